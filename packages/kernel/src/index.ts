@@ -1,13 +1,34 @@
 export type { Arithmetic, IntegerType } from './arithmetic/arithmetic.ts';
 export { evaluateRun, type HostRun } from './evaluate/evaluate-run.ts';
-export { arithmeticNode } from './functions/arithmetic-node.ts';
+export { arithmeticNode, costOf } from './functions/arithmetic-node.ts';
 export { type Folding, foldingOf, type MeanFactors, meanScale } from './functions/folds.ts';
 export { type Leaves, NodeLowering } from './functions/node-lowering.ts';
 export { random } from './functions/random.ts';
-export { tanh } from './functions/tanh.ts';
+export { tanh } from './functions/logistic.ts';
+export { Terms } from './functions/terms.ts';
 export { fromBf16, fromF16, toBf16, toF16 } from './functions/storage.ts';
 export { type Access, accessOf, type AccessQuestion } from './schedule/access.ts';
-export { type Axes, coalesce, padAxes } from './schedule/coalesce.ts';
-export { foldAt, type Phases, phasesOf } from './schedule/phases.ts';
+export {
+  epilogueRun,
+  type EpilogueRun,
+  packedStrides,
+  type Results,
+  resultsOf,
+  widenRun,
+} from './program/epilogue-run.ts';
+export {
+  axesOfNodes,
+  canContract,
+  formKey,
+  gathersRun,
+  hasNode,
+  names,
+  numberOf,
+  placeOf,
+  type ProgramForm,
+  vectorAxis,
+} from './program/form.ts';
+export { type Axes, coalesce, padAxes, padAxesTo, permuteAxes } from './schedule/coalesce.ts';
+export { foldAt, foldsOf, hasMean, type PhaseFold, type Phases, phasesOf, stateLength } from './schedule/phases.ts';
 export { type RowClass, rowClasses, type RowQuestion } from './schedule/row-class.ts';
-export { axisOf, type RunAxes, runAxes } from './schedule/run-axes.ts';
+export { axisOf, joinAxes, type JoinedAxes, type RunAxes, runAxes } from './schedule/run-axes.ts';

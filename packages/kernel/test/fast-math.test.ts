@@ -24,6 +24,7 @@ const UNARY = Object.keys(ACCURACIES) as NodeOp[];
 const BINARY = {
   div: { exact: (x: number, y: number) => x / y, grant: () => ({ ulps: 3 }) },
   pow: { exact: pow, grant: powGrant },
+  atan2: { exact: Math.atan2, grant: () => ({ ulps: 6 }) },
   max: { exact: Math.max, grant: () => ({ ulps: 0, unit: 0 }) },
   min: { exact: Math.min, grant: () => ({ ulps: 0, unit: 0 }) },
 } as const;

@@ -41,6 +41,7 @@ describe.each(Object.entries(DEVICES))('on a device that %s', (_, device) => {
   it.each([
     ['div', (x: number, y: number) => x / y, () => ({ ulps: 3 })],
     ['pow', pow, powGrant],
+    ['atan2', Math.atan2, () => ({ ulps: 6 })],
   ] as const)('%s is within its grant', (op, exact, grant) => {
     const worst: Worst = { used: 0, detail: '' };
     for (const [x, y] of pairs) {

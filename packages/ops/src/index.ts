@@ -25,11 +25,14 @@ export {
   softplus,
   tanh,
 } from './elementwise/activations.ts';
-export { add, div, maximum, minimum, mul, pow, rem, sub } from './elementwise/arithmetic.ts';
+export { add, atan2, div, maximum, minimum, mul, pow, rem, sub } from './elementwise/arithmetic.ts';
 export { cast } from './elementwise/cast.ts';
 export { clamp, type ClampOptions } from './elementwise/clamp.ts';
 export { equal, greater, greaterEqual, less, lessEqual, notEqual } from './elementwise/comparisons.ts';
 export {
+  acos,
+  asin,
+  atan,
   cos,
   erf,
   exp,

@@ -254,7 +254,7 @@ export const wasmFaults = [
     breaks: 'A convolution with several groups and a bias adds the bias of the wrong filters from the second group on.',
   },
   {
-    file: 'packages/backend-wasm/src/kernels/run/gather-code.ts',
+    file: 'packages/backend-wasm/src/kernels/run/node-code.ts',
     find: '      i32.ltU(i32.add(run, LANES - 1), words.number(',
     replace: '      i32.ltU(run, words.number(',
     breaks:
@@ -276,8 +276,8 @@ export const wasmFaults = [
   },
   {
     file: 'packages/backend-wasm/src/kernels/run/fold-states.ts',
-    find: "    const isSum = isFloat && (node.op === 'sum' || node.op === 'mean');",
-    replace: "    const isSum = isFloat && node.op === 'sum';",
+    find: "    const isSum = isFloat && (op === 'sum' || op === 'mean');",
+    replace: "    const isSum = isFloat && op === 'sum';",
     breaks: 'The mean of long rows is summed in float32 alone: errors beyond the documented bound.',
   },
 ];

@@ -1,15 +1,11 @@
 // @ts-check
 
-const kernelsRunCut = 'packages/backend-webgpu/src/kernels/run/cut.ts';
 const kernelsRunBind = 'packages/backend-webgpu/src/kernels/run/bind.ts';
+const kernelsRunOperandCode = 'packages/backend-webgpu/src/kernels/run/operand-code.ts';
+const kernelsRunGraphScope = 'packages/backend-webgpu/src/kernels/run/graph-scope.ts';
 const kernelsRunPiece = 'packages/backend-webgpu/src/kernels/run/piece.ts';
-const kernelsRunPlanScratch = 'packages/backend-webgpu/src/kernels/run/plan-scratch.ts';
-const kernelsRunOperandAccess = 'packages/backend-webgpu/src/kernels/run/operand-access.ts';
-const kernelsRunGatherCode = 'packages/backend-webgpu/src/kernels/run/gather-code.ts';
-const kernelsRunStoredBits = 'packages/backend-webgpu/src/kernels/run/stored-bits.ts';
 const clientCallWords = 'packages/backend-webgpu/src/client/call-words.ts';
 const kernelsRunParams = 'packages/backend-webgpu/src/kernels/run/params.ts';
-const kernelsRunAddress = 'packages/backend-webgpu/src/kernels/run/address.ts';
 
 /** Faults of how the WebGPU backend runs kernels that programs write.
  *
@@ -17,13 +13,13 @@ const kernelsRunAddress = 'packages/backend-webgpu/src/kernels/run/address.ts';
  */
 export const webgpuRunFaults = [
   {
-    file: kernelsRunCut,
+    file: kernelsRunPiece,
     find: '    open.push(second, first);',
     replace: '    open.push(first);',
     breaks: 'Half of a run that exceeds a binding is not computed.',
   },
   {
-    file: kernelsRunCut,
+    file: kernelsRunPiece,
     find: '  return axis === own || axis === turned?.axis ? width : 1;',
     replace: '  return 1;',
     breaks: 'Pieces of a run that exceeds a binding begin within a vector.',
@@ -77,62 +73,62 @@ export const webgpuRunFaults = [
     breaks: 'The last element of a strided operand lies beyond its binding.',
   },
   {
-    file: kernelsRunPlanScratch,
+    file: kernelsRunBind,
     find: '[source.buffer.id, source.byteOffset, source.byteLength].join()',
     replace: '[source.buffer.id, source.byteLength].join()',
     breaks: "Two inputs of one run in the output's memory are taken for the same.",
   },
   {
-    file: kernelsRunPlanScratch,
+    file: kernelsRunBind,
     find: '[source.buffer.id, source.byteOffset, source.byteLength].join()',
     replace: '[source.buffer.id, source.byteOffset].join()',
     breaks: 'Two inputs of one run that begin at one place are taken to be equally long.',
   },
   {
-    file: kernelsRunOperandAccess,
+    file: kernelsRunOperandCode,
     find: '  atomicAnd(&${name}[at >> ${shift}u], ~(${mask} << shift));',
     replace: '',
     breaks: 'Bytes beside the one that is stored change.',
   },
   {
-    file: kernelsRunOperandAccess,
+    file: kernelsRunOperandCode,
     find: '    default: { return ${bindingName(binding + count - 1)}[rest]; }',
     replace: '    default: { return ${bindingName(binding + count - 2)}[rest]; }',
     breaks: 'The last window of a far gather input is never read.',
   },
   {
-    file: kernelsRunOperandAccess,
+    file: kernelsRunOperandCode,
     find: '>> (((${at}) & 1u) << 4u)) & 0xffffu',
     replace: '>> (((${at}) & 0u) << 4u)) & 0xffffu',
     breaks: 'Odd elements of 2 bytes are read as the even ones.',
   },
   {
-    file: kernelsRunOperandAccess,
+    file: kernelsRunOperandCode,
     find: '(${v}.z << 16u) | (${v}.w << 24u)',
     replace: '(${v}.z << 8u) | (${v}.w << 24u)',
     breaks: 'The third of four bytes that are stored at once lies in the place of the second.',
   },
   {
-    file: kernelsRunOperandAccess,
+    file: kernelsRunOperandCode,
     find: "const by = operand.access === 'dense' ? '1u' : step;",
     replace: "const by = '1u';",
     breaks: 'Strided elements are loaded as if they were neighbours.',
   },
   {
-    file: kernelsRunGatherCode,
+    file: kernelsRunGraphScope,
     find: '`(${text} < ${words}(u.',
     replace: '`(${text} <= ${words}(u.',
     breaks: 'A gather with the index just beyond the last reads a neighbour instead of the value for it.',
   },
   {
-    file: kernelsRunGatherCode,
+    file: kernelsRunGraphScope,
     find: "operand.access === 'vector' && indices.slice(0, -1).every(({ width }) => width === 1);",
     replace: "operand.access === 'vector';",
     breaks: 'A gather of vectors takes one row for four points whose rows differ.',
   },
   {
-    file: kernelsRunStoredBits,
-    find: 'spec.operands[inputOf(spec, data.name)]?.dtype === dtype;',
+    file: kernelsRunGraphScope,
+    find: 'spec.operands[numberOf(spec.kernel.inputs, data)]?.dtype === dtype;',
     replace: 'spec.operands[inputOf(spec, data.name)] !== undefined;',
     breaks: 'An input that is stored as another type keeps its bits.',
   },
@@ -167,7 +163,7 @@ export const webgpuRunFaults = [
     breaks: 'Parameters that are no floats arrive as the bits of floats.',
   },
   {
-    file: kernelsRunAddress,
+    file: kernelsRunOperandCode,
     find: 'const stride = `u.${strideName(operand, axis)}`;',
     replace: 'const stride = `u.${strideName(operand, vectorAxis)}`;',
     breaks: "A run over several axes walks each of them with the stride of the vectors' axis.",

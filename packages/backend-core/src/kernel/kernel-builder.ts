@@ -78,6 +78,8 @@ export interface KernelBuilder {
   readonly max: Binary<NumberType>;
   /** `a^b`, as C99 Annex F. */
   readonly pow: Binary<'f32'>;
+  /** The angle of the point (b, a) in radians, from -pi to pi: `atan2(y, x)`. */
+  readonly atan2: Binary<'f32'>;
   /** Bitwise, or of truths. */
   readonly and: Binary<'i32' | 'u32' | 'bool'>;
   /** Bitwise, or of truths. */

@@ -35,6 +35,7 @@ export type NodeOp =
   | 'min'
   | 'max'
   | 'pow'
+  | 'atan2'
   | 'and'
   | 'or'
   | 'xor'
@@ -91,6 +92,7 @@ export const NODE_OPS: Readonly<Record<NodeOp, NodeOpRule>> = {
   min: binary(NUMBERS),
   max: binary(NUMBERS),
   pow: binary(F32),
+  atan2: binary(F32),
   and: binary(BITS),
   or: binary(BITS),
   xor: binary(BITS),

@@ -10,7 +10,7 @@ const FLOAT_UNARY: readonly NodeOp[] = [
   ...(['neg', 'abs', 'sqrt', 'rsqrt', 'exp', 'exp2', 'expm1', 'log', 'log2', 'log1p', 'sin', 'cos', 'tanh'] as const),
   ...(['sigmoid', 'silu', 'gelu', 'geluTanh', 'erf', 'floor', 'ceil', 'round', 'trunc', 'sign'] as const),
 ];
-const FLOAT_BINARY: readonly NodeOp[] = ['add', 'sub', 'mul', 'div', 'min', 'max', 'pow'];
+const FLOAT_BINARY: readonly NodeOp[] = ['add', 'sub', 'mul', 'div', 'min', 'max', 'pow', 'atan2'];
 const INTEGER_BINARY: readonly NodeOp[] = [
   ...(['add', 'sub', 'mul', 'div', 'rem', 'min', 'max', 'and', 'or', 'xor', 'shl', 'shr'] as const),
 ];

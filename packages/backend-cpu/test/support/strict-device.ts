@@ -168,6 +168,7 @@ export class StrictDevice {
     if (op === 'min' || op === 'max') return Math[op](a, b);
     if (op === 'sin' || op === 'cos') return this.#wave(op, a);
     if (op === 'div') return this.#wrong(a / b, 3);
+    if (op === 'atan2') return this.#wrong(Math.atan2(a, b), 6);
     if (op === 'rsqrt') return this.#wrong(1 / Math.sqrt(a), 4);
     if (op === 'pow') {
       const doublings = Math.abs(b * Math.log2(Math.abs(a)));

@@ -2,7 +2,7 @@ import type { Kernel } from '@concord/backend-core/kernel';
 import { NodeLowering } from '@concord/kernel';
 import { WgslArithmetic } from '../../src/kernels/arithmetic/wgsl-arithmetic.ts';
 import { WgslBlock } from '../../src/kernels/arithmetic/wgsl-block.ts';
-import type { WgslValue } from '../../src/kernels/arithmetic/wgsl-value.ts';
+import type { WgslValue } from '../../src/kernels/arithmetic/wgsl-block.ts';
 
 /** WGSL's built-ins, as far as functions of float32 use them, and the words that C keeps for itself. */
 const PRELUDE = `

@@ -111,6 +111,7 @@ const SEES_SIGN: ReadonlySet<NodeOp> = new Set<NodeOp>([
   'div',
   'rsqrt',
   'pow',
+  'atan2',
   'log',
   'log2',
 ]);

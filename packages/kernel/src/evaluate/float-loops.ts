@@ -101,7 +101,7 @@ export const FLOAT_UNARY: Readonly<Record<Unary, Loop>> = {
 };
 
 /** Functions of two float32. */
-export const FLOAT_BINARY: Readonly<Record<'add' | 'sub' | 'mul' | 'div' | 'min' | 'max' | 'pow', Loop>> = {
+export const FLOAT_BINARY: Readonly<Record<'add' | 'sub' | 'mul' | 'div' | 'min' | 'max' | 'pow' | 'atan2', Loop>> = {
   add: (n, to, first, second) => {
     const z = floats(to);
     const x = floats(first);
@@ -143,6 +143,12 @@ export const FLOAT_BINARY: Readonly<Record<'add' | 'sub' | 'mul' | 'div' | 'min'
     const x = floats(first);
     const y = floats(second);
     for (let i = 0; i < n; i++) z[i] = power(x[i]!, y[i]!);
+  },
+  atan2: (n, to, first, second) => {
+    const z = floats(to);
+    const y = floats(first);
+    const x = floats(second);
+    for (let i = 0; i < n; i++) z[i] = Math.atan2(y[i]!, x[i]!);
   },
 };
 

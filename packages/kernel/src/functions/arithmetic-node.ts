@@ -1,20 +1,16 @@
-import type { ArithmeticNode, NodeOp, ValueType } from '@concord/backend-core/kernel';
+import type { ArithmeticNode, KernelNode, NodeOp, ValueType } from '@concord/backend-core/kernel';
 import type { Arithmetic, IntegerType } from '../arithmetic/arithmetic.ts';
-import { compare } from './compare.ts';
+import { atan2 } from './atan2.ts';
 import { divide } from './divide.ts';
-import { exp } from './exp.ts';
-import { exp2 } from './exp2.ts';
-import { expm1 } from './expm1.ts';
+import { exp, exp2, expm1 } from './exponential.ts';
 import { erf, gelu } from './gelu.ts';
-import { quotient, remainder, shifted, toI32, toU32 } from './integers.ts';
+import { quotient, remainder, rounded, shifted, toI32, toU32 } from './integers.ts';
 import { log, log1p, log2 } from './log.ts';
-import { geluTanh, sigmoid, silu } from './logistic.ts';
-import { isFinite, isNan, max, min, sign } from './order.ts';
+import { geluTanh, sigmoid, silu, tanh } from './logistic.ts';
+import { compare, isFinite, isNan, max, min, sign } from './order.ts';
 import { pow } from './pow.ts';
 import { random } from './random.ts';
-import { rounded } from './rounding.ts';
 import { rsqrt, sqrt } from './sqrt.ts';
-import { tanh } from './tanh.ts';
 import { bitsOfFloat } from './terms.ts';
 import { cos, sin } from './trigonometry.ts';
 
@@ -36,6 +32,7 @@ const LOWERINGS: Readonly<Record<NodeOp, Lowering>> = {
   min: (a, type, x, y) => (isFloat(type) ? min(a, x, y) : a.min(type as IntegerType, x, y)),
   max: (a, type, x, y) => (isFloat(type) ? max(a, x, y) : a.max(type as IntegerType, x, y)),
   pow: (a, _, x, y) => pow(a, x, y),
+  atan2: (a, _, y, x) => atan2(a, y, x),
   and: (a, type, x, y) => a.and(type as Bits, x, y),
   or: (a, type, x, y) => a.or(type as Bits, x, y),
   xor: (a, type, x, y) => a.xor(type as Bits, x, y),
@@ -88,6 +85,27 @@ const LOWERINGS: Readonly<Record<NodeOp, Lowering>> = {
   select: (a, type, condition, x, y) => a.select(type, condition, x, y),
   random: (a, _, seed, index, stream) => random(a, seed, index, stream),
 };
+
+/** The cost of nodes that are more than an instruction or two, in multiply-adds of one element. */
+const COSTS: Readonly<Partial<Record<NodeOp, number>>> = {
+  ...{ div: 8, rem: 16, sqrt: 8, rsqrt: 8, pow: 80, random: 60 },
+  ...{ exp: 16, exp2: 16, expm1: 24, log: 24, log2: 24, log1p: 32, sin: 40, cos: 40, atan2: 50 },
+  ...{ tanh: 24, sigmoid: 24, silu: 24, gelu: 40, geluTanh: 40, erf: 40 },
+};
+
+/** The cost of a node for one element, in multiply-adds; of a gather with its address, its bounds and a load of its own. */
+export function costOf(node: KernelNode): number {
+  switch (node.kind) {
+    case 'arithmetic':
+      return COSTS[node.op] ?? 2;
+    case 'gather':
+      return 16;
+    case 'fold':
+      return 4;
+    default:
+      return 1;
+  }
+}
 
 /**
  * Computes one arithmetic node of a graph from its operands, with all that the contract says of special values.

@@ -2,7 +2,7 @@ import type { FoldOp, NumberType, ValueType } from '@concord/backend-core/kernel
 import type { Arithmetic } from '../arithmetic/arithmetic.ts';
 import { divide } from './divide.ts';
 import { orderedBits } from './order.ts';
-import { BITS, bitsOfFloat, Terms } from './terms.ts';
+import { BITS, Terms, bitsOfFloat } from './terms.ts';
 
 /** The further values of a `mean` of n elements: values of the call, made of {@link meanScale}. */
 export interface MeanFactors<V> {

@@ -1,7 +1,6 @@
 import type { Arithmetic } from '../arithmetic/arithmetic.ts';
-import { expm1Reduced } from './expm1.ts';
+import { expm1Reduced, scaleByPower } from './exponential.ts';
 import { log1pTail, logReduce } from './log.ts';
-import { scaleByPower } from './scale-by-power.ts';
 import { BITS, Terms } from './terms.ts';
 
 const LN2 = 0.693147181;

@@ -47,10 +47,15 @@ export const RANK_CLASSES = [1, 2, 3, 4, 8] as const;
  *
  * @param most - no axes are added where there would be more than these
  */
-export function padAxes({ sizes, strides }: Axes, most = 8): Axes {
-  const least = Math.max(1, sizes.length);
+export function padAxes(axes: Axes, most = 8): Axes {
+  const least = Math.max(1, axes.sizes.length);
   const wanted = RANK_CLASSES.find((candidate) => candidate >= least) as number;
-  const missing = (wanted <= most ? wanted : least) - sizes.length;
+  return padAxesTo(axes, wanted <= most ? wanted : least);
+}
+
+/** The axes with enough of size 1 in front of them to make a rank. */
+export function padAxesTo({ sizes, strides }: Axes, rank: number): Axes {
+  const missing = Math.max(0, rank - sizes.length);
   const pad = (list: readonly number[], filler: number): number[] => [
     ...Array.from({ length: missing }, () => filler),
     ...list,

@@ -1,4 +1,5 @@
-import { type FoldNode, type Kernel, operandsOf } from '@concord/backend-core/kernel';
+import { type FoldNode, type FoldOp, type Kernel, operandsOf, type ValueType } from '@concord/backend-core/kernel';
+import { type Folding, foldingOf } from '../functions/folds.ts';
 
 /** The order in which the folds of a kernel can be computed. */
 export interface Phases {
@@ -29,6 +30,42 @@ function findPhases({ nodes }: Kernel): Phases {
     depths.push(node.kind === 'fold' ? depth + 1 : depth);
   }
   return { depths, folds };
+}
+
+/** A fold of a phase. */
+export interface PhaseFold {
+  /** The fold's node. */
+  readonly index: number;
+  /** The node that it folds, and that one's type. */
+  readonly operand: number;
+  readonly type: ValueType;
+  readonly op: FoldOp;
+  readonly folding: Folding;
+  /** Whether it asks for the places of elements. */
+  readonly isPlaced: boolean;
+}
+
+/** The folds of each phase. */
+export function foldsOf(kernel: Kernel): readonly (readonly PhaseFold[])[] {
+  return phasesOf(kernel).folds.map((nodes) =>
+    nodes.map((index) => {
+      const { op, operands } = foldAt(kernel, index);
+      const [operand] = operands;
+      const type = kernel.nodes[operand]?.type as ValueType;
+      const isPlaced = op === 'argmax' || op === 'argmin';
+      return { index, operand, type, op, folding: foldingOf(op, type), isPlaced };
+    }),
+  );
+}
+
+/** The number of values that the states of some folds have. */
+export function stateLength(folds: readonly Pick<PhaseFold, 'folding'>[]): number {
+  return folds.reduce((sum, { folding }) => sum + folding.state.length, 0);
+}
+
+/** Returns whether a kernel has a mean, whose factors its code is given. */
+export function hasMean({ nodes }: Kernel): boolean {
+  return nodes.some((node) => node.kind === 'fold' && node.op === 'mean');
 }
 
 /** The fold node at an index that {@link Phases} gave. */

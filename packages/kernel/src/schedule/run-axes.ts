@@ -52,6 +52,39 @@ export function runAxes({ kernel, shape, folded, inputs, outputs }: CheckedRun):
   return { rows: ofOperands(rows, operands), folded: ofOperands(inRow, operands), places };
 }
 
+/** All axes of a domain: rows, then folded ones. */
+export interface JoinedAxes extends Axes {
+  readonly rowRank: number;
+  readonly foldedRank: number;
+  /** Where the named axes are among them. */
+  readonly places: readonly (readonly [axis: number, place: number])[];
+}
+
+/**
+ * Rows and folded axes after each other, each padded in front with axes of size 1. Without the folded ones, of a part that has
+ * one point a row, they and what is named of them are left out.
+ */
+export function joinAxes(
+  { rows, folded, places }: Pick<RunAxes, 'rows' | 'places'> & { readonly folded: Axes | undefined },
+  padRows: (axes: Axes) => Axes,
+  padFolded: (axes: Axes) => Axes = padRows,
+): JoinedAxes {
+  const [ofRows, ofFolded] = [padRows(rows), folded === undefined ? undefined : padFolded(folded)];
+  const count = rows.sizes.length;
+  const [rowRank, foldedRank] = [ofRows.sizes.length, ofFolded?.sizes.length ?? 0];
+  const shift = foldedRank - (folded?.sizes.length ?? 0);
+  return {
+    sizes: [...ofRows.sizes, ...(ofFolded?.sizes ?? [])],
+    strides: ofRows.strides.map((view, operand) => [...view, ...(ofFolded?.strides[operand] ?? [])]),
+    rowRank,
+    foldedRank,
+    places: [...places].flatMap(([axis, place]): (readonly [number, number])[] => {
+      if (place < 0 || (place >= count && ofFolded === undefined)) return [];
+      return [[axis, place + rowRank - count + (place < count ? 0 : shift)]];
+    }),
+  };
+}
+
 /** The axes of the domain that nodes ask the index of. */
 function indexedAxes(kernel: Kernel, rank: number, unfolded: number): number[] {
   const axes = kernel.nodes.flatMap((node) => {

@@ -97,6 +97,21 @@ export function pow(a: TensorLike, b: TensorLike, options: OutOption = {}): Tens
   return elementwise(POW, [a, b], options);
 }
 
+const ATAN2: ElementFunction = { name: 'atan2', compute: (k, y, x) => k.atan2(y, x) };
+
+/**
+ * The angle of the point `(x, y)` in radians, from `-pi` to `pi`, as C99 Annex F.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for shapes that do not broadcast, and kinds of numbers that differ
+ * @example
+ * ```ts
+ * await atan2(tensor(backend, [1, 1]), tensor(backend, [1, -1])).toArray(); // [0.7854, 2.3562]
+ * ```
+ */
+export function atan2(y: TensorLike, x: TensorLike, options: OutOption = {}): Tensor {
+  return elementwise(ATAN2, [y, x], options);
+}
+
 const MINIMUM: ElementFunction = { name: 'minimum', types: NUMBERS, compute: (k, a, b) => k.min(a, b) };
 
 /**

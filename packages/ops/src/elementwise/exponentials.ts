@@ -182,6 +182,59 @@ export function cos(x: Tensor, options: OutOption = {}): Tensor {
   return elementwise(COS, [x], options);
 }
 
+const ATAN: ElementFunction = { name: 'atan', compute: (k, x) => k.atan2(x, 1) };
+
+/**
+ * The angle in radians, from `-pi / 2` to `pi / 2`, whose tangent is x.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for anything but f32, f16 and bf16
+ * @example
+ * ```ts
+ * await atan(tensor(backend, [0, 1])).toArray(); // [0, 0.7854]
+ * ```
+ */
+export function atan(x: Tensor, options: OutOption = {}): Tensor {
+  return elementwise(ATAN, [x], options);
+}
+
+const ASIN: ElementFunction = {
+  name: 'asin',
+  // Near 1 the difference is exact: nothing is lost in it, as there would be in 1 - x x.
+  compute: (k, x) => k.atan2(x, k.sqrt(k.mul(k.sub(1, x), k.add(1, x)))),
+};
+
+/**
+ * The angle in radians, from `-pi / 2` to `pi / 2`, whose sine is x; NaN outside of -1 to 1.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for anything but f32, f16 and bf16
+ * @example
+ * ```ts
+ * await asin(tensor(backend, [0, 1])).toArray(); // [0, 1.5708]
+ * ```
+ */
+export function asin(x: Tensor, options: OutOption = {}): Tensor {
+  return elementwise(ASIN, [x], options);
+}
+
+const ACOS: ElementFunction = {
+  name: 'acos',
+  // Of half the angle, which needs no sign of a zero: of sqrt(1 - x x) and x it would be that of the axis where angles jump.
+  compute: (k, x) => k.mul(2, k.atan2(k.sqrt(k.sub(1, x)), k.sqrt(k.add(1, x)))),
+};
+
+/**
+ * The angle in radians, from 0 to `pi`, whose cosine is x; NaN outside of -1 to 1.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for anything but f32, f16 and bf16
+ * @example
+ * ```ts
+ * await acos(tensor(backend, [1, 0])).toArray(); // [0, 1.5708]
+ * ```
+ */
+export function acos(x: Tensor, options: OutOption = {}): Tensor {
+  return elementwise(ACOS, [x], options);
+}
+
 const ERF: ElementFunction = { name: 'erf', compute: (k, x) => k.erf(x) };
 
 /**

@@ -22,6 +22,7 @@ import { smallIntegerCases } from './small-integers.ts';
 import { softmaxCases } from './softmax.ts';
 import { takeAlongAxisCases } from './take-along-axis.ts';
 import { topKCases } from './top-k.ts';
+import { trigonometryCases } from './trigonometry.ts';
 import { varianceCases } from './variance.ts';
 import { whereCases } from './where.ts';
 
@@ -50,6 +51,7 @@ export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
   softmax: softmaxCases,
   takeAlongAxis: takeAlongAxisCases,
   topK: topKCases,
+  trigonometry: trigonometryCases,
   variance: varianceCases,
   where: whereCases,
 };

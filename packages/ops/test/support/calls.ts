@@ -38,8 +38,8 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
   const norm = { weight: row(), bias: row(), eps: 1e-5, out: out() };
   return {
     ...of('relu sigmoid tanh silu softplus abs ceil floor neg round sign trunc', unary),
-    ...of('cos erf exp exp2 expm1 log log1p log2 reciprocal rsqrt sin sqrt square', unary),
-    ...of('add sub mul div pow minimum maximum', binary),
+    ...of('acos asin atan cos erf exp exp2 expm1 log log1p log2 reciprocal rsqrt sin sqrt square', unary),
+    ...of('add atan2 sub mul div pow minimum maximum', binary),
     ...of('equal notEqual less lessEqual greater greaterEqual logicalAnd logicalOr logicalXor', {
       ...binary,
       all: truths,

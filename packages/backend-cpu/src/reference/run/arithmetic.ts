@@ -1,4 +1,5 @@
 import type { NodeOp, ValueType } from '@concord/backend-core/kernel';
+import { atan2 } from './atan2.ts';
 import { BOOL_OPS } from './bools.ts';
 import { COMPARISONS, isFinite, isNan } from './comparisons.ts';
 import { conversionOf } from './conversions.ts';
@@ -23,6 +24,7 @@ const FLOAT_ARITHMETIC: Readonly<Partial<Record<NodeOp, Numbers>>> = {
   neg,
   abs,
   rsqrt,
+  atan2,
 };
 
 /** The operation of a node on operands of a type; not of `select`, which looks at no value. */

@@ -1,12 +1,10 @@
+import { names } from '@concord/kernel';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
-import { coordinatesOf } from '../run/decode.ts';
-import { axisCount, contractionOf, names, type RunForm } from '../run/form.ts';
-import { formName } from '../run/form-name.ts';
-import { KernelCode } from '../run/kernel-code.ts';
-import { formParameters } from '../run/parameters.ts';
+import { axisCount, contractionOf, formName, formParameters, type RunForm } from '../run/form.ts';
+import { coordinatesOf, KernelCode } from '../run/kernel-code.ts';
 
 /** The parameters that distinguish the kernels of a map. */
 export interface MapParams {

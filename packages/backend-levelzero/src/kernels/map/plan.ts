@@ -3,9 +3,8 @@ import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import { MIN_RUN, RUNS_PER_THREAD } from '../cpu-work.ts';
 import type { Recorder } from '../recorder.ts';
-import { formOf, indexType, type PlanAxes, type RunToPlan } from '../run/call-geometry.ts';
-import { workOf } from '../run/work.ts';
-import { kernelsByKey } from '../run/kernels-by-key.ts';
+import { formOf, indexType, type PlanAxes, type RunToPlan, workOf } from '../run/call-geometry.ts';
+import { kernelsByKey } from '../run/form.ts';
 import { launchInPieces } from '../run/launch-in-pieces.ts';
 import { MAP_GROUP, mapKernel, type MapParams } from './map.spv.ts';
 

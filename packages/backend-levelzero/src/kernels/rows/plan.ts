@@ -1,15 +1,13 @@
-import { meanScale, phasesOf } from '@concord/kernel';
+import { foldsOf, hasMean, meanScale, stateLength } from '@concord/kernel';
 import { pickVariant, sizeStep } from '@concord/variants';
 import { itemsPerRun } from '../cpu-work.ts';
 import type { Recorder, Span } from '../recorder.ts';
-import { formOf, indexType, type PlanAxes, type RunArguments, type RunToPlan } from '../run/call-geometry.ts';
-import { kernelsByKey } from '../run/kernels-by-key.ts';
+import { formOf, indexType, type PlanAxes, type RunArguments, type RunToPlan, workOf } from '../run/call-geometry.ts';
+import { kernelsByKey } from '../run/form.ts';
 import { launchInPieces } from '../run/launch-in-pieces.ts';
-import { workOf } from '../run/work.ts';
-import { combine } from '../stages/combine.ts';
+import { combine } from '../stages/combine.spv.ts';
 import { leftName, type Stage, statesName } from '../stages/stage.ts';
-import { phaseFolds } from './phase-folds.ts';
-import { hasMean, rowsKernel } from './rows.spv.ts';
+import { rowsKernel } from './rows.spv.ts';
 import { type RowsVariant, rowsVariants } from './variant.ts';
 
 const kernelOf = kernelsByKey(rowsKernel);
@@ -28,8 +26,10 @@ export function planRows(call: RunToPlan, axes: PlanAxes, recorder: Recorder): v
     return;
   }
   const states: Record<string, Span | number> = {};
-  const phases = phaseFolds(kernel);
-  phases.forEach(({ folds, words }, phase) => {
+  const phases = foldsOf(kernel);
+  phases.forEach((phaseFolds, phase) => {
+    const folds = phaseFolds.map(({ op, type }) => ({ op, type }));
+    const words = stateLength(phaseFolds);
     const own = recorder.scratch(4 * words * parts * rowCount);
     launch({ phase, of: phases.length }, parts, { ...states, [statesName(phase)]: own });
     const joined = combine({ folds, values: words, rows: rowCount, parts, states: own }, recorder);
@@ -51,7 +51,7 @@ function launcher(call: RunToPlan, axes: PlanAxes, variant: RowsVariant, recorde
   const over = { ...axes, folded: axes.folded ?? one };
   const { form, args } = formOf(call, over, { along, width, index: indexType(call, traits.isCpuLike) });
   const { scale, divisor } = meanScale(rowLength);
-  const passes = phasesOf(kernel).folds.length + 1;
+  const passes = foldsOf(kernel).length + 1;
   const common: RunArguments = {
     ...args,
     lines,

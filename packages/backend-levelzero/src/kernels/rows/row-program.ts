@@ -1,11 +1,9 @@
-import type { FoldNode, FoldOp } from '@concord/backend-core/kernel';
-import { foldingOf, type MeanFactors, phasesOf } from '@concord/kernel';
+import type { FoldOp } from '@concord/backend-core/kernel';
+import { foldsOf, type MeanFactors, names } from '@concord/kernel';
 import type { Value } from '@concord/spirv-builder';
 import { SpirvArithmetic, type Width } from '../arithmetic/spirv-arithmetic.ts';
-import { names } from '../run/form.ts';
-import type { KernelCode } from '../run/kernel-code.ts';
-import type { RowScope } from '../run/scopes.ts';
-import { type PhaseFold, StateCode, type States } from './states.ts';
+import type { KernelCode, RowScope } from '../run/kernel-code.ts';
+import { StateCode, type States } from './states.ts';
 import type { Folded, Place, Visitor, Walk } from './walk.ts';
 
 /** Folds and stores rows: the part that is the same for all teams. */
@@ -16,19 +14,7 @@ export class RowProgram {
 
   constructor(code: KernelCode) {
     this.#code = code;
-    const { nodes } = code.kernel;
-    this.phases = phasesOf(code.kernel).folds.map(
-      (folds) =>
-        new StateCode(
-          code.k,
-          folds.map((index): PhaseFold => {
-            const node = nodes[index] as FoldNode;
-            const [operand] = node.operands;
-            const type = nodes[operand]?.type ?? node.type;
-            return { node: index, operand, op: node.op, folding: foldingOf(node.op, type) };
-          }),
-        ),
-    );
+    this.phases = foldsOf(code.kernel).map((folds) => new StateCode(code.k, folds));
   }
 
   /** The states that a work-item folds, of one or more rows, in a phase: for each row its states, one of each. */
@@ -53,8 +39,8 @@ export class RowProgram {
     const code = this.phases[phase] as StateCode;
     const width = this.#code.form.along === 'rows' ? row.width : 1;
     const a = new SpirvArithmetic(k, width);
-    code.folds.forEach(({ node, op, folding }, index) => {
-      const value = folding.finish(a, code.part(states, index), this.#meanOf(op, a));
+    code.folds.forEach(({ index: node, op, folding }, at) => {
+      const value = folding.finish(a, code.part(states, at), this.#meanOf(op, a));
       row.known.set(node, this.#narrow(node, value));
     });
     this.#code.computeRows(row, phase + 1);
@@ -120,9 +106,9 @@ export class RowProgram {
     const width = this.#widthOf(row, place.width);
     const scope = place.scope ?? this.#code.element(row, place.coordinates, width);
     const a = new SpirvArithmetic(this.#code.k, width);
-    const taken = code.folds.flatMap(({ op, folding, operand }, index) => {
+    const taken = code.folds.flatMap(({ op, folding, operand, isPlaced }, index) => {
       const element = this.#code.wide(operand, scope, width);
-      const state = folding.lift(a, element, this.#positions(op, place, a), this.#meanOf(op, a));
+      const state = folding.lift(a, element, this.#positions(isPlaced, place, a), this.#meanOf(op, a));
       return folding.combine(a, code.part(given, index), state);
     });
     if (place.isThere === undefined) return taken;
@@ -130,9 +116,9 @@ export class RowProgram {
   }
 
   /** Row-major places in the folded axes; of folds that do not ask for them any number. */
-  #positions(op: FoldOp, { coordinates }: Place, { width }: SpirvArithmetic): Value {
+  #positions(isPlaced: boolean, { coordinates }: Place, { width }: SpirvArithmetic): Value {
     const { k, form } = this.#code;
-    if (op !== 'argmax' && op !== 'argmin') return k.constant(k.types.int(32), 0);
+    if (!isPlaced) return k.constant(k.types.int(32), 0);
     const linear = coordinates.reduce((sum, coordinate, axis) =>
       k.add(k.mul(sum, this.#code.arg(names.size(form.rowRank + axis))), coordinate),
     );

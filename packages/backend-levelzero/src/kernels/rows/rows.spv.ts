@@ -1,16 +1,13 @@
+import { hasMean, names } from '@concord/kernel';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType } from '../kernel.ts';
-import { coordinatesOf } from '../run/decode.ts';
-import { contractionOf, names, type RunForm } from '../run/form.ts';
-import { formName } from '../run/form-name.ts';
-import { KernelCode } from '../run/kernel-code.ts';
-import { formParameters } from '../run/parameters.ts';
-import type { RowScope } from '../run/scopes.ts';
+import { contractionOf, formName, formParameters, type RunForm } from '../run/form.ts';
+import { coordinatesOf, KernelCode, type RowScope } from '../run/kernel-code.ts';
 import { loadStates, type Stage, stageParameters, storeStates } from '../stages/stage.ts';
 import { RowProgram } from './row-program.ts';
-import { acrossOf, waysOf } from './unrolling.ts';
+import { acrossOf, waysOf } from './states.ts';
 import { joinTeam, type TeamKind, teamOf } from './team.ts';
 import { keptWalk, lineWalk, type Share, stridedWalk, type Walk } from './walk.ts';
 
@@ -64,11 +61,6 @@ export function rowsKernel(params: RowsParams): Kernel {
       else writeTeams(k, code, params, kind);
     },
   });
-}
-
-/** Returns whether a kernel has a mean, for which there are two arguments. */
-export function hasMean({ nodes }: RunForm['kernel']): boolean {
-  return nodes.some((node) => node.kind === 'fold' && node.op === 'mean');
 }
 
 /** Rows of a block of `runs`, where vectors lie along rows. */

@@ -1,29 +1,19 @@
-import type { FoldOp, NumberType } from '@concord/backend-core/kernel';
-import type { Folding } from '@concord/kernel';
+import type { Kernel, NumberType } from '@concord/backend-core/kernel';
+import { type PhaseFold, stateLength } from '@concord/kernel';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import { SpirvArithmetic, spirvType, type Width } from '../arithmetic/spirv-arithmetic.ts';
-
-/** One fold of a phase. */
-export interface PhaseFold {
-  /** The fold's node. */
-  readonly node: number;
-  /** The folds of a state. */
-  readonly operand: number;
-  readonly op: FoldOp;
-  readonly folding: Folding;
-}
 
 /** Where folds stand: the values of each fold's state, one fold after the other. */
 export type States = readonly Value[];
 
 /** The operations that begin, join and choose the states of some folds. All of one width. */
-export class StateCode {
+export class StateCode<Fold extends Pick<PhaseFold, 'folding'> = PhaseFold> {
   readonly #k: FunctionBuilder;
-  readonly folds: readonly PhaseFold[];
+  readonly folds: readonly Fold[];
   /** Types of all values of a set of states. */
   readonly types: readonly NumberType[];
 
-  constructor(k: FunctionBuilder, folds: readonly PhaseFold[]) {
+  constructor(k: FunctionBuilder, folds: readonly Fold[]) {
     this.#k = k;
     this.folds = folds;
     this.types = folds.flatMap(({ folding }) => [...folding.state]);
@@ -39,8 +29,8 @@ export class StateCode {
 
   /** The values of one fold among all. */
   part(states: States, index: number): States {
-    const before = this.folds.slice(0, index).reduce((sum, { folding }) => sum + folding.state.length, 0);
-    return states.slice(before, before + (this.folds[index] as PhaseFold).folding.state.length);
+    const before = stateLength(this.folds.slice(0, index));
+    return states.slice(before, before + (this.folds[index] as Fold).folding.state.length);
   }
 
   join(a: States, b: States, width: Width): States {
@@ -101,3 +91,59 @@ export class StateCode {
 }
 
 const widthOf = ({ type }: Value): Width => (type.kind === 'vector' ? type.count : 1);
+
+/** Places that are folded in turn into several sets of states. */
+export interface Ways {
+  readonly from: Value;
+  /** After the last place from which there is one for each set. */
+  readonly whole: Value;
+  readonly to: Value;
+  /** From one place to the next. */
+  readonly step: Value | number;
+  readonly ways: number;
+}
+
+/**
+ * Folds places into several sets of states, one after the other in `begin`, so that additions do not wait for each other; what
+ * is left after `whole` goes into the first.
+ *
+ * @param take - joins what is at a place to a set of states
+ */
+export function foldWays(
+  k: FunctionBuilder,
+  { from, whole, to, step, ways }: Ways,
+  begin: States,
+  take: (states: States, place: Value) => States,
+): States {
+  const count = begin.length / ways;
+  const steps = (times: number): Value | number => (typeof step === 'number' ? times * step : k.mul(step, times));
+  const many = k.forLoop({ from, to: whole, step: steps(ways) }, begin, (place, carried) =>
+    Array.from({ length: ways }, (_, way) =>
+      take(carried.slice(way * count, (way + 1) * count), way === 0 ? place : k.add(place, steps(way))),
+    ).flat(),
+  );
+  if (ways === 1) return many;
+  const first = k.forLoop({ from: whole, to, step }, many.slice(0, count), (place, carried) => [
+    ...take(carried, place),
+  ]);
+  return [...first, ...many.slice(count)];
+}
+
+/** The sets of states that follow each other. */
+export function setsOf(all: States, ways: number): readonly States[] {
+  const count = all.length / ways;
+  return Array.from({ length: ways }, (_, way) => all.slice(way * count, (way + 1) * count));
+}
+
+/** Nodes up to which a graph is small: its code may stand there several times. */
+const FEW_NODES = 8;
+
+/** Values that a work-item folds at the same time, with the same aim: as many as hide the time of an addition. */
+export function waysOf({ nodes }: Pick<Kernel, 'nodes'>): number {
+  return nodes.length <= FEW_NODES ? 4 : 2;
+}
+
+/** Vectors of neighbouring rows that a CPU's work-item takes at the same time, where vectors lie along rows. */
+export function acrossOf({ nodes }: Pick<Kernel, 'nodes'>): number {
+  return nodes.length <= FEW_NODES ? 8 : 2;
+}

@@ -1,7 +1,8 @@
 import type { NumberType } from '@concord/backend-core/kernel';
+import type { PhaseFold } from '@concord/kernel';
 import type { SubgroupOperation, Value } from '@concord/spirv-builder';
 import type { KernelCode } from '../run/kernel-code.ts';
-import type { PhaseFold, StateCode, States } from './states.ts';
+import type { StateCode, States } from './states.ts';
 
 /** Who works on a row together: one work-item, a sub-group, or all of a group, which has sub-groups or not. */
 export type TeamKind = 'alone' | 'subgroup' | 'group';

@@ -1,15 +1,14 @@
 import type { Kernel } from '@concord/backend-core/kernel';
-import { phasesOf } from '@concord/kernel';
+import { foldsOf, phasesOf, stateLength } from '@concord/kernel';
 import type { NamedVariant } from '@concord/variants';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import { MIN_RUN, RUNS_PER_THREAD } from '../cpu-work.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import type { PlanAxes, RunToPlan } from '../run/call-geometry.ts';
 import type { RunForm } from '../run/form.ts';
-import { phaseFolds } from './phase-folds.ts';
 import { rowBlock } from './rows.spv.ts';
+import { waysOf } from './states.ts';
 import { type TeamKind, teamLocalBytes } from './team.ts';
-import { waysOf } from './unrolling.ts';
 
 /** The way in which rows are computed. */
 export interface RowsVariant extends NamedVariant {
@@ -69,7 +68,7 @@ export function rowsVariants(call: RunToPlan, axes: PlanAxes, traits: DeviceTrai
 /** Bytes of workgroup memory of a kernel: each pass has its own, and where rows are cut in parts a separate kernel. */
 function localBytes(kernel: Kernel, { kind, groupSize, subgroupSize, parts }: RowsVariant): number {
   if (kind === 'runs') return 0;
-  const bytes = phaseFolds(kernel).map(({ words }) => teamLocalBytes({ kind, groupSize, subgroupSize }, words));
+  const bytes = foldsOf(kernel).map((folds) => teamLocalBytes({ kind, groupSize, subgroupSize }, stateLength(folds)));
   return parts > 1 ? Math.max(0, ...bytes) : bytes.reduce((sum, own) => sum + own, 0);
 }
 

@@ -1,11 +1,8 @@
+import { names } from '@concord/kernel';
 import type { Value } from '@concord/spirv-builder';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
-import { coordinatesOf } from '../run/decode.ts';
-import { names } from '../run/form.ts';
-import type { KernelCode } from '../run/kernel-code.ts';
-import type { ElementScope, RowScope } from '../run/scopes.ts';
-import { foldWays, setsOf } from './fold-ways.ts';
-import type { States } from './states.ts';
+import { coordinatesOf, type ElementScope, type KernelCode, type RowScope } from '../run/kernel-code.ts';
+import { foldWays, setsOf, type States } from './states.ts';
 
 /** Elements of a row that are visited at once. */
 export interface Place {

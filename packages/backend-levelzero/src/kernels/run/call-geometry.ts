@@ -1,9 +1,9 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
 import type { CheckedRun, RunLayout } from '@concord/backend-core/kernel';
-import { type Axes, axisOf, padAxes, runAxes } from '@concord/kernel';
+import { type Axes, axisOf, costOf, joinAxes, names, padAxes, runAxes, vectorAxis } from '@concord/kernel';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import type { Recorder, Span } from '../recorder.ts';
-import { type Access, names, type OperandForm, type RunForm, vectorAxis } from './form.ts';
+import type { Access, OperandForm, RunForm } from './form.ts';
 
 /** A `run` that is planned: its geometry, and spans that stand for its operands. */
 export interface RunToPlan {
@@ -54,27 +54,19 @@ export function indexType({ geometry }: RunToPlan, isCpuLike: boolean): 'u32' | 
  */
 export function formOf(
   call: RunToPlan,
-  axes: { readonly rows: Axes; readonly folded: Axes | undefined; readonly places: ReadonlyMap<number, number> },
+  axes: PlanAxes,
   vector: { readonly along: RunForm['along']; readonly width: Width; readonly index: RunForm['index'] },
 ): FormAndArguments {
   const { geometry, spans } = call;
   const { kernel, shape, inputs, outputs } = geometry;
-  const rows = padAxes(axes.rows);
-  const folded = axes.folded === undefined ? undefined : padAxes(axes.folded);
-  const [rowRank, foldedRank] = [rows.sizes.length, folded?.sizes.length ?? 0];
-  const ranks = { ...vector, rowRank, foldedRank };
-  const last = vectorAxis(ranks as RunForm);
-  const sizes = [...rows.sizes, ...(folded?.sizes ?? [])];
-  const stridesOf = (operand: number): readonly number[] => [
-    ...(rows.strides[operand] as readonly number[]),
-    ...(folded?.strides[operand] ?? []),
-  ];
+  const { sizes, strides: stridesOf, rowRank, foldedRank, places } = joinAxes(axes, padAxes);
+  const last = vectorAxis({ along: vector.along, rowRank, foldedRank });
 
   const args: Record<string, RunArguments[string]> = {};
   const layouts: Access[] = [];
   const known = new Map<string, number>();
   const layoutOf = (operand: number): number => {
-    const strides = stridesOf(operand);
+    const strides = stridesOf[operand] as readonly number[];
     const key = strides.join();
     const found = known.get(key);
     if (found !== undefined) return found;
@@ -89,7 +81,7 @@ export function formOf(
   };
   const alignOf = (operand: number, { dtype }: RunLayout): number => {
     const bytes = BYTES_OF[dtype];
-    const strides = stridesOf(operand);
+    const strides = stridesOf[operand] as readonly number[];
     if (bytes >= PIECE || strides[last] !== 1) return bytes;
     const steps = [vector.width, ...strides.filter((_, axis) => axis !== last)].map((elements) => elements * bytes);
     return [spans[operand]?.byteOffset ?? 0, ...steps].every((step) => step % PIECE === 0) ? PIECE : bytes;
@@ -114,11 +106,13 @@ export function formOf(
   const forms = [...inputs, ...outputs].map(operandOf);
   const form: RunForm = {
     kernel,
-    ...ranks,
+    ...vector,
+    rowRank,
+    foldedRank,
     layouts,
     inputs: forms.slice(0, inputs.length),
     outputs: forms.slice(inputs.length),
-    places: placesOf(axes, rowRank, foldedRank),
+    places,
     rank: shape.length,
     unfolded: shape.length - geometry.folded,
   };
@@ -143,17 +137,7 @@ function accessOf(stride: number): Access {
   return stride === 1 ? 'dense' : 'strided';
 }
 
-/** Where named axes are, in the padded axes of a form. */
-function placesOf(
-  { rows, folded, places }: PlanAxes,
-  rowRank: number,
-  foldedRank: number,
-): readonly (readonly [number, number])[] {
-  const count = rows.sizes.length;
-  return [...places].flatMap(([axis, place]): (readonly [number, number])[] => {
-    if (place < 0) return [];
-    if (place < count) return [[axis, place + rowRank - count]];
-    if (folded === undefined) return [];
-    return [[axis, place - count + rowRank + foldedRank - folded.sizes.length]];
-  });
+/** Multiply-adds of one computation of all nodes at a number of points, at most. */
+export function workOf({ geometry }: RunToPlan, points: number): number {
+  return points * geometry.kernel.nodes.reduce((sum, node) => sum + costOf(node), 0);
 }

@@ -1,23 +1,22 @@
 import type { GatherNode } from '@concord/backend-core/kernel';
+import { gathersRun, names, numberOf } from '@concord/kernel';
 import type { Value } from '@concord/spirv-builder';
 import { SpirvArithmetic, type Width } from '../arithmetic/spirv-arithmetic.ts';
 import { decode, loadRaw, vectorOf } from '../arithmetic/storage.ts';
-import { names, type OperandForm, vectorAxis } from './form.ts';
-import type { KernelCode } from './kernel-code.ts';
-import type { ElementScope, RowScope } from './scopes.ts';
-import { placeOf } from './varies.ts';
-
-type Scope = RowScope | ElementScope;
+import type { OperandForm } from './form.ts';
+import type { KernelCode, Scope } from './kernel-code.ts';
 
 /** The elements of a gather input at the indices of a node, or its first operand where one is outside. */
 export function gather(code: KernelCode, node: GatherNode, scope: Scope, width: Width): Value {
-  const { k, form, kernel } = code;
-  const input = kernel.inputs.findIndex(({ name }) => name === node.name);
+  const { k, form, kernel, varies } = code;
+  const input = numberOf(kernel.inputs, node);
   const operand = form.inputs[input] as OperandForm;
   const [otherwise, ...indices] = node.operands as readonly [number, ...number[]];
   const outside = code.wide(otherwise, scope, width);
   if (operand.gather === 'empty') return outside;
-  if (isRun(code, node, operand, width)) return gatherRun(code, { node, input, operand, scope, width });
+  const isDense = width > 1 && operand.gather === 'dense';
+  if (isDense && gathersRun(form, indices, (index) => varies[index] === true))
+    return gatherRun(code, { node, input, operand, scope, width });
   const values = indices.map((index) => code.wide(index, scope, width));
   const isInside = all(
     code,
@@ -46,21 +45,6 @@ interface Run {
   readonly operand: OperandForm;
   readonly scope: Scope;
   readonly width: Width;
-}
-
-/** Returns whether neighbours of a vector are neighbours in the gather input: its last index is that of the vectors' axis. */
-function isRun(
-  { form, kernel, varies }: KernelCode,
-  { operands }: GatherNode,
-  operand: OperandForm,
-  width: Width,
-): boolean {
-  if (width === 1 || operand.gather !== 'dense') return false;
-  const indices = operands.slice(1);
-  const last = kernel.nodes[indices.at(-1) as number];
-  if (last?.kind !== 'index' && last?.kind !== 'rowIndex') return false;
-  if (placeOf(form, last.axis, last.kind) !== vectorAxis(form)) return false;
-  return indices.slice(0, -1).every((index) => varies[index] === false);
 }
 
 /** A vector at once where all of it is inside, else one by one. */

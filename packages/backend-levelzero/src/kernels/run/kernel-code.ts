@@ -1,13 +1,48 @@
-import type { InputNode, Kernel, KernelNode, Level } from '@concord/backend-core/kernel';
-import { operandsOf } from '@concord/backend-core/kernel';
-import { arithmeticNode, axisOf, phasesOf } from '@concord/kernel';
+import type { AxisNode, Kernel, KernelNode, Level } from '@concord/backend-core/kernel';
+import { arithmeticNode, axesOfNodes, axisOf, names, numberOf, phasesOf, placeOf, vectorAxis } from '@concord/kernel';
 import type { FunctionBuilder, Type, Value } from '@concord/spirv-builder';
 import { SpirvArithmetic, type Width } from '../arithmetic/spirv-arithmetic.ts';
-import { names, type RunForm, vectorAxis } from './form.ts';
+import type { RunForm } from './form.ts';
 import { gather } from './gather-code.ts';
 import { OperandCode } from './operand-code.ts';
-import type { ElementScope, Known, RowScope } from './scopes.ts';
-import { placeOf, varyingNodes } from './varies.ts';
+
+/** Values that were computed, by node. Splats are stored under `~node`. */
+type Known = Map<number, Value>;
+
+/** A point of the axes that are not folded, or neighbours there where vectors lie along them. */
+export interface RowScope {
+  /** Components of what varies along the vectors. */
+  readonly width: Width;
+  /** Of the first neighbour, along each axis that is not folded. */
+  readonly coordinates: readonly Value[];
+  readonly known: Known;
+  /** Where the row begins in each layout, in elements. */
+  readonly offsets: Map<number, Value>;
+}
+
+/** An element of a row, or neighbours. */
+export interface ElementScope {
+  readonly row: RowScope;
+  readonly width: Width;
+  /** Of the first neighbour, along each folded axis. */
+  readonly coordinates: readonly Value[];
+  readonly known: Known;
+}
+
+export type Scope = RowScope | ElementScope;
+
+/** The coordinates of the point with this number, row-major; the first axis takes what is left. */
+export function coordinatesOf(k: FunctionBuilder, number: Value, sizes: readonly Value[]): readonly Value[] {
+  const coordinates: Value[] = [];
+  let left = number;
+  for (let axis = sizes.length - 1; axis > 0; axis--) {
+    const size = sizes[axis] as Value;
+    const quotient = k.udiv(left, size);
+    coordinates.unshift(k.sub(left, k.mul(quotient, size)));
+    left = quotient;
+  }
+  return sizes.length === 0 ? [] : [left, ...coordinates];
+}
 
 /** The code of a kernel's nodes in one function: each node is computed once in a scope, where its values are wanted. */
 export class KernelCode {
@@ -27,7 +62,13 @@ export class KernelCode {
     this.kernel = form.kernel;
     this.args = args;
     this.operands = new OperandCode(k, form, args);
-    this.varies = varyingNodes(form.kernel, form);
+    const { layouts, inputs } = form;
+    const last = vectorAxis(form);
+    const axes = axesOfNodes(
+      form,
+      (input, axis) => axis === last && layouts[inputs[input]?.layout ?? -1] !== 'constant',
+    );
+    this.varies = axes.map((each) => each.has(last));
     this.#depths = phasesOf(form.kernel).depths;
     this.kernel.nodes.forEach((node, index) => {
       if (node.level === 'call') this.#call.set(index, this.#compute(node, index, undefined));
@@ -65,7 +106,7 @@ export class KernelCode {
   }
 
   /** The value of a node: a vector where it varies along one. */
-  value(index: number, scope: RowScope | ElementScope): Value {
+  value(index: number, scope: Scope): Value {
     const node = this.kernel.nodes[index] as KernelNode;
     const known = this.#knownAt(node.level, scope);
     let value = known.get(index);
@@ -77,7 +118,7 @@ export class KernelCode {
   }
 
   /** The value of a node as that many components. */
-  wide(index: number, scope: RowScope | ElementScope, width: Width): Value {
+  wide(index: number, scope: Scope, width: Width): Value {
     const value = this.value(index, scope);
     if (width === 1 || value.type.kind === 'vector') return value;
     // Not where the value itself is kept: code there may be after the end of this region.
@@ -95,7 +136,7 @@ export class KernelCode {
   }
 
   /** The components that a node has in a scope. */
-  widthOf(index: number, scope: RowScope | ElementScope): Width {
+  widthOf(index: number, scope: Scope): Width {
     return this.varies[index] === true ? scope.width : 1;
   }
 
@@ -109,34 +150,34 @@ export class KernelCode {
     return k.add(k.splat(type, first), lanes);
   }
 
-  #knownAt(level: Level, scope: RowScope | ElementScope): Known {
+  #knownAt(level: Level, scope: Scope): Known {
     if (level === 'call') return this.#call;
     return level === 'row' && 'row' in scope ? scope.row.known : scope.known;
   }
 
-  #compute(node: KernelNode, index: number, scope: RowScope | ElementScope | undefined): Value {
+  #compute(node: KernelNode, index: number, scope: Scope | undefined): Value {
     const { k, kernel } = this;
     const width = scope === undefined ? 1 : this.widthOf(index, scope);
     switch (node.kind) {
       case 'constant':
         return new SpirvArithmetic(k, 1).constant(node.type, node.bits);
       case 'parameter':
-        return this.arg(names.parameter(kernel.params.findIndex(({ name }) => name === node.name)));
+        return this.arg(names.parameter(numberOf(kernel.params, node)));
       case 'extent':
         return this.arg(names.extent(axisOf(node.axis, this.form.rank)));
       case 'index':
       case 'rowIndex':
-        return this.#coordinate(placeOf(this.form, node.axis, node.kind), scope as RowScope | ElementScope, width);
+        return this.#coordinate(node, scope as Scope, width);
       case 'input':
-        return this.operands.load(this.#inputOf(node), scope as RowScope | ElementScope, width);
+        return this.operands.load(numberOf(kernel.inputs, node), scope as Scope, width);
       case 'gather':
-        return gather(this, node, scope as RowScope | ElementScope, width);
+        return gather(this, node, scope as Scope, width);
       case 'spread':
         return this.wide(node.operands[0], scope as ElementScope, width);
       case 'fold':
         throw new Error(`fold ${index} is wanted before it is computed`);
       case 'arithmetic': {
-        const operands = operandsOf(node).map((operand) =>
+        const operands = node.operands.map((operand) =>
           scope === undefined ? (this.#call.get(operand) as Value) : this.wide(operand, scope, width),
         );
         const types = node.operands.map((operand) => (kernel.nodes[operand] as KernelNode).type);
@@ -145,11 +186,8 @@ export class KernelCode {
     }
   }
 
-  #inputOf({ name }: InputNode): number {
-    return this.kernel.inputs.findIndex((input) => input.name === name);
-  }
-
-  #coordinate(place: number, scope: RowScope | ElementScope, width: Width): Value {
+  #coordinate(node: AxisNode, scope: Scope, width: Width): Value {
+    const place = placeOf(this.form, node);
     if (place < 0) return this.k.constant(this.k.types.int(32), 0);
     const row = 'row' in scope ? scope.row : scope;
     const { rowRank } = this.form;

@@ -1,9 +1,10 @@
 import type { DType } from '@concord/backend-core';
+import { names, vectorAxis } from '@concord/kernel';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import { decode, encode, loadRaw, storeRaw, vectorOf } from '../arithmetic/storage.ts';
-import { names, type OperandForm, type RunForm, vectorAxis } from './form.ts';
-import type { ElementScope, RowScope } from './scopes.ts';
+import type { OperandForm, RunForm } from './form.ts';
+import type { Scope } from './kernel-code.ts';
 
 /** Reads and writes the operands that have an element for each point, or for each row. */
 export class OperandCode {
@@ -23,13 +24,13 @@ export class OperandCode {
   }
 
   /** The value of an input: `width` neighbours, which it is known to differ between where that is not 1. */
-  load(input: number, scope: RowScope | ElementScope, width: Width): Value {
+  load(input: number, scope: Scope, width: Width): Value {
     const form = this.#form.inputs[input] as OperandForm;
     return decode(this.#k, this.loadRaw(input, scope, width), form.dtype);
   }
 
   /** The content of memory, unchanged. */
-  loadRaw(input: number, scope: RowScope | ElementScope, width: Width): Value {
+  loadRaw(input: number, scope: Scope, width: Width): Value {
     const form = this.#form.inputs[input] as OperandForm;
     const pointer = this.#pointer(names.input(input), form, scope);
     if (width === 1 || this.#form.layouts[form.layout] === 'dense') return loadRaw(this.#k, pointer, width, form);
@@ -43,7 +44,7 @@ export class OperandCode {
   }
 
   /** Writes what {@link encode} gave. */
-  storeRaw(output: number, scope: RowScope | ElementScope, raw: Value): void {
+  storeRaw(output: number, scope: Scope, raw: Value): void {
     const k = this.#k;
     const form = this.#form.outputs[output] as OperandForm;
     const pointer = this.#pointer(names.output(output), form, scope);
@@ -56,7 +57,7 @@ export class OperandCode {
     );
   }
 
-  #pointer(name: string, { layout }: OperandForm, scope: RowScope | ElementScope): Value {
+  #pointer(name: string, { layout }: OperandForm, scope: Scope): Value {
     const k = this.#k;
     const pointer = this.#args[name] as Value;
     if (!('row' in scope)) return k.at(pointer, scope.offsets.get(layout) as Value);

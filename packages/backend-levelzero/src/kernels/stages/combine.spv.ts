@@ -1,13 +1,13 @@
 import type { FoldOp, ValueType } from '@concord/backend-core/kernel';
 import { foldingOf } from '@concord/kernel';
 import type { Value } from '@concord/spirv-builder';
-import { groupIndex } from '../grid.ts';
+import { gridOf, groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { foldWays, setsOf } from '../rows/fold-ways.ts';
-import { type PhaseFold, StateCode, type States } from '../rows/states.ts';
+import type { Recorder, Span } from '../recorder.ts';
+import { foldWays, setsOf, StateCode, type States } from '../rows/states.ts';
 
 /** The parameters that distinguish the kernels that join parts. */
-export interface CombineParams {
+interface CombineParams {
   /** The folds of the phase, and the types of what they fold. */
   readonly folds: readonly { readonly op: FoldOp; readonly type: ValueType }[];
   readonly groupSize: number;
@@ -20,7 +20,7 @@ const WAYS = 4;
  * Joins states of parts: from `[value][parts][rows]` to `[value][ceil(parts / fan)][rows]`. A work-item joins `fan`
  * neighbouring parts of a row, the last one perhaps fewer; neighbours have neighbouring rows.
  */
-export const combineKernel: (params: CombineParams) => Kernel = variants(({ folds, groupSize }: CombineParams) => {
+const combineKernel: (params: CombineParams) => Kernel = variants(({ folds, groupSize }: CombineParams) => {
   const keys = folds.map(({ op, type }) => `${op} ${type}`).join(', ');
   return defineKernel<string>({
     name: `run/combine ${keys} by ${groupSize}`,
@@ -32,7 +32,7 @@ export const combineKernel: (params: CombineParams) => Kernel = variants(({ fold
       >;
       const code = new StateCode(
         k,
-        folds.map(({ op, type }): PhaseFold => ({ node: 0, operand: 0, op, folding: foldingOf(op, type) })),
+        folds.map(({ op, type }) => ({ folding: foldingOf(op, type) })),
       );
       const left = k.udiv(k.add(parts, k.sub(fan, 1)), fan);
       const item = groupSize === 1 ? groupIndex(k) : k.add(k.mul(groupIndex(k), groupSize), k.localId(0));
@@ -60,3 +60,43 @@ export const combineKernel: (params: CombineParams) => Kernel = variants(({ fold
     },
   });
 });
+
+/** States of parts of rows. */
+export interface Parts {
+  readonly folds: CombineParams['folds'];
+  /** Words of a state. */
+  readonly values: number;
+  readonly rows: number;
+  readonly parts: number;
+  /** `[values][parts][rows]` */
+  readonly states: Span;
+}
+
+/** Parts that a work-item joins. */
+const FAN = 64;
+/** Parts that are few. */
+const MAX_LEFT = 16;
+/** Work-items of a group of a GPU. */
+const GROUP = 64;
+
+/** States of rows, of which there are few parts left. */
+export interface FewParts {
+  readonly states: Span;
+  readonly parts: number;
+}
+
+/** Joins the parts of rows until those are few that work on: they join the rest. */
+export function combine({ folds, values, rows, parts, states }: Parts, recorder: Recorder): FewParts {
+  const { traits } = recorder;
+  const groupSize = traits.isCpuLike ? 1 : GROUP;
+  const kernel = combineKernel({ folds, groupSize });
+  let [input, count] = [states, parts];
+  while (count > MAX_LEFT) {
+    const left = Math.ceil(count / FAN);
+    const output = recorder.scratch(4 * values * left * rows);
+    const groups = gridOf(Math.ceil((left * rows) / groupSize), traits);
+    recorder.launch({ kernel, args: { input, output, rows, parts: count, fan: FAN }, groups });
+    [input, count] = [output, left];
+  }
+  return { states: input, parts: count };
+}

@@ -1,8 +1,7 @@
+import { names } from '@concord/kernel';
 import type { Value } from '@concord/spirv-builder';
 import type { ParameterType } from '../kernel.ts';
-import { names } from '../run/form.ts';
-import type { KernelCode } from '../run/kernel-code.ts';
-import type { RowScope } from '../run/scopes.ts';
+import type { KernelCode, RowScope } from '../run/kernel-code.ts';
 import type { StateCode, States } from '../rows/states.ts';
 
 /** One of the launches that work on rows in parts: the folds of a phase, or after all of them what is stored. */

@@ -1,42 +1,17 @@
+import { Terms } from '@concord/kernel';
 import { f32x4, v128 } from '../../encoder/index.ts';
-import { bitsOf } from '../common/arguments.ts';
 import type { Vector, WasmArithmetic } from './wasm-arithmetic.ts';
 
 export type { Vector } from './wasm-arithmetic.ts';
 
-/** Short forms of float32 arithmetic for the bodies of functions. */
-export class VectorTerms {
-  readonly a: WasmArithmetic;
+/** The short forms of the kernel package, and those that vectors have besides. */
+export class VectorTerms extends Terms<Vector> {
+  declare readonly a: WasmArithmetic;
 
   constructor(a: WasmArithmetic) {
-    this.a = a;
+    super(a);
   }
 
-  /** A float32 constant. */
-  f(value: number): Vector {
-    return this.a.constant('f32', bitsOf(value));
-  }
-  /** A u32 constant. */
-  u(value: number): Vector {
-    return this.a.constant('u32', value >>> 0);
-  }
-  add(x: Vector, y: Vector): Vector {
-    return this.a.add('f32', x, y);
-  }
-  sub(x: Vector, y: Vector): Vector {
-    return this.a.sub('f32', x, y);
-  }
-  mul(x: Vector, y: Vector): Vector {
-    return this.a.mul('f32', x, y);
-  }
-  /** `x` times a constant. */
-  times(x: Vector, factor: number): Vector {
-    return this.mul(x, this.f(factor));
-  }
-  /** `x` plus a constant. */
-  plus(x: Vector, summand: number): Vector {
-    return this.add(x, this.f(summand));
-  }
   /**
    * A polynomial by Estrin's scheme, the constant coefficient first: a few products more than Horner's, but short chains of
    * dependent operations, and these are what a processor waits for.
@@ -64,18 +39,15 @@ export class VectorTerms {
     return this.a.keep(v128.or(x, this.u(0x8000_0000)));
   }
   /** The lesser of x and a limit; NaN stays. */
-  atMost(x: Vector, limit: number): Vector {
+  override atMost(x: Vector, limit: number): Vector {
     return this.a.keep(f32x4.pmin(x, this.f(limit)));
   }
   /** The greater of x and a limit; NaN stays. */
-  atLeast(x: Vector, limit: number): Vector {
+  override atLeast(x: Vector, limit: number): Vector {
     return this.a.keep(f32x4.pmax(x, this.f(limit)));
   }
   isNegative(x: Vector): Vector {
     return this.a.keep(f32x4.lt(x, this.f(0)));
-  }
-  select(condition: Vector, x: Vector, y: Vector): Vector {
-    return this.a.select('f32', condition, x, y);
   }
   /** `x` with the sign of another number besides. */
   withSign(x: Vector, of: Vector): Vector {

@@ -1,7 +1,7 @@
 import { BYTES_OF, type CheckedEpilogue } from '@concord/backend-core/implement';
 import type { CheckedRun, KernelNode } from '@concord/backend-core/kernel';
-import { axisOf } from '@concord/kernel';
-import { formKey, names, type OperandForm, type RunForm } from '../run/form.ts';
+import { axisOf, formKey } from '@concord/kernel';
+import { names, type OperandForm, type RunForm } from '../run/form.ts';
 
 /** An epilogue as code has it: over planes, rows and columns; or planes, rows, lines and columns. */
 export interface EpilogueForm {

@@ -1,5 +1,6 @@
 import type { CheckedEpilogue, Operand } from '@concord/backend-core/implement';
 import { BYTES_OF } from '@concord/backend-core/implement';
+import { canContract } from '@concord/kernel';
 import {
   type FunctionBody,
   type FunctionHandle,
@@ -14,7 +15,6 @@ import { bitsOf } from '../common/arguments.ts';
 import { operandAddress } from '../common/operand-address.ts';
 import type { WasmCode, WasmTraits } from '../kernel.ts';
 import { Cursor } from '../run/cursor.ts';
-import { contracts } from '../run/emit.ts';
 import { names, type OperandForm } from '../run/form.ts';
 import { NodeCode } from '../run/node-code.ts';
 import { Words, wordsOf } from '../run/words.ts';
@@ -119,7 +119,7 @@ function emitTile(
     (body, args, to, rowStride, sums, sumsStride, rows, columns, plane, firstRow, column) => {
       const words = new Words(body, args);
       const cursor = new Cursor(body, words, form, args);
-      const code = new NodeCode(new WasmArithmetic(body, words, hasFma && contracts(form)), cursor);
+      const code = new NodeCode(new WasmArithmetic(body, words, hasFma && canContract(form.kernel)), cursor);
       code.compute([root], 0, 1);
       const row = body.let(firstRow);
       body.for(0, rows, 1, () => {

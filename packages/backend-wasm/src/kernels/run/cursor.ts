@@ -1,7 +1,8 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
+import { vectorAxis } from '@concord/kernel';
 import { type FunctionBody, i32, i32x4, type Local, type Operand, select, type Value } from '../../encoder/index.ts';
 import type { Vector } from '../arithmetic/wasm-arithmetic.ts';
-import { names, type OperandForm, type RunForm, vectorAxis } from './form.ts';
+import { names, type OperandForm, type RunForm } from './form.ts';
 import type { Words } from './words.ts';
 
 /** Points of a vector. */
@@ -200,6 +201,20 @@ export class Cursor {
         body.set(left, i32.sub(left, points));
       });
     });
+  }
+
+  /** The start of a piece of a line, and its number of points; without a piece it is the whole line. */
+  segment(
+    axis: number,
+    piece: Local<'i32'> | undefined,
+    segmentName: string = names.segment,
+  ): { readonly start: Local<'i32'> | 0; readonly count: Local<'i32'> } {
+    if (piece === undefined) return { start: 0, count: this.size(axis) };
+    const { body, words } = this;
+    const segment = words.number(segmentName);
+    const start = body.let(i32.mul(piece, segment));
+    const left = body.let(i32.sub(this.size(axis), start));
+    return { start, count: body.let(select(i32.ltU(left, segment), left, segment)) };
   }
 
   /** Goes through `count` points of an axis, one by one, from index `start` on. */

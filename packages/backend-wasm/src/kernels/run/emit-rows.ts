@@ -1,10 +1,9 @@
-import { foldAt, phasesOf } from '@concord/kernel';
+import { foldsOf, type PhaseFold, vectorAxis } from '@concord/kernel';
 import { i32, i32x4, type Local, select, type Value, v128 } from '../../encoder/index.ts';
 import type { Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import { type Cursor, type ItemRange, LANES } from './cursor.ts';
-import { segmentOf } from './emit-map.ts';
 import { FoldState, loadStates, STATE_BYTES } from './fold-states.ts';
-import { names, vectorAxis } from './form.ts';
+import { names } from './form.ts';
 import { NodeCode } from './node-code.ts';
 
 /** A part of the rows of an item, if rows are worked on in parts: it gives the place of its states. */
@@ -44,7 +43,7 @@ export function emitRows(a: WasmArithmetic, cursor: Cursor, range: ItemRange): v
       const vectors = segment === undefined ? line : i32.add(i32.mul(line, segments as Local<'i32'>), segment);
       part = { number, rows: body.let(vectors) };
     }
-    const { start, count } = segmentOf(cursor, last, segment);
+    const { start, count } = cursor.segment(last, segment);
     cursor.blocks({ start, count, units: form.units }, (units) => rows.emit(units, part));
   });
 }
@@ -54,19 +53,19 @@ class RowCode {
   readonly #a: WasmArithmetic;
   readonly #cursor: Cursor;
   readonly #code: NodeCode;
-  readonly #phases: readonly (readonly number[])[];
+  readonly #phases: readonly (readonly PhaseFold[])[];
 
   constructor(a: WasmArithmetic, cursor: Cursor) {
     this.#a = a;
     this.#cursor = cursor;
     this.#code = new NodeCode(a, cursor);
-    this.#phases = phasesOf(cursor.form.kernel).folds;
+    this.#phases = foldsOf(cursor.form.kernel);
   }
 
   /** Computes the values that all rows share. */
   begin(): void {
     const { kernel } = this.#cursor.form;
-    const operands = this.#phases.flat().flatMap((fold) => foldAt(kernel, fold).operands);
+    const operands = this.#phases.flat().map(({ operand }) => operand);
     this.#code.compute([...operands, ...kernel.outputs.map(({ node }) => node)], 0, 1);
   }
 
@@ -90,7 +89,7 @@ class RowCode {
 
   #finish(fold: FoldState, states: readonly (readonly Vector[])[]): void {
     this.#code.setFold(
-      fold.index,
+      fold.fold.index,
       states.map((state) => fold.finish(state)),
     );
   }
@@ -105,12 +104,12 @@ class RowCode {
     const { form, body } = this.#cursor;
     const isAcross = form.along === 'rows';
     const wide = isAcross ? units : form.units;
-    const folds = (this.#phases[phase] as readonly number[]).map(
-      (index) => new FoldState(this.#a, this.#cursor, { index, units: wide, isLong: form.isLong }),
-    );
-    const roots = folds.map(({ node }) => node.operands[0]);
+    const { isLong } = form;
+    const phaseFolds = this.#phases[phase] as readonly PhaseFold[];
+    const folds = phaseFolds.map((fold) => new FoldState(this.#a, this.#cursor, fold, { units: wide, isLong }));
+    const roots = phaseFolds.map(({ operand }) => operand);
     this.#code.compute(roots, 1, units);
-    const needsPosition = folds.some((fold) => fold.needsPosition);
+    const needsPosition = phaseFolds.some(({ isPlaced }) => isPlaced);
     this.#walk(
       { roots, units: wide, rowUnits: units, part },
       (vectors, first) => {
@@ -125,11 +124,11 @@ class RowCode {
             position = body.let(own);
             if (!isAcross && unit > 0) position = this.#a.add('u32', position, this.#a.constant('u32', unit * LANES));
           }
-          for (const fold of folds) fold.add(unit, this.#code.value(fold.node.operands[0], unit), position, mask);
+          for (const fold of folds) fold.add(unit, this.#code.value(fold.fold.operand, unit), position, mask);
         }
       },
       () => {
-        if (form.isLong) for (const fold of folds) fold.flush();
+        if (isLong) for (const fold of folds) fold.flush();
       },
     );
     return folds;
@@ -189,7 +188,7 @@ class RowCode {
     cursor.items(axes, { first, end, inner }, (line, piece) => {
       code.enter(2);
       code.compute(roots, 2, rowUnits);
-      const { start, count } = segmentOf(cursor, last, piece, names.foldedSegment);
+      const { start, count } = cursor.segment(last, piece, names.foldedSegment);
       const place = body.let(i32.mul(line, cursor.size(last)));
       if (form.along === 'folded') {
         cursor.blocks({ start, count, units }, (vectors) => {
@@ -229,8 +228,8 @@ class RowCode {
   #readStates(phase: number, units: number, part: Part): void {
     const { body, words } = this.#cursor;
     if (units !== 1) throw new Error('rows in parts have one vector at a time');
-    const folds = (this.#phases[phase] as readonly number[]).map(
-      (index) => new FoldState(this.#a, this.#cursor, { index, units: 1, isLong: false }),
+    const folds = (this.#phases[phase] as readonly PhaseFold[]).map(
+      (fold) => new FoldState(this.#a, this.#cursor, fold, { units: 1, isLong: false }),
     );
     const bytes = folds.reduce((sum, { parts }) => sum + parts, 0) * STATE_BYTES;
     const address = body.let(this.#statesAt(phase, bytes / STATE_BYTES, part, i32.const(0)));

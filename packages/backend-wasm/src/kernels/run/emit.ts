@@ -1,10 +1,11 @@
-import { i32, ModuleBuilder, select } from '../../encoder/index.ts';
+import { canContract, vectorAxis } from '@concord/kernel';
+import { ModuleBuilder, i32, select } from '../../encoder/index.ts';
 import { WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import type { WasmCode, WasmTraits } from '../kernel.ts';
-import { Cursor } from './cursor.ts';
-import { emitMap } from './emit-map.ts';
+import { Cursor, type ItemRange } from './cursor.ts';
 import { emitRows } from './emit-rows.ts';
-import { names, type RunForm } from './form.ts';
+import { type RunForm, names } from './form.ts';
+import { NodeCode } from './node-code.ts';
 import { Words } from './words.ts';
 
 /** A module, and the names of the words that it reads, in their order. */
@@ -21,7 +22,7 @@ export function emitRun(form: RunForm, { isShared, hasFma }: Pick<WasmTraits, 'i
     { params: ['i32', 'i32', 'i32', 'i32'], result: 'none', export: 'run' },
     (body, args, firstTile, endTile, scratch) => {
       const words = new Words(body, args);
-      const arithmetic = new WasmArithmetic(body, words, hasFma && contracts(form));
+      const arithmetic = new WasmArithmetic(body, words, hasFma && canContract(form.kernel));
       const perTile = words.number(names.perTile);
       const items = words.number(names.items);
       const first = body.let(i32.mul(firstTile, perTile));
@@ -35,10 +36,24 @@ export function emitRun(form: RunForm, { isShared, hasFma }: Pick<WasmTraits, 'i
   return { code: { bytes: module.toBytes() }, words: list };
 }
 
-/**
- * True if a product and a sum may be one instruction. False with `pow`: it computes the rounding error of a product, which would
- * be 0.
- */
-export function contracts({ kernel }: RunForm): boolean {
-  return !kernel.nodes.some((node) => node.kind === 'arithmetic' && node.op === 'pow');
+/** Computes each point by itself: an item is a line along the last axis, or a segment of one. */
+export function emitMap(a: WasmArithmetic, cursor: Cursor, range: ItemRange): void {
+  const { words, form } = cursor;
+  const { kernel, stores, units } = form;
+  const code = new NodeCode(a, cursor);
+  const roots = stores.map((output) => (kernel.outputs[output] as (typeof kernel.outputs)[number]).node);
+  const last = vectorAxis(form);
+  const outer = Array.from({ length: form.rowRank - 1 }, (_, axis) => axis);
+  code.compute(roots, 0, 1);
+  const inner = form.isSegmented ? words.number(names.segments) : undefined;
+  cursor.items(outer, { ...range, isTurned: form.isTurned, inner }, (_, piece) => {
+    code.enter(2);
+    code.compute(roots, 2, 1);
+    const { start, count } = cursor.segment(last, piece);
+    cursor.blocks({ start, count, units }, (vectors) => {
+      code.enter(3);
+      code.compute(roots, 3, vectors);
+      code.store(stores, vectors);
+    });
+  });
 }

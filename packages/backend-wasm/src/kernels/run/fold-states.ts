@@ -1,5 +1,4 @@
-import type { FoldNode, KernelNode } from '@concord/backend-core/kernel';
-import { type Folding, foldingOf, type MeanFactors } from '@concord/kernel';
+import type { Folding, MeanFactors, PhaseFold } from '@concord/kernel';
 import { f32x4, f64x2, i8x16, type Local, type Value, v128 } from '../../encoder/index.ts';
 import type { Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import { type Cursor, LANES } from './cursor.ts';
@@ -27,8 +26,7 @@ function floatExtremum(op: 'max' | 'min'): Folding {
 
 /** The state of one fold: its parts for each vector side by side; and for long sums a float64 for each point. */
 export class FoldState {
-  readonly index: number;
-  readonly node: FoldNode;
+  readonly fold: PhaseFold;
   readonly #a: WasmArithmetic;
   readonly #cursor: Cursor;
   readonly #folding: Folding;
@@ -41,39 +39,29 @@ export class FoldState {
   constructor(
     a: WasmArithmetic,
     cursor: Cursor,
-    fold: { readonly index: number; readonly units: number; readonly isLong: boolean },
+    fold: PhaseFold,
+    { units: count, isLong }: { readonly units: number; readonly isLong: boolean },
   ) {
     const { body, words } = cursor;
-    const { nodes } = cursor.form.kernel;
-    const node = nodes[fold.index] as FoldNode;
-    const { type } = nodes[node.operands[0]] as KernelNode;
+    const { op, type, folding } = fold;
     const isFloat = type === 'f32';
-    this.index = fold.index;
-    this.node = node;
+    this.fold = fold;
     this.#a = a;
     this.#cursor = cursor;
-    this.#folding =
-      isFloat && (node.op === 'max' || node.op === 'min') ? floatExtremum(node.op) : foldingOf(node.op, type);
+    this.#folding = isFloat && (op === 'max' || op === 'min') ? floatExtremum(op) : folding;
     this.#mean =
-      node.op === 'mean'
-        ? { scale: words.vector(names.meanScale), divisor: words.vector(names.meanDivisor) }
-        : undefined;
+      op === 'mean' ? { scale: words.vector(names.meanScale), divisor: words.vector(names.meanDivisor) } : undefined;
     const identity = this.#identity();
-    const units = Array.from({ length: fold.units });
+    const units = Array.from({ length: count });
     this.#units = units.map(() => identity.map((value) => body.let(value)));
-    const isSum = isFloat && (node.op === 'sum' || node.op === 'mean');
+    const isSum = isFloat && (op === 'sum' || op === 'mean');
     const zero = a.constant('u32', 0);
-    this.#totals = fold.isLong && isSum ? units.map(() => [body.let(zero), body.let(zero)]) : [];
+    this.#totals = isLong && isSum ? units.map(() => [body.let(zero), body.let(zero)]) : [];
   }
 
   /** Words that a state takes. */
   get parts(): number {
     return this.#folding.state.length;
-  }
-
-  /** True if the places of elements matter. */
-  get needsPosition(): boolean {
-    return this.node.op === 'argmax' || this.node.op === 'argmin';
   }
 
   /** Folds an element of each lane; with a mask of those lanes only. */

@@ -1,5 +1,5 @@
 import type { DType } from '@concord/backend-core';
-import type { Kernel } from '@concord/backend-core/kernel';
+import { names as shared, type ProgramForm } from '@concord/kernel';
 
 /** The neighbours of a vector in memory: side by side, all the same element, or some elements apart. */
 export type Step = 'dense' | 'constant' | 'strided';
@@ -21,24 +21,13 @@ export interface Stage {
 }
 
 /**
- * The properties of a `run` that its code depends on besides its graph. Sizes, strides and parameters are words of the command. Axes
- * are coalesced: first `rowRank` that are not folded, then `foldedRank`.
+ * The properties of a `run` that its code depends on. Sizes, strides and parameters are words of the command. A map has no
+ * folded axes: all are called rows.
  */
-export interface RunForm {
-  readonly kernel: Kernel;
+export interface RunForm extends ProgramForm {
   readonly kind: 'map' | 'rows';
-  readonly rowRank: number;
-  /** 0 of a map, whose axes are all called rows. */
-  readonly foldedRank: number;
-  /** Vectors lie along the last of these axes. */
-  readonly along: 'rows' | 'folded';
   readonly inputs: readonly OperandForm[];
   readonly outputs: readonly OperandForm[];
-  /** Of each axis of the domain that a node names: which axis of the form it is. */
-  readonly places: readonly (readonly [axis: number, place: number])[];
-  /** Axes of the domain, and how many of them are not folded. */
-  readonly rank: number;
-  readonly unfolded: number;
   /** The outputs that are stored. */
   readonly stores: readonly number[];
   /** Vectors that are worked on side by side. */
@@ -64,16 +53,10 @@ export interface RunForm {
   readonly kept: readonly number[];
 }
 
-/** The names of words. Strides are in bytes. */
-export const names = {
-  input: (index: number): string => `in${index}`,
-  output: (index: number): string => `out${index}`,
-  size: (axis: number): string => `n${axis}`,
-  stride: (operand: number, axis: number): string => `s${operand}_${axis}`,
-  extent: (axis: number): string => `extent${axis}`,
-  gatherSize: (input: number, axis: number, type: string): string => `g${input}_n${axis}_${type}`,
-  gatherStride: (input: number, axis: number): string => `g${input}_s${axis}`,
-  parameter: (index: number): string => `p${index}`,
+/** Names of words that only these kernels have. */
+const own = {
+  /** For an index of a type: an i32 goes along at most 2^31. */
+  gatherSizeFor: (input: number, axis: number, type: string): string => `${shared.gatherSize(input, axis)}_${type}`,
   /** Items of a tile, and of all. */
   perTile: 'perTile',
   items: 'items',
@@ -94,19 +77,5 @@ export const names = {
   states: (phase: number): string => `states${phase}`,
 } as const;
 
-/** The axis that vectors lie along. */
-export function vectorAxis({ along, rowRank, foldedRank }: RunForm): number {
-  return along === 'rows' ? rowRank - 1 : rowRank + foldedRank - 1;
-}
-
-/** The axis of the form that an `index` or `rowIndex` is of; -1 if the axis has one point. */
-export function placeOf(form: RunForm, axis: number, kind: 'index' | 'rowIndex'): number {
-  const count = kind === 'index' ? form.rank : form.unfolded;
-  const wanted = axis < 0 ? axis + count : axis;
-  return form.places.find(([named]) => named === wanted)?.[1] ?? -1;
-}
-
-/** A form as text: equal for equal code. */
-export function formKey(form: RunForm): string {
-  return JSON.stringify({ ...form, kernel: form.kernel.key });
-}
+/** The names of words. Strides are in bytes. */
+export const names: typeof shared & typeof own = { ...shared, ...own };

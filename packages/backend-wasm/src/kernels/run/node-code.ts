@@ -1,14 +1,39 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
 import { type ArithmeticNode, type GatherNode, type KernelNode, operandsOf } from '@concord/backend-core/kernel';
-import { arithmeticNode } from '@concord/kernel';
+import { arithmeticNode, axesOfNodes, axisOf, gathersRun, numberOf, placeOf, vectorAxis } from '@concord/kernel';
 import { i32, i32x4, type Local, type Value, v128 } from '../../encoder/index.ts';
 import { nativeNode } from '../arithmetic/native-nodes.ts';
 import { decode, encode, loadDense, loadLanes, loadSplat, storeDense, storeLanes } from '../arithmetic/storage.ts';
 import type { Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import { type Cursor, LANES } from './cursor.ts';
-import { names, type OperandForm, placeOf, type RunForm, vectorAxis } from './form.ts';
-import { gather } from './gather-code.ts';
-import { type NodePlace, placesOfNodes, type Scope } from './scopes.ts';
+import { names, type OperandForm, type RunForm } from './form.ts';
+
+/** The loop in which a value is computed: before all loops, for a row, for a line of points, for a block of a line. */
+export type Scope = 0 | 1 | 2 | 3;
+
+interface NodePlace {
+  readonly scope: Scope;
+  /** True if the neighbours of a vector may have different values. */
+  readonly varies: boolean;
+}
+
+/** The scopes in which the nodes of a kernel are computed: as far outside as their operands allow. */
+function placesOfNodes(form: RunForm): readonly NodePlace[] {
+  const [last, vectors] = [form.rowRank + form.foldedRank - 1, vectorAxis(form)];
+  const scopeOfAxis = (axis: number): Scope => {
+    if (form.kind === 'rows' && axis < form.rowRank) return 1;
+    return axis === last ? 3 : 2;
+  };
+  const axes = axesOfNodes(form, (input, axis) => form.inputs[input]?.moves[axis] === true);
+  const places: NodePlace[] = [];
+  for (const [index, node] of form.kernel.nodes.entries()) {
+    const own = [...(axes[index] as ReadonlySet<number>)];
+    const operands = operandsOf(node).map((operand) => (places[operand] as NodePlace).scope);
+    const scope = node.kind === 'fold' ? 1 : (Math.max(0, ...own.map(scopeOfAxis), ...operands) as Scope);
+    places.push({ scope, varies: own.includes(vectors) });
+  }
+  return places;
+}
 
 /** The code of a kernel's nodes: each is computed once in its scope, for each of the vectors side by side that it varies in. */
 export class NodeCode {
@@ -25,7 +50,7 @@ export class NodeCode {
     this.cursor = cursor;
     this.form = cursor.form;
     this.#nodes = cursor.form.kernel.nodes;
-    this.#places = placesOfNodes(cursor.form.kernel, cursor.form);
+    this.#places = placesOfNodes(cursor.form);
   }
 
   /** Kept nodes that were stored in a pass before, and those that are in this one. */
@@ -139,17 +164,14 @@ export class NodeCode {
       case 'constant':
         return a.constant(node.type, node.bits);
       case 'parameter':
-        return cursor.words.vector(names.parameter(kernel.params.findIndex(({ name }) => name === node.name)));
+        return cursor.words.vector(names.parameter(numberOf(kernel.params, node)));
       case 'extent':
-        return cursor.words.vector(names.extent(node.axis < 0 ? node.axis + form.rank : node.axis));
+        return cursor.words.vector(names.extent(axisOf(node.axis, form.rank)));
       case 'index':
       case 'rowIndex':
-        return this.#index(placeOf(form, node.axis, node.kind), unit);
+        return this.#index(placeOf(form, node), unit);
       case 'input':
-        return this.#load(
-          kernel.inputs.findIndex(({ name }) => name === node.name),
-          unit,
-        );
+        return this.#load(numberOf(kernel.inputs, node), unit);
       case 'gather':
         return this.#gather(node, unit);
       case 'spread':
@@ -170,29 +192,59 @@ export class NodeCode {
     );
   }
 
+  /** The elements of a gather input at some indices, or the first operand where one is beyond its axis. */
   #gather(node: GatherNode, unit: number): Vector {
+    const { a, form, cursor } = this;
+    const { body, words } = cursor;
     const [otherwise, ...indices] = node.operands as readonly [number, ...number[]];
-    return gather(this, {
-      node,
-      outside: this.value(otherwise, unit),
-      indices: indices.map((index) => this.value(index, unit)),
-      types: indices.map((index) => (this.#nodes[index] as KernelNode).type),
-      varies: indices.some((index) => this.varies(index)),
-      run: this.#runOf(node, indices, unit),
-    });
-  }
-
-  /** See {@link Gather}. */
-  #runOf({ name }: GatherNode, indices: readonly number[], unit: number): Local<'i32'> | undefined {
-    const { cursor, form } = this;
-    const operand = form.inputs[form.kernel.inputs.findIndex((input) => input.name === name)];
-    const last = this.#nodes[indices.at(-1) as number];
-    if (!cursor.lanes.isWhole || operand?.gather !== 'dense') return undefined;
-    if (last?.kind !== 'index' && last?.kind !== 'rowIndex') return undefined;
-    const axis = vectorAxis(form);
-    if (placeOf(form, last.axis, last.kind) !== axis) return undefined;
-    if (indices.slice(0, -1).some((index) => this.varies(index))) return undefined;
-    return cursor.body.let(i32.add(cursor.coordinates[axis] as Local<'i32'>, unit * LANES));
+    const outside = this.value(otherwise, unit);
+    const input = numberOf(form.kernel.inputs, node);
+    const operand = form.inputs[input] as OperandForm;
+    if (operand.gather === 'empty') return outside;
+    const values = indices.map((index) => this.value(index, unit));
+    // The size of an i32's axis is a word of at most 2^31, so negative indices are beyond it.
+    const isBelow = (index: Vector, axis: number): Vector => {
+      const { type } = this.#nodes[indices[axis] as number] as KernelNode;
+      return a.less('u32', index, words.vector(names.gatherSizeFor(input, axis, type)));
+    };
+    const each = (): Vector => {
+      const isInside = values.map(isBelow).reduce((all, next) => a.and('bool', all, next));
+      const offset = values
+        .map((index, axis) => a.mul('u32', index, words.vector(names.gatherStride(input, axis))))
+        .reduce((sum, term) => a.add('u32', sum, term));
+      // An index outside reads the first element instead.
+      const places = a.keep(v128.and(offset, isInside));
+      const base = words.number(names.input(input));
+      const address = (lane: number): Value<'i32'> => i32.add(base, i32x4.extractLane(places, lane));
+      const raw = indices.some((index) => this.varies(index))
+        ? loadLanes(operand.dtype, [0, 1, 2, 3].map(address), a.constant('u32', 0))
+        : loadSplat(operand.dtype, address(0));
+      return a.select(node.type, isInside, decode(a, operand.dtype, raw), outside);
+    };
+    const isDense = cursor.lanes.isWhole && operand.gather === 'dense';
+    if (!isDense || !gathersRun(form, indices, (index) => this.varies(index))) return each();
+    // Four neighbours along the input's last axis, from this one on.
+    const run = body.let(i32.add(cursor.coordinates[vectorAxis(form)] as Local<'i32'>, unit * LANES));
+    const others = values.slice(0, -1);
+    const isThere = others
+      .map(isBelow)
+      .reduce<Value<'i32'>>(
+        (all, next) => i32.and(all, i32x4.extractLane(next, 0)),
+        i32.ltU(i32.add(run, LANES - 1), words.number(names.gatherSizeFor(input, others.length, 'u32'))),
+      );
+    const result = body.local('v128');
+    body.if(
+      isThere,
+      () => {
+        const start = others
+          .map((index, axis) => i32.mul(i32x4.extractLane(index, 0), words.number(names.gatherStride(input, axis))))
+          .reduce<Value<'i32'>>((sum, term) => i32.add(sum, term), words.number(names.input(input)));
+        const address = body.let(i32.add(start, i32.mul(run, BYTES_OF[operand.dtype])));
+        body.set(result, decode(a, operand.dtype, loadDense(operand.dtype, address, 0)));
+      },
+      () => body.set(result, each()),
+    );
+    return result;
   }
 
   #index(axis: number, unit: number): Vector {

@@ -1,20 +1,16 @@
-import { type Kernel, type KernelNode, type NodeOp, operandsOf } from '@concord/backend-core/kernel';
-import { foldAt, phasesOf } from '@concord/kernel';
+import {
+  type ArithmeticNode,
+  type Kernel,
+  type KernelNode,
+  type NodeOp,
+  operandsOf,
+} from '@concord/backend-core/kernel';
+import { costOf, foldsOf } from '@concord/kernel';
 
-/** Nodes of dozens of instructions, and of a hundred or more. */
-const DEAR: ReadonlySet<NodeOp> = new Set(['exp', 'exp2', 'tanh', 'sigmoid', 'silu', 'gelu', 'geluTanh']);
-const DEAREST: ReadonlySet<NodeOp> = new Set([
-  'pow',
-  'expm1',
-  'log',
-  'log2',
-  'log1p',
-  'sin',
-  'cos',
-  'erf',
-  'random',
-  'rem',
-]);
+/** Nodes of dozens of instructions here, where the kernel package has them of a hundred or more. */
+const SHORTENED: ReadonlySet<NodeOp> = new Set(['exp', 'exp2', 'tanh', 'sigmoid', 'silu', 'gelu', 'geluTanh']);
+/** From this {@link costOf} on a node takes dozens of instructions or more. */
+const DEAR = 16;
 /** Kernels of more nodes are long enough without vectors side by side. */
 const MOST_NODES = 16;
 
@@ -23,22 +19,24 @@ const MOST_NODES = 16;
  * each turn, and their sums do not wait for each other. More vectors have no room in the registers.
  */
 export function unitsOf({ nodes }: Kernel): 1 | 2 | 4 {
-  const has = (ops: ReadonlySet<NodeOp>): boolean =>
-    nodes.some((node) => node.kind === 'arithmetic' && ops.has(node.op));
-  if (nodes.length > MOST_NODES || has(DEAREST)) return 1;
-  return has(DEAR) ? 2 : 4;
+  const dear = nodes.filter(isDear);
+  if (nodes.length > MOST_NODES || dear.some(({ op }) => !SHORTENED.has(op))) return 1;
+  return dear.length > 0 ? 2 : 4;
+}
+
+function isDear(node: KernelNode): node is ArithmeticNode {
+  return node.kind === 'arithmetic' && costOf(node) >= DEAR;
 }
 
 /** Nodes dear to compute, a value for each element, that more than one pass over a row needs. */
 export function nodesToKeep(kernel: Kernel): readonly number[] {
   const { nodes, outputs } = kernel;
   const stored = outputs.flatMap(({ level, node }) => (level === 'element' ? [node] : []));
-  const folded = phasesOf(kernel).folds.map((phase) => phase.flatMap((fold) => [...foldAt(kernel, fold).operands]));
+  const folded = foldsOf(kernel).map((phase) => phase.map(({ operand }) => operand));
   const needed = [...folded, stored].map((roots) => neededBy(kernel, roots));
   return nodes.flatMap((node, index) => {
-    const isDear = node.kind === 'arithmetic' && (DEAR.has(node.op) || DEAREST.has(node.op));
     const passes = needed.filter((nodesOfPass) => nodesOfPass.has(index)).length;
-    return isDear && node.level === 'element' && passes > 1 ? [index] : [];
+    return isDear(node) && node.level === 'element' && passes > 1 ? [index] : [];
   });
 }
 

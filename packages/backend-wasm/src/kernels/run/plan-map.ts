@@ -3,7 +3,7 @@ import type { RunAxes } from '@concord/kernel';
 import { LANES } from './cursor.ts';
 import { names, type RunForm } from './form.ts';
 import { unitsOf } from './node-cost.ts';
-import { type FormAxes, geometryWords, mapAxes, operandForms, reordered } from './operand-forms.ts';
+import { callForm, type FormAxes, geometryWords, mapAxes, reordered } from './operand-forms.ts';
 
 /** A command before its code is emitted. */
 export interface FormedCommand {
@@ -30,7 +30,7 @@ export const WIDE = 64;
 export function formMap(geometry: CheckedRun, axes: RunAxes, level: 'row' | 'element'): FormedCommand | undefined {
   const { kernel } = geometry;
   const stores = kernel.outputs.flatMap((output, index) => (output.level === level ? [index] : []));
-  const given = mapAxes(geometry, axes, level);
+  const given = mapAxes(axes, level);
   const points = given.sizes.reduce((product, size) => product * size, 1);
   if (stores.length === 0 || points === 0) return undefined;
   const { order, segment } = orderOf(geometry, given) ?? { order: undefined, segment: SEGMENT };
@@ -39,9 +39,7 @@ export function formMap(geometry: CheckedRun, axes: RunAxes, level: 'row' | 'ele
   const isSegmented = size > segment;
   const segments = isSegmented ? Math.ceil(size / segment) : 1;
   const form: RunForm = {
-    kernel,
-    ...own.form,
-    ...operandForms(geometry, own),
+    ...callForm(geometry, own),
     stores,
     units: size >= WIDE ? unitsOf(kernel) : 1,
     hasWhole: size >= LANES,

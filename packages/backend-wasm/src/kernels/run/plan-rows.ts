@@ -4,7 +4,7 @@ import { LANES } from './cursor.ts';
 import { STATE_BYTES } from './fold-states.ts';
 import { names, type RunForm } from './form.ts';
 import { nodesToKeep, unitsOf } from './node-cost.ts';
-import { geometryWords, operandForms, rowsAxes } from './operand-forms.ts';
+import { callForm, geometryWords, rowsAxes } from './operand-forms.ts';
 import { type FormedCommand, WIDE } from './plan-map.ts';
 
 /** The commands that fold: one; or where rows are few and long one for each phase of parts, and one for the rest. */
@@ -39,8 +39,8 @@ export function formRows(geometry: CheckedRun, axes: RunAxes, question: PartsQue
   const { kernel, rowCount, rowLength } = geometry;
   const along = alongOf(geometry, axes);
   const isAcross = along === 'rows';
-  const own = rowsAxes(geometry, axes, along);
-  const rowSize = own.sizes[own.form.rowRank - 1] as number;
+  const own = rowsAxes(axes, along);
+  const rowSize = own.sizes[own.rowRank - 1] as number;
   const foldedSize = own.sizes.at(-1) as number;
   const lines = foldedSize === 0 ? 0 : rowLength / foldedSize;
   const wanted = partsOf(isAcross ? rowCount / LANES : rowCount, isAcross ? LANES * rowLength : rowLength, question);
@@ -66,9 +66,7 @@ export function formRows(geometry: CheckedRun, axes: RunAxes, question: PartsQue
   const keptBytes = Math.ceil((keptStride * rowLength + VECTOR_BYTES) / 64) * 64;
   const keeps = wanted === 1 && lines === 1 && keptBytes <= MOST_KEPT_BYTES;
   const form: RunForm = {
-    kernel,
-    ...own.form,
-    ...operandForms(geometry, own),
+    ...callForm(geometry, own),
     stores: kernel.outputs.map((_, index) => index),
     units,
     hasWhole: vectorSize >= LANES,

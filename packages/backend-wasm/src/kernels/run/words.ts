@@ -1,5 +1,5 @@
 import { type FunctionBody, i32, type Local, type Value, v128, type ValueType } from '../../encoder/index.ts';
-import { Prologue } from '../common/prologue.ts';
+import { Prologue } from '../common/hoisted-constants.ts';
 
 /** A constant's name among the words of a command. */
 const constantName = (bits: number): string => `=${bits >>> 0}`;

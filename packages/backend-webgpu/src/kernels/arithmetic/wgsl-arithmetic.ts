@@ -1,8 +1,9 @@
 import type { NumberType, ValueType } from '@concord/backend-core/kernel';
 import type { Arithmetic, IntegerType } from '@concord/kernel';
-import type { WgslBlock } from './wgsl-block.ts';
-import { constantText } from './wgsl-constant.ts';
-import { type WgslValue, widened, wgslType } from './wgsl-value.ts';
+import { WgslBlock, type WgslValue, widened, wgslType } from './wgsl-block.ts';
+
+const MIN_NORMAL = 0x0080_0000;
+const INFINITY = 0x7f80_0000;
 
 /**
  * Arithmetic as WGSL, one `let` for each value. Operands may be scalars or vectors of four; a scalar beside a vector is
@@ -200,4 +201,31 @@ export class WgslArithmetic implements Arithmetic<WgslValue> {
 
 function widest(...values: readonly WgslValue[]): 1 | 4 {
   return values.some(({ width }) => width === 4) ? 4 : 1;
+}
+
+/**
+ * A WGSL expression for a constant. WGSL has no literal of NaN and the infinities, and compilers fold 0 and flush
+ * subnormals: those are bits joined with the uniform that is always 0.
+ */
+function constantText(type: ValueType, bits: number): string {
+  if (type === 'bool') return bits === 0 ? 'false' : 'true';
+  if (type === 'u32') return `${bits >>> 0}u`;
+  // There is no literal of -2^31: a minus is an operator.
+  if (type === 'i32') return (bits | 0) === -(2 ** 31) ? 'i32(-2147483648)' : `i32(${bits | 0})`;
+  const magnitude = bits & 0x7fff_ffff;
+  if (magnitude < MIN_NORMAL || magnitude >= INFINITY) {
+    return `bitcast<f32>(u.zero ^ 0x${(bits >>> 0).toString(16).padStart(8, '0')}u)`;
+  }
+  const value = new Float32Array(new Uint32Array([bits]).buffer)[0] as number;
+  const text = String(value);
+  return `f32(${/[.e]/.test(text) ? text : `${text}.0`})`;
+}
+
+/** WGSL: a float32 function that is written on `Arithmetic`, for shaders that are written by hand. Its argument is opaque. */
+export function wgslFunction(name: string, body: <V>(a: Arithmetic<V>, x: V) => V): string {
+  const block = new WgslBlock();
+  const argument: WgslValue = { text: 'x', type: 'f32', width: 1 };
+  const math = new WgslArithmetic(block);
+  const result = body(math, math.opaque(argument));
+  return `fn ${name}(x: f32) -> f32 {\n${block.text()}\n  return ${result.text};\n}`;
 }

@@ -1,5 +1,5 @@
 import { tanh } from '@concord/kernel';
-import { wgslFunction } from '../arithmetic/wgsl-function.ts';
+import { wgslFunction } from '../arithmetic/wgsl-arithmetic.ts';
 import type { StorageBinding, UniformType } from '../kernel.ts';
 import { halfBitsOfFour } from '../wgsl/half.wgsl.ts';
 import { isSet } from '../wgsl/is-set.wgsl.ts';

@@ -1,13 +1,9 @@
+import { vectorAxis } from '@concord/kernel';
 import { WgslBlock } from '../arithmetic/wgsl-block.ts';
 import type { KernelSource } from '../kernel.ts';
-import { NOWHERE } from '../map/point-source.ts';
-import { addressOf } from '../run/address.ts';
-import type { RawValue } from '../run/encode.ts';
-import { GraphScope } from '../run/graph-scope.ts';
-import { loadRaw } from '../run/operand-access.ts';
-import type { BindingSpec, OperandSpec } from '../run/operand-spec.ts';
-import { paramUniforms, type RunSpec, storageOf } from '../run/run-spec.ts';
-import { storedBits } from '../run/stored-bits.ts';
+import { GraphScope, NOWHERE, storedBits } from '../run/graph-scope.ts';
+import { loadAt, type RawValue } from '../run/operand-code.ts';
+import { type OperandSpec, paramUniforms, type RunSpec, storageOf } from '../run/run-spec.ts';
 import { epilogueUniforms } from './fused-epilogue.ts';
 
 /** A kernel with the bindings, uniforms and parameters of the epilogue that it applies, if it applies one. */
@@ -15,7 +11,7 @@ export function withEpilogue(spec: RunSpec | undefined, source: KernelSource): K
   if (spec === undefined) return source;
   return {
     ...source,
-    name: `${source.name} ${spec.graph.name}`,
+    name: `${source.name} ${spec.kernel.name}`,
     storage: { ...source.storage, ...storageOf(spec) },
     uniforms: { ...source.uniforms, ...epilogueUniforms(spec) },
     params: paramUniforms(spec),
@@ -39,20 +35,20 @@ export interface EpilogueCode {
  * @param place - coordinates in the domain, the last one of the first neighbour
  */
 export function epilogueCode(spec: RunSpec, acc: string, place: readonly string[]): EpilogueCode {
-  const { width, vectorAxis } = spec;
+  const { width } = spec;
+  const last = vectorAxis(spec);
   const block = new WgslBlock('e');
-  const units = place.map((text, axis) => (axis === vectorAxis && width === 4 ? `(${text} / 4u)` : text));
+  const units = place.map((text, axis) => (axis === last && width === 4 ? `(${text} / 4u)` : text));
   const scope = new GraphScope(spec, block, {
     ...NOWHERE,
     load: (input): RawValue => {
       const operand = spec.operands[input] as OperandSpec;
       if (operand.binding < 0) return { text: ACC_BITS, type: 'u32', width };
-      const { place: at, step } = addressOf(spec, input, units);
-      return loadRaw(block, operand, spec.bindings[operand.binding] as BindingSpec, at, width, step);
+      return loadAt(block, spec, input, units);
     },
     coordinate: (axis) => {
       const text = place[axis] as string;
-      const isVector = axis === vectorAxis && width === 4;
+      const isVector = axis === last && width === 4;
       return {
         text: isVector ? block.define(`vec4u(${text}) + vec4u(0u, 1u, 2u, 3u)`) : text,
         type: 'u32',

@@ -3,8 +3,18 @@ import { accessOf } from '@concord/kernel';
 import type { UniformType } from '../kernel.ts';
 import { apartFrom, bindable } from '../operands.ts';
 import type { Recorder, Span } from '../recorder.ts';
-import { bindingName, type BindingSpec, elementFor, type OperandSpec } from '../run/operand-spec.ts';
-import { extentAxes, extentName, offsetName, parameterName, type RunSpec, strideName } from '../run/run-spec.ts';
+import {
+  bindingName,
+  type BindingSpec,
+  elementFor,
+  extentAxes,
+  extentName,
+  offsetName,
+  type OperandSpec,
+  parameterName,
+  type RunSpec,
+  strideName,
+} from '../run/run-spec.ts';
 
 /** An epilogue that the kernel of a product applies itself, with the memory of its inputs; `acc` has none. */
 export interface FusedEpilogue {
@@ -51,7 +61,7 @@ export function bindEpilogue(
   width: 1 | 4,
   storageAlignment: number,
 ): BoundEpilogue {
-  const { kernel: graph, shape } = geometry;
+  const { kernel, shape } = geometry;
   const axis = shape.length - 1;
   const bindings: BindingSpec[] = [];
   const storage: Record<string, Span> = {};
@@ -72,17 +82,17 @@ export function bindEpilogue(
     return { type, dtype, level: 'element', access, binding };
   });
   const rank = shape.length;
-  for (const own of extentAxes({ graph, rank })) uniforms[extentName(own)] = shape[own] as number;
+  for (const own of extentAxes({ kernel, rank })) uniforms[extentName(own)] = shape[own] as number;
   // Shapes are planned without parameters; those of the call come with the call.
-  for (const index of graph.params.keys()) uniforms[parameterName(index)] = params[index] ?? 0;
-  const places = Object.fromEntries(shape.map((_, at) => [at, at]));
-  const ranks = { rank, unfolded: rank, rowRank: rank, foldRank: 0 };
-  return { spec: { graph, ...ranks, width, vectorAxis: axis, operands, bindings, places }, storage, uniforms };
+  for (const index of kernel.params.keys()) uniforms[parameterName(index)] = params[index] ?? 0;
+  const places = shape.map((_, at) => [at, at] as const);
+  const ranks = { rank, unfolded: rank, rowRank: rank, foldedRank: 0, along: 'rows' } as const;
+  return { spec: { kernel, ...ranks, width, operands, bindings, places }, storage, uniforms };
 }
 
 /** The uniforms of a {@link BoundEpilogue} but its parameters. */
-export function epilogueUniforms({ graph, operands, rank }: RunSpec): Record<string, UniformType> {
-  const names = extentAxes({ graph, rank }).map(extentName);
+export function epilogueUniforms({ kernel, operands, rank }: RunSpec): Record<string, UniformType> {
+  const names = extentAxes({ kernel, rank }).map(extentName);
   for (const [index, { binding }] of operands.entries()) {
     if (binding < 0) continue;
     names.push(offsetName(index), ...Array.from({ length: rank }, (_, axis) => strideName(index, axis)));

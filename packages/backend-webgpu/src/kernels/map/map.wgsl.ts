@@ -1,14 +1,8 @@
 import { WgslBlock } from '../arithmetic/wgsl-block.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
-import { addressOf } from '../run/address.ts';
-import type { RawValue } from '../run/encode.ts';
-import { GraphScope } from '../run/graph-scope.ts';
-import { storeRaw } from '../run/operand-access.ts';
-import type { BindingSpec, OperandSpec } from '../run/operand-spec.ts';
-import { paramUniforms, type RunSpec, sizeName, storageOf, accessFunctions, uniformsOf } from '../run/run-spec.ts';
-
-import { storedBits } from '../run/stored-bits.ts';
-import { NOWHERE, pointSource } from './point-source.ts';
+import { GraphScope, NOWHERE, pointSource, storedBits } from '../run/graph-scope.ts';
+import { accessFunctions, type RawValue, storeAt } from '../run/operand-code.ts';
+import { paramUniforms, type RunSpec, sizeName, storageOf, uniformsOf } from '../run/run-spec.ts';
 
 /** The distribution of the points of a map over the lanes. */
 export interface MapLayout {
@@ -39,15 +33,12 @@ export function mapKernel(name: string, spec: RunSpec, { layout, unroll }: MapLa
   for (const { scope } of points) scope.preload();
   // What gathers loads too: all of a lane's values are there before the first is stored.
   const raws = points.map(({ scope }) =>
-    spec.graph.outputs.map((_, output) => storedBits(spec, output, scope, 'lane')),
+    spec.kernel.outputs.map((_, output) => storedBits(spec, output, scope, 'lane')),
   );
   for (const [point, { coordinates, inside }] of points.entries()) {
     const stores = block.inner();
     for (const [output, raw] of (raws[point] as readonly RawValue[]).entries()) {
-      const index = spec.graph.inputs.length + output;
-      const operand = spec.operands[index] as OperandSpec;
-      const { place, step } = addressOf(spec, index, coordinates);
-      storeRaw(stores, operand, spec.bindings[operand.binding] as BindingSpec, place, raw, spec.width, step);
+      storeAt(stores, spec, output, coordinates, raw);
     }
     block.enclose(`if (${inside})`, stores);
   }

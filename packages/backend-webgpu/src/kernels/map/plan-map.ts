@@ -2,12 +2,10 @@ import { BYTES_OF } from '@concord/backend-core/implement';
 import { pickVariant, sizeStep, type NamedVariant } from '@concord/variants';
 import type { Recorder } from '../recorder.ts';
 import type { BoundPiece, VectorLayout } from '../run/bind.ts';
-import type { BoundWindow } from '../run/cut.ts';
 import { kernelOfGraph } from '../run/kernels-of-graph.ts';
 import { launchPiece, specOf, uniformValues } from '../run/launch-piece.ts';
-import type { OperandSpec } from '../run/operand-spec.ts';
-import type { Piece } from '../run/piece.ts';
-import type { RunSpec } from '../run/run-spec.ts';
+import type { BoundWindow, Piece } from '../run/piece.ts';
+import type { OperandSpec, RunSpec } from '../run/run-spec.ts';
 import { MAP_LANES, type MapLayout, mapKernel } from './map.wgsl.ts';
 import { type TileLayout, tileKernel } from './tile.wgsl.ts';
 
@@ -94,7 +92,7 @@ function launchTiles(
     ({ deep, wide }) => 4 * inputs.size * wide * (deep + 1) <= recorder.traits.maxWorkgroupBytes,
   );
   const { id, deep, wide } = pickVariant(recorder, {
-    shapeClass: () => `map turned x${spec.width} ${spec.graph.name} ${piece.sizes.map(sizeStep).join(' ')}`,
+    shapeClass: () => `map turned x${spec.width} ${spec.kernel.name} ${piece.sizes.map(sizeStep).join(' ')}`,
     candidates: fits,
     preferred: fits[0] as TileWay,
   });
@@ -126,17 +124,17 @@ function chooseWay(spec: RunSpec, sizes: readonly number[], recorder: Recorder):
   const waste = 1 - columns / (x * MAP_LANES);
   const twice = unrollOf(spec);
   const preferred = canGrid && waste <= MAX_WASTE ? GRID[twice - 1] : FLAT[twice - 1];
-  const shapeClass = (): string => `map ${spec.graph.name} ${sizes.map(sizeStep).join(' ')}`;
+  const shapeClass = (): string => `map ${spec.kernel.name} ${sizes.map(sizeStep).join(' ')}`;
   const candidates = canGrid ? [...FLAT, ...GRID] : FLAT;
   return pickVariant(recorder, { shapeClass, candidates, preferred: preferred as Way });
 }
 
 /** Plain copies gain nothing from a second vector; what computes, casts or moves axes does. */
-function unrollOf({ graph, operands, rowRank }: RunSpec): 1 | 2 {
+function unrollOf({ kernel, operands, rowRank }: RunSpec): 1 | 2 {
   const bytes = (operand: OperandSpec | undefined): number => (operand === undefined ? 4 : BYTES_OF[operand.dtype]);
-  const isCopy = graph.nodes.every(({ kind }) => kind === 'input' || kind === 'spread');
+  const isCopy = kernel.nodes.every(({ kind }) => kind === 'input' || kind === 'spread');
   const isCast = bytes(operands.at(-1)) !== bytes(operands[0]);
-  return (isCopy && !isCast && rowRank === 1) || graph.nodes.length > MAX_NODES_TWICE ? 1 : 2;
+  return (isCopy && !isCast && rowRank === 1) || kernel.nodes.length > MAX_NODES_TWICE ? 1 : 2;
 }
 
 function gridOf(sizes: readonly number[], unroll: number, max: number): readonly [number, number, number] {

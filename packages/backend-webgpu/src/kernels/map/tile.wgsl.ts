@@ -1,13 +1,9 @@
+import { vectorAxis } from '@concord/kernel';
 import { WgslBlock } from '../arithmetic/wgsl-block.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
-import { addressOf } from '../run/address.ts';
-import { components, type RawValue } from '../run/encode.ts';
-import { GraphScope } from '../run/graph-scope.ts';
-import { loadRaw, storeRaw } from '../run/operand-access.ts';
-import type { BindingSpec, OperandSpec } from '../run/operand-spec.ts';
-import { paramUniforms, type RunSpec, sizeName, storageOf, accessFunctions, uniformsOf } from '../run/run-spec.ts';
-import { storedBits } from '../run/stored-bits.ts';
-import { NOWHERE, pointSource } from './point-source.ts';
+import { GraphScope, NOWHERE, pointSource, storedBits } from '../run/graph-scope.ts';
+import { accessFunctions, components, loadAt, type RawValue, storeAt } from '../run/operand-code.ts';
+import { paramUniforms, type RunSpec, sizeName, storageOf, uniformsOf } from '../run/run-spec.ts';
 
 /** A tile that is turned around in workgroup memory. */
 export interface TileLayout {
@@ -32,10 +28,10 @@ export const TILE_LANES = 256;
  */
 export function tileKernel(name: string, spec: RunSpec, { across, deep, wide }: TileLayout): Kernel {
   const block = new WgslBlock();
-  const last = spec.vectorAxis;
+  const last = vectorAxis(spec);
   const { width } = spec;
   const line = deep + 1;
-  const turned = spec.graph.inputs.flatMap((_, input) => (spec.operands[input]?.axis === across ? [input] : []));
+  const turned = spec.kernel.inputs.flatMap((_, input) => (spec.operands[input]?.axis === across ? [input] : []));
   placeTile(block, spec, { across, deep, wide });
 
   const at = (axis: number, own: Readonly<Record<number, string>>): string => own[axis] ?? `c${axis}`;
@@ -51,9 +47,7 @@ export function tileKernel(name: string, spec: RunSpec, { across, deep, wide }: 
       [last]: block.define(`min(tile_wide + ${w}, u.${sizeName(last)} * ${width}u - 1u)`),
     };
     for (const input of turned) {
-      const operand = spec.operands[input] as OperandSpec;
-      const { place: address, step } = addressOf(spec, input, coordinatesOf(own));
-      const raw = loadRaw(block, operand, spec.bindings[operand.binding] as BindingSpec, address, width, step);
+      const raw = loadAt(block, spec, input, coordinatesOf(own));
       for (const [k, part] of components(raw).entries()) {
         block.add(`tile${input}[${w} * ${line}u + ${d} * ${width}u + ${k}u] = ${part};`);
       }
@@ -78,14 +72,9 @@ export function tileKernel(name: string, spec: RunSpec, { across, deep, wide }: 
         ? fromTile(block, input, width, (k) => `(${w} * ${width}u + ${k}u) * ${line}u + ${d}`)
         : source.load(input);
     const scope = new GraphScope(spec, block, { ...source, load }, call);
-    const raws = spec.graph.outputs.map((_, output) => storedBits(spec, output, scope, 'lane'));
+    const raws = spec.kernel.outputs.map((_, output) => storedBits(spec, output, scope, 'lane'));
     const stores = block.inner();
-    for (const [output, raw] of raws.entries()) {
-      const index = spec.graph.inputs.length + output;
-      const operand = spec.operands[index] as OperandSpec;
-      const { place: address, step } = addressOf(spec, index, coordinates);
-      storeRaw(stores, operand, spec.bindings[operand.binding] as BindingSpec, address, raw, width, step);
-    }
+    for (const [output, raw] of raws.entries()) storeAt(stores, spec, output, coordinates, raw);
     block.enclose(`if (${deepAt} < u.${sizeName(across)} && ${wideAt} < u.${sizeName(last)})`, stores);
   }
   return defineKernel({
@@ -110,7 +99,7 @@ ${block.text()}
 /** Where the workgroup's tile begins along its two axes, and where it lies along the others: `c<axis>`. */
 function placeTile(
   block: WgslBlock,
-  { rowRank, vectorAxis }: RunSpec,
+  spec: RunSpec,
   { across, deep, wide }: Pick<TileLayout, 'across' | 'deep' | 'wide'>,
 ): void {
   block.add('let group = group_index(id, grid);');
@@ -119,8 +108,8 @@ function placeTile(
   block.add('let tile_row = group / u.tiles_wide;');
   block.add(`let tile_deep = tile_row % u.tiles_deep * ${deep}u;`);
   let rest = block.define('tile_row / u.tiles_deep');
-  for (let axis = rowRank - 1; axis >= 0; axis--) {
-    if (axis === across || axis === vectorAxis) continue;
+  for (let axis = spec.rowRank - 1; axis >= 0; axis--) {
+    if (axis === across || axis === vectorAxis(spec)) continue;
     block.add(`let c${axis} = ${rest} % u.${sizeName(axis)};`);
     rest = block.define(`${rest} / u.${sizeName(axis)}`);
   }

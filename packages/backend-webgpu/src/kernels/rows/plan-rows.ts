@@ -1,18 +1,15 @@
 import type { Kernel } from '@concord/backend-core/kernel';
-import { meanScale, phasesOf, type RowClass, rowClasses } from '@concord/kernel';
+import { foldsOf, meanScale, phasesOf, type RowClass, rowClasses } from '@concord/kernel';
 import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
 import { maxLoopIterations } from '../loop-iterations.ts';
 import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
 import type { VectorLayout } from '../run/bind.ts';
-import type { BoundWindow } from '../run/cut.ts';
 import { kernelOfGraph } from '../run/kernels-of-graph.ts';
 import { launchPiece, specOf, uniformValues } from '../run/launch-piece.ts';
-import type { Piece } from '../run/piece.ts';
-import { stateTypes } from './open-fold.ts';
-import { unrollOf } from './rows-code.ts';
-import { rowsKernel } from './rows.wgsl.ts';
+import type { BoundWindow, Piece } from '../run/piece.ts';
+import { rowsKernel, unrollOf } from './rows.wgsl.ts';
 import { FIRST_PLACE, placeName, type RowsSpec } from './rows-spec.ts';
-import { planesBefore } from './scratch-code.ts';
+import { planesBefore } from './fold-code.ts';
 import { teamBytes, type TeamSpec } from './team.ts';
 
 /** The distribution of rows over lanes, and the number of their parts. */
@@ -99,7 +96,7 @@ export function launchRows(
   }
   const { folds } = phasesOf(kernel);
   const plane = allParts * rowElements;
-  const bytes = Math.max(4, 4 * plane * planesBefore({ graph: kernel }, folds.length));
+  const bytes = Math.max(4, 4 * plane * planesBefore(kernel, folds.length));
   if (bytes > recorder.traits.maxBindingBytes) return false;
   const scratch = recorder.scratch(bytes);
   const hasElements = kernel.outputs.some(({ level }) => level === 'element');
@@ -196,7 +193,7 @@ type TeamWay = Pick<Way, 'team' | 'rows' | 'isAcross'>;
 
 /** Returns whether a team's values fit the memory of a workgroup. */
 function fitsMemory(kernel: Kernel, way: TeamWay, width: 1 | 4, traits: DeviceTraits): boolean {
-  const phases = phasesOf(kernel).folds.map((folds) => folds.flatMap((fold) => stateTypes(kernel, fold)));
+  const phases = foldsOf(kernel).map((folds) => folds.flatMap(({ folding }) => folding.state));
   return teamBytes(teamOf(way, traits), phases, way.isAcross ? width : 1) <= traits.maxWorkgroupBytes;
 }
 

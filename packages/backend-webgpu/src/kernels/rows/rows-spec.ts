@@ -1,4 +1,4 @@
-import type { RowClass } from '@concord/kernel';
+import { foldsOf, hasMean, type RowClass } from '@concord/kernel';
 import type { UniformType } from '../kernel.ts';
 import type { RunSpec } from '../run/run-spec.ts';
 import type { TeamSpec } from './team.ts';
@@ -20,28 +20,20 @@ export const placeName = (axis: number): string => `m${axis}`;
 /** The name of the uniform of the place of the launch's first element. */
 export const FIRST_PLACE = 'place';
 
-/** Returns whether a fold tells places. */
-export function hasPlaces({ graph }: RunSpec): boolean {
-  return graph.nodes.some((node) => node.kind === 'fold' && (node.op === 'argmax' || node.op === 'argmin'));
-}
-
-/** Returns whether a fold is a mean. */
-export function hasMean({ graph }: RunSpec): boolean {
-  return graph.nodes.some((node) => node.kind === 'fold' && node.op === 'mean');
-}
-
 /** Uniforms of rows, beside those of every run. */
 export function stageUniforms(spec: RowsSpec): Record<string, UniformType> {
-  const { rowRank, foldRank } = spec;
-  const axes = Array.from({ length: foldRank }, (_, axis) => rowRank + axis);
+  const { rowRank, foldedRank } = spec;
+  const axes = Array.from({ length: foldedRank }, (_, axis) => rowRank + axis);
   return {
     // Rows, in vectors where lanes lie across them, and vectors (or steps) of a row.
     rows: 'u32',
     steps: 'u32',
-    ...(hasPlaces(spec)
+    ...(foldsOf(spec.kernel)
+      .flat()
+      .some(({ isPlaced }) => isPlaced)
       ? { [FIRST_PLACE]: 'u32', ...Object.fromEntries(axes.map((axis) => [placeName(axis), 'u32' as const])) }
       : {}),
-    ...(hasMean(spec) ? { scale: 'f32', divisor: 'f32' } : {}),
+    ...(hasMean(spec.kernel) ? { scale: 'f32', divisor: 'f32' } : {}),
     ...(spec.stage === undefined
       ? {}
       : {

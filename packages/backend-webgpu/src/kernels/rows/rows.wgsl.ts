@@ -1,9 +1,14 @@
-import { WgslBlock } from '../arithmetic/wgsl-block.ts';
+import type { Kernel as KernelGraph } from '@concord/backend-core/kernel';
+import { foldAt, foldsOf, phasesOf } from '@concord/kernel';
+import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
+import { WgslBlock, type WgslValue, widened } from '../arithmetic/wgsl-block.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
-import { paramUniforms, storageOf, accessFunctions, uniformsOf } from '../run/run-spec.ts';
-import { RowsCode } from './rows-code.ts';
-import { lanesOf } from './team.ts';
-import { type RowsSpec, stageUniforms } from './rows-spec.ts';
+import { coordinateAt, GraphScope, type PointSource, storedBits } from '../run/graph-scope.ts';
+import { accessFunctions, addressOf, loadAt, type RawValue, storeAt } from '../run/operand-code.ts';
+import { paramUniforms, sizeName, storageOf, uniformsOf } from '../run/run-spec.ts';
+import { OpenFold, ScratchCode } from './fold-code.ts';
+import { FIRST_PLACE, placeName, type RowsSpec, stageUniforms } from './rows-spec.ts';
+import { lanesOf, type State, TeamCode } from './team.ts';
 
 /**
  * A graph with folds. A team of lanes takes a row, or part of one; the folds of a phase are computed together, and those
@@ -35,4 +40,330 @@ fn main(
 ${block.text()}
 }`,
   });
+}
+
+/** One vector of a row, or one step down a column, in generated code. */
+interface Step {
+  readonly scope: GraphScope;
+  /** Coordinates along all axes: those of the row are in the operands' bases. */
+  readonly coordinates: readonly (string | undefined)[];
+  /** The condition that it is one of the row; undefined where it is for sure. */
+  readonly inside: string | undefined;
+}
+
+/**
+ * Steps that a loop takes at once, so that their loads overlap and sums have short chains: of vectors; of elements that
+ * are read once; and of those that are read again, from a cache.
+ */
+const UNROLL = { vectors: 4, elements: 8, again: 16 };
+/** Graphs with more nodes are written once in a loop. */
+const MAX_UNROLLED_NODES = 24;
+
+/** Steps that the loops of a graph take at once. */
+export function unrollOf(graph: KernelGraph, width: 1 | 4): number {
+  if (graph.nodes.length > MAX_UNROLLED_NODES) return 1;
+  if (width === 4) return UNROLL.vectors;
+  return phasesOf(graph).folds.length > 1 ? UNROLL.again : UNROLL.elements;
+}
+
+/** Writes the body of a kernel that computes rows. */
+class RowsCode {
+  readonly #spec: RowsSpec;
+  readonly #block: WgslBlock;
+  readonly #team: TeamCode;
+  readonly #row: GraphScope;
+  readonly #bases: string[] = [];
+  readonly #rowCoordinates: string[] = [];
+  readonly #isAcross: boolean;
+  readonly #folds: Map<number, WgslValue> = new Map();
+
+  constructor(spec: RowsSpec, block: WgslBlock) {
+    this.#spec = spec;
+    this.#block = block;
+    this.#team = new TeamCode(spec.team);
+    this.#isAcross = spec.along === 'rows';
+    this.#row = new GraphScope(spec, block, this.#sourceAt(block, []));
+  }
+
+  #sourceAt(block: WgslBlock, coordinates: readonly (string | undefined)[]): PointSource {
+    return {
+      load: (input) => this.#load(block, input, coordinates),
+      coordinate: (place) => this.#coordinate(block, place, coordinates),
+      fold: (node) => this.#folds.get(node) as WgslValue,
+    };
+  }
+
+  /** The code that the body needs at module scope. */
+  get declarations(): readonly string[] {
+    return this.#team.declarations;
+  }
+
+  write(): void {
+    const { kernel, stage } = this.#spec;
+    const folds = foldsOf(kernel);
+    const block = this.#block;
+    this.#placeRow();
+    const kept = this.#spec.vectors === 0 ? undefined : this.#keptSteps();
+    for (const [phase, phaseFolds] of folds.entries()) {
+      if (stage !== undefined && phase > stage) break;
+      const open = phaseFolds.map((fold) => new OpenFold(fold));
+      this.#hoist(phase);
+      if (stage !== undefined && phase < stage) {
+        const states = new ScratchCode(this.#spec, block).joinParts(phase, open);
+        this.#close(open, states);
+        continue;
+      }
+      const states = kept === undefined ? this.#foldInLoop(open) : this.#foldKept(open, kept);
+      if (stage === undefined) {
+        this.#close(open, states);
+        continue;
+      }
+      const joined = this.#join(open, states);
+      new ScratchCode(this.#spec, block).storeParts(phase, open, joined);
+      return;
+    }
+    this.#hoist(folds.length);
+    this.#storeElements(kept);
+    this.#storeRows();
+  }
+
+  /** Which row (or vector of rows) the team has, where its operands begin, and which steps are the workgroup's. */
+  #placeRow(): void {
+    const { rowRank, team, operands, stage } = this.#spec;
+    const block = this.#block;
+    block.add('let group = group_index(id, grid);');
+    block.add('if (group >= u.group_count) { return; }');
+    this.#team.place(block);
+    if (stage === undefined) {
+      block.add(`let row_number = group * ${team.rows}u + slot;`);
+      block.add('let begin = 0u;');
+      block.add('let end = u.steps;');
+    } else {
+      block.add('let part = group % u.parts;');
+      block.add(`let row_number = group / u.parts * ${team.rows}u + slot;`);
+      block.add('let begin = min(part * u.chunk, u.steps);');
+      block.add('let end = min(begin + u.chunk, u.steps);');
+    }
+    block.add('let row = min(row_number, u.rows - 1u);');
+    block.add('let is_row = row_number < u.rows;');
+    this.#rowCoordinates.push(
+      ...divide(
+        block,
+        'row',
+        Array.from({ length: rowRank }, (_, axis) => axis),
+      ),
+    );
+    for (const [index, { level }] of operands.entries()) {
+      const own = level === 'gather' ? '' : addressOf(this.#spec, index, this.#rowCoordinates).place;
+      this.#bases.push(own === '' ? own : block.define(own));
+    }
+  }
+
+  #hoist(depth: number): void {
+    const { depths } = phasesOf(this.#spec.kernel);
+    this.#row.hoist(['call', 'row'], (node) => (depths[node] as number) <= depth);
+  }
+
+  #close(open: readonly OpenFold[], states: readonly State[]): void {
+    const { math } = this.#row;
+    for (const [index, state] of this.#join(open, states).entries()) {
+      const fold = open[index] as OpenFold;
+      this.#folds.set(fold.fold.index, fold.finish(math, state));
+    }
+  }
+
+  /** The states of the team's lanes as one. */
+  #join(open: readonly OpenFold[], states: readonly State[]): readonly State[] {
+    return this.#team.reduce(
+      this.#block,
+      states,
+      open.map((fold) => fold.join),
+    );
+  }
+
+  #keptSteps(): readonly Step[] {
+    const { team, vectors } = this.#spec;
+    const block = this.#block;
+    const steps = Array.from({ length: vectors }, (_, k) => {
+      const at = block.define(`begin + mate + ${k * team.team}u`);
+      return this.#step(block, block.define(`min(${at}, u.steps - 1u)`), block.define(`${at} < end`));
+    });
+    for (const { scope } of steps) scope.preload();
+    return steps;
+  }
+
+  #step(block: WgslBlock, at: string, inside: string | undefined): Step {
+    const { rowRank, foldedRank } = this.#spec;
+    const axes = Array.from({ length: foldedRank }, (_, axis) => rowRank + axis);
+    const coordinates = [
+      ...Array.from({ length: rowRank }, (): string | undefined => undefined),
+      ...divide(block, at, axes),
+    ];
+    const scope = new GraphScope(this.#spec, block, this.#sourceAt(block, coordinates), this.#row);
+    return { scope, coordinates, inside };
+  }
+
+  #load(block: WgslBlock, input: number, coordinates: readonly (string | undefined)[]): RawValue {
+    return loadAt(block, this.#spec, input, coordinates, { width: this.#widthOf(input), base: this.#bases[input] });
+  }
+
+  #widthOf(operand: number): 1 | 4 {
+    return this.#spec.operands[operand]?.level === 'row' && !this.#isAcross ? 1 : this.#spec.width;
+  }
+
+  #coordinate(block: WgslBlock, place: number, coordinates: readonly (string | undefined)[]): WgslValue {
+    const own = (place < this.#spec.rowRank ? this.#rowCoordinates[place] : coordinates[place]) as string;
+    return coordinateAt(block, this.#spec, place, own);
+  }
+
+  /** The row-major place in the row of a step's elements. */
+  #place(block: WgslBlock, coordinates: readonly (string | undefined)[]): WgslValue {
+    const { rowRank, foldedRank, width } = this.#spec;
+    const isVector = width === 4 && !this.#isAcross;
+    const last = rowRank + foldedRank - 1;
+    const terms = Array.from({ length: foldedRank }, (_, index) => {
+      const axis = rowRank + index;
+      const coordinate = coordinates[axis] as string;
+      return isVector && axis === last ? `${coordinate} * 4u` : `${coordinate} * u.${placeName(axis)}`;
+    });
+    const first = [`u.${FIRST_PLACE}`, ...terms].join(' + ');
+    if (!isVector) return { text: block.define(first), type: 'u32', width: 1 };
+    return { text: block.define(`vec4u(${first}) + vec4u(0u, 1u, 2u, 3u)`), type: 'u32', width: 4 };
+  }
+
+  /** The element of a step for a fold; the neutral one beyond the end. */
+  #lift(fold: OpenFold, { scope, coordinates, inside }: Step): State {
+    const { math, block } = scope;
+    const element = this.#wide(scope.folded(foldAt(this.#spec.kernel, fold.fold.index)), block);
+    const state = fold.lift(math, element, () => this.#place(block, coordinates));
+    const wide = state.map((part) => this.#wide(part, block));
+    if (inside === undefined) return wide;
+    const nothing = fold.nothing(math);
+    const condition: WgslValue = { text: inside, type: 'bool', width: 1 };
+    return wide.map((part, index) => math.select(part.type, condition, part, nothing[index] as WgslValue));
+  }
+
+  /** Each neighbour counts, also where all are the same. */
+  #wide(value: WgslValue, block: WgslBlock): WgslValue {
+    const { width } = this.#spec;
+    if (value.width === width) return value;
+    return { text: block.define(widened(value, width)), type: value.type, width };
+  }
+
+  #foldKept(open: readonly OpenFold[], steps: readonly Step[]): readonly State[] {
+    return open.map((fold) => {
+      const states = steps.map((step) => this.#lift(fold, step));
+      return this.#acrossWidth(fold, joinAll(fold, this.#row.math, states));
+    });
+  }
+
+  #foldInLoop(open: readonly OpenFold[]): readonly State[] {
+    const block = this.#block;
+    const variables = open.map((fold) => fold.variables(this.#row.math, this.#spec.width));
+    this.#loop((inner, steps) => {
+      const innerMath = new WgslArithmetic(inner);
+      for (const [index, fold] of open.entries()) {
+        const own = variables[index] as State;
+        const lifted = joinAll(
+          fold,
+          innerMath,
+          steps.map((step) => this.#lift(fold, step)),
+        );
+        const joined = fold.join(innerMath, own, lifted);
+        for (const [part, { text }] of joined.entries()) inner.add(`${own[part]?.text} = ${text};`);
+      }
+    });
+    return open.map((fold, index) => {
+      const state = (variables[index] as State).map((part) => ({ ...part, text: block.define(part.text) }));
+      return this.#acrossWidth(fold, state);
+    });
+  }
+
+  /** Runs over the lane's share of the row: some steps at once, then one by one. */
+  #loop(body: (block: WgslBlock, steps: readonly Step[]) => void): void {
+    const block = this.#block;
+    const { kernel, team, width } = this.#spec;
+    const [stride, unroll] = [team.team, unrollOf(kernel, width)];
+    const at = block.fresh();
+    block.add(`var ${at} = begin + mate;`);
+    if (unroll > 1) {
+      const inner = block.inner();
+      const steps = Array.from({ length: unroll }, (_, k) =>
+        this.#step(inner, inner.define(`${at} + ${k * stride}u`), undefined),
+      );
+      for (const { scope } of steps) scope.preload();
+      body(inner, steps);
+      block.enclose(`for (; ${at} + ${(unroll - 1) * stride}u < end; ${at} += ${unroll * stride}u)`, inner);
+    }
+    const rest = block.inner();
+    body(rest, [this.#step(rest, rest.define(at), undefined)]);
+    block.enclose(`for (; ${at} < end; ${at} += ${stride}u)`, rest);
+  }
+
+  /** Along a row the neighbours of a vector belong together; across rows each is a row's own. */
+  #acrossWidth(fold: OpenFold, state: State): State {
+    if (this.#spec.width === 1 || this.#isAcross) return state;
+    const { math } = this.#row;
+    const component = (name: string): State =>
+      state.map(({ text, type }) => ({ text: `${text}.${name}`, type, width: 1 as const }));
+    const [x, y, z, w] = [component('x'), component('y'), component('z'), component('w')];
+    return fold.join(math, fold.join(math, x, y), fold.join(math, z, w));
+  }
+
+  #storeElements(kept: readonly Step[] | undefined): void {
+    const { kernel } = this.#spec;
+    if (kernel.outputs.every(({ level }) => level === 'row')) return;
+    const store = (block: WgslBlock, { scope, coordinates, inside }: Step): void => {
+      const outputs = kernel.outputs.flatMap(({ level }, output) => (level === 'element' ? [output] : []));
+      const raws = outputs.map((output) => storedBits(this.#spec, output, scope, 'lane'));
+      const stores = block.inner();
+      for (const [index, raw] of raws.entries()) this.#store(stores, outputs[index] as number, raw, coordinates);
+      block.enclose(`if (is_row${inside === undefined ? '' : ` && ${inside}`})`, stores);
+    };
+    if (kept === undefined) this.#loop((inner, steps) => steps.forEach((step) => store(inner, step)));
+    else for (const step of kept) store(this.#block, step);
+  }
+
+  #storeRows(): void {
+    const { kernel, stage } = this.#spec;
+    const outputs = kernel.outputs.flatMap(({ level }, output) => (level === 'row' ? [output] : []));
+    if (outputs.length === 0) return;
+    const block = this.#block;
+    const raws = outputs.map((output) => storedBits(this.#spec, output, this.#row, 'lane'));
+    const stores = block.inner();
+    for (const [index, raw] of raws.entries()) this.#store(stores, outputs[index] as number, raw, []);
+    const isFirst = stage === undefined ? '' : ' && part + u.first_part == 0u';
+    block.enclose(`if (is_row && mate == 0u${isFirst})`, stores);
+  }
+
+  #store(block: WgslBlock, output: number, raw: RawValue, coordinates: readonly (string | undefined)[]): void {
+    const index = this.#spec.kernel.inputs.length + output;
+    storeAt(block, this.#spec, output, coordinates, raw, { width: this.#widthOf(index), base: this.#bases[index] });
+  }
+}
+
+/** Coordinates of a number along axes, the last of which goes fastest. */
+function divide(block: WgslBlock, number: string, axes: readonly number[]): string[] {
+  const coordinates: string[] = [];
+  let rest = number;
+  for (const axis of axes.slice(1).reverse()) {
+    const quotient = block.define(`${rest} / u.${sizeName(axis)}`);
+    coordinates.unshift(block.define(`${rest} - ${quotient} * u.${sizeName(axis)}`));
+    rest = quotient;
+  }
+  return [rest, ...coordinates];
+}
+
+/** States joined two by two. */
+function joinAll(fold: OpenFold, math: WgslArithmetic, states: readonly State[]): State {
+  let now = states;
+  while (now.length > 1) {
+    const pairs: State[] = [];
+    for (let at = 0; at < now.length; at += 2) {
+      const [a, b] = [now[at] as State, now[at + 1]];
+      pairs.push(b === undefined ? a : fold.join(math, a, b));
+    }
+    now = pairs;
+  }
+  return now[0] as State;
 }

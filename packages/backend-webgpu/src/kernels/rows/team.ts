@@ -1,7 +1,6 @@
 import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
-import type { WgslBlock } from '../arithmetic/wgsl-block.ts';
+import { type WgslBlock, type WgslValue, wgslType } from '../arithmetic/wgsl-block.ts';
 import type { ValueType } from '@concord/backend-core/kernel';
-import { type WgslValue, wgslType } from '../arithmetic/wgsl-value.ts';
 
 /** The lanes of a workgroup: `rows` teams of `team` lanes each. */
 export interface TeamSpec {

@@ -4,7 +4,7 @@ import { fakeBuffer, PlanRecorder } from '../../../test/support/plan-recorder.ts
 import { plannedRun } from '../../../test/support/planned-run.ts';
 import { double } from '../../../test/support/run-kernels.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
-import { PlanScratch } from './plan-scratch.ts';
+import { PlanScratch } from './bind.ts';
 
 const BINDING = 8192;
 const traits = { ...TEST_DEVICES.defaults, maxBindingBytes: BINDING };

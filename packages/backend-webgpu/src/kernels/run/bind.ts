@@ -1,10 +1,9 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
 import { accessOf, type Access } from '@concord/kernel';
-import { bindable, slice } from '../operands.ts';
-import type { DeviceTraits, Span } from '../recorder.ts';
-import { type BindingSpec, elementFor, type OperandSpec } from './operand-spec.ts';
+import { bindable, slice, toScratch } from '../operands.ts';
+import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
 import { type Piece, type PieceOperand, reachOf } from './piece.ts';
-import type { PlanScratch } from './plan-scratch.ts';
+import { type BindingSpec, elementFor, type OperandSpec } from './run-spec.ts';
 
 /** Storage bindings that every device has. */
 const MAX_BINDINGS = 8;
@@ -209,4 +208,32 @@ function hullOf(members: readonly Placed[]): Span {
   const start = Math.min(...members.map(({ span }) => span.byteOffset));
   const end = Math.max(...members.map(({ span }) => span.byteOffset + span.byteLength));
   return { buffer, byteOffset: start, byteLength: end - start };
+}
+
+/** Scratch memory of the operands of one plan: what several launches need is made once. */
+export class PlanScratch {
+  readonly #recorder: Recorder;
+  readonly #copies: Map<string, Span> = new Map();
+  #nothing: Span | undefined;
+
+  constructor(recorder: Recorder) {
+    this.#recorder = recorder;
+  }
+
+  /** The buffer for an operand of no elements. */
+  get nothing(): Span {
+    this.#nothing ??= this.#recorder.scratch(16);
+    return this.#nothing;
+  }
+
+  /** A copy of an input; it begins `source.byteOffset % 4` bytes into scratch memory. */
+  copyOf(source: Span): Span {
+    const key = [source.buffer.id, source.byteOffset, source.byteLength].join();
+    let copy = this.#copies.get(key);
+    if (copy === undefined) {
+      copy = toScratch(source, this.#recorder);
+      this.#copies.set(key, copy);
+    }
+    return copy;
+  }
 }

@@ -7,7 +7,7 @@ const made = new WeakMap<KernelGraph, Map<string, Kernel>>();
 /** The kernel that is generated for a graph, the same for the same specification. */
 export function kernelOfGraph<Spec extends RunSpec>(
   family: string,
-  { graph, ...spec }: Spec,
+  { kernel: graph, ...spec }: Spec,
   generate: (name: string, spec: Spec) => Kernel,
 ): Kernel {
   let kernels = made.get(graph);
@@ -18,7 +18,7 @@ export function kernelOfGraph<Spec extends RunSpec>(
   const key = family + JSON.stringify(spec);
   let kernel = kernels.get(key);
   if (kernel === undefined) {
-    kernel = generate(`${family} ${graph.name}`, { graph, ...spec } as Spec);
+    kernel = generate(`${family} ${graph.name}`, { kernel: graph, ...spec } as Spec);
     kernels.set(key, kernel);
   }
   return kernel;

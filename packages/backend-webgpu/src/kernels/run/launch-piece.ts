@@ -1,13 +1,15 @@
+import { vectorAxis } from '@concord/kernel';
 import type { Kernel } from '../kernel.ts';
 import type { Launch, Recorder } from '../recorder.ts';
 import type { BoundPiece, VectorLayout } from './bind.ts';
-import { bindingName, type OperandSpec } from './operand-spec.ts';
 import type { Piece } from './piece.ts';
 import {
+  bindingName,
   extentAxes,
   extentName,
   gatherSizeName,
   offsetName,
+  type OperandSpec,
   parameterName,
   type RunSpec,
   sizeName,
@@ -17,13 +19,13 @@ import {
 
 /** The parts that are compiled into the kernels of a piece. */
 export function specOf(piece: Piece, bound: BoundPiece, { width, axis }: VectorLayout): RunSpec {
-  const { geometry, rowRank, foldRank, places } = piece;
+  const { geometry, rowRank, foldedRank, places } = piece;
   return {
-    graph: geometry.kernel,
+    kernel: geometry.kernel,
     rowRank,
-    foldRank,
+    foldedRank,
     width,
-    vectorAxis: axis,
+    along: axis < rowRank ? 'rows' : 'folded',
     operands: bound.operands,
     bindings: bound.bindings,
     places,
@@ -42,18 +44,18 @@ export function uniformValues(
   const { geometry, sizes, starts, operands } = piece;
   const values: Record<string, number> = {};
   for (const [axis, size] of sizes.entries()) {
-    values[sizeName(axis)] = axis === spec.vectorAxis ? size / spec.width : size;
+    values[sizeName(axis)] = axis === vectorAxis(spec) ? size / spec.width : size;
   }
-  for (const place of Object.values(piece.places)) values[startName(place)] = starts[place] as number;
+  for (const [, place] of piece.places) values[startName(place)] = starts[place] as number;
   for (const axis of extentAxes(spec)) values[extentName(axis)] = geometry.shape[axis] as number;
   for (const [index, { layout, strides }] of operands.entries()) {
     const isGather = layout.access === 'gather';
-    const { access, axis: vectorAxis = spec.vectorAxis } = bound.operands[index] as OperandSpec;
+    const { access, axis: own = vectorAxis(spec) } = bound.operands[index] as OperandSpec;
     const isVector = access === 'vector' && !isGather;
     const unit = isVector ? spec.width : 1;
     values[offsetName(index)] = (bound.offsets[index] as number) / unit;
     for (const [axis, stride] of strides.entries()) {
-      values[strideName(index, axis)] = isVector && axis !== vectorAxis ? stride / unit : stride;
+      values[strideName(index, axis)] = isVector && axis !== own ? stride / unit : stride;
     }
     if (!isGather) continue;
     for (const [axis, size] of layout.shape.entries()) values[gatherSizeName(index, axis)] = size;

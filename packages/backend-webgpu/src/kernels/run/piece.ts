@@ -1,5 +1,8 @@
+import { BackendError } from '@concord/backend-core';
+import { BYTES_OF } from '@concord/backend-core/implement';
 import type { CheckedRun, RunLayout } from '@concord/backend-core/kernel';
-import { type RunAxes, padAxes } from '@concord/kernel';
+import { joinAxes, padAxes, type ProgramForm, type RunAxes } from '@concord/kernel';
+import type { BoundPiece, VectorLayout } from './bind.ts';
 
 /** A box of the coalesced domain of a run: what one series of launches computes. */
 export interface Piece {
@@ -11,11 +14,11 @@ export interface Piece {
   /** Sizes of the whole domain along the same axes. */
   readonly full: readonly number[];
   readonly rowRank: number;
-  readonly foldRank: number;
+  readonly foldedRank: number;
   /** Inputs, then outputs. */
   readonly operands: readonly PieceOperand[];
   /** Where the indices of the call's axes are found among the padded axes. */
-  readonly places: Readonly<Record<number, number>>;
+  readonly places: ProgramForm['places'];
 }
 
 /** The maximum number of axes of a call: the uniforms of as many fit, whichever of them are folded. */
@@ -30,32 +33,26 @@ export interface PieceOperand {
 
 /** The whole domain as a piece. */
 export function wholePiece(geometry: CheckedRun, axes: RunAxes): Piece {
-  const rows = padAxes(axes.rows, MAX_AXES - axes.folded.sizes.length);
-  const folded = geometry.kernel.hasRows
-    ? padAxes(axes.folded, MAX_AXES - rows.sizes.length)
-    : { sizes: [], strides: axes.folded.strides };
-  const shift = rows.sizes.length - axes.rows.sizes.length;
-  const foldShift = shift + folded.sizes.length - axes.folded.sizes.length;
+  const joined = joinAxes(
+    { ...axes, folded: geometry.kernel.hasRows ? axes.folded : undefined },
+    (rows) => padAxes(rows, MAX_AXES - axes.folded.sizes.length),
+    (folded) => padAxes(folded, MAX_AXES - padAxes(axes.rows, MAX_AXES - folded.sizes.length).sizes.length),
+  );
+  const { sizes, strides, rowRank, foldedRank } = joined;
   const layouts = [...geometry.inputs, ...geometry.outputs];
-  const sizes = [...rows.sizes, ...folded.sizes];
   return {
     geometry,
     sizes,
     starts: sizes.map(() => 0),
     full: sizes,
-    rowRank: rows.sizes.length,
-    foldRank: folded.sizes.length,
+    rowRank,
+    foldedRank,
     operands: layouts.map((layout, index) => ({
       layout,
       isOutput: index >= geometry.inputs.length,
-      strides:
-        layout.access === 'gather'
-          ? layout.strides
-          : [...(rows.strides[index] as readonly number[]), ...(folded.strides[index] as readonly number[])],
+      strides: layout.access === 'gather' ? layout.strides : (strides[index] as readonly number[]),
     })),
-    places: Object.fromEntries(
-      [...axes.places].map(([axis, place]) => [axis, place + (place < axes.rows.sizes.length ? shift : foldShift)]),
-    ),
+    places: [...joined.places].sort(([a], [b]) => a - b),
   };
 }
 
@@ -84,8 +81,84 @@ export function narrowed(piece: Piece, axis: number, start: number, size: number
 }
 
 /** Two halves of a piece along an axis, the first of a size that is a multiple of `step`. */
-export function halves(piece: Piece, axis: number, step: number): readonly [Piece, Piece] {
+function halves(piece: Piece, axis: number, step: number): readonly [Piece, Piece] {
   const size = piece.sizes[axis] as number;
   const first = Math.max(step, Math.floor(size / 2 / step) * step);
   return [narrowed(piece, axis, 0, first), narrowed(piece, axis, first, size - first)];
+}
+
+/** A part of the folded axes of a piece, as it is bound. Of most pieces there is one, which is all of it. */
+export interface BoundWindow {
+  readonly piece: Piece;
+  readonly bound: BoundPiece;
+}
+
+/**
+ * Binds a piece, if it must be in windows along its folded axes. Undefined where it has to be cut along others first: those
+ * that an operand reaches farther along are.
+ *
+ * @param bind - gives undefined for what does not fit
+ */
+export function bindWindows(
+  piece: Piece,
+  vectors: VectorLayout,
+  bind: (window: Piece) => BoundPiece | undefined,
+): readonly BoundWindow[] | undefined {
+  const { rowRank, sizes } = piece;
+  const whole = bind(piece);
+  if (whole !== undefined) return [{ piece, bound: whole }];
+  if (farthestAxis(piece, vectors, 0, sizes.length) < rowRank) return undefined;
+  const windows: BoundWindow[] = [];
+  const open = [piece];
+  for (let window = open.pop(); window !== undefined; window = open.pop()) {
+    const bound = bind(window);
+    if (bound !== undefined) {
+      windows.push({ piece: window, bound });
+      continue;
+    }
+    const axis = farthestAxis(window, vectors, rowRank, sizes.length);
+    if (axis < 0) return undefined;
+    const [first, second] = halves(window, axis, stepAlong(axis, vectors));
+    open.push(second, first);
+  }
+  return windows;
+}
+
+/**
+ * Two pieces of one that is too large, cut along the axis that is not folded and that an operand reaches farthest along.
+ *
+ * @throws {BackendError} UNSUPPORTED where none can be cut
+ */
+export function cutRows(piece: Piece, vectors: VectorLayout): readonly [Piece, Piece] {
+  const axis = farthestAxis(piece, vectors, 0, piece.rowRank);
+  if (axis < 0) throw tooLarge(piece, 'a gather input, or what folds leave, exceeds what can be bound');
+  return halves(piece, axis, stepAlong(axis, vectors));
+}
+
+/** Says that a piece is more than a device can do. */
+export function tooLarge({ geometry }: Piece, why: string): BackendError {
+  return new BackendError('UNSUPPORTED', `kernel ${geometry.kernel.name} over [${geometry.shape.join(', ')}]: ${why}`);
+}
+
+/** Of the axes from one up to another, the one along which the longest operand reaches farthest; -1 where none can be cut. */
+function farthestAxis(piece: Piece, vectors: VectorLayout, from: number, to: number): number {
+  const byPoint = piece.operands.filter(({ layout }) => layout.access !== 'gather');
+  const spans = byPoint.map((operand) => reachOf(piece, operand).extent * BYTES_OF[operand.layout.dtype]);
+  const longest = byPoint[spans.indexOf(Math.max(...spans))];
+  let best = -1;
+  let farthest = 0;
+  for (let axis = from; axis < to; axis++) {
+    const size = piece.sizes[axis] as number;
+    if (size <= stepAlong(axis, vectors)) continue;
+    // Where it stands still another one, or the number of points, is what is too large.
+    const reach = (size - 1) * Math.max(1, longest?.strides[axis] ?? 0);
+    if (reach <= farthest) continue;
+    [best, farthest] = [axis, reach];
+  }
+  return best;
+}
+
+/** The number whose multiples sizes along an axis stay. */
+function stepAlong(axis: number, { axis: own, width, turned }: VectorLayout): number {
+  return axis === own || axis === turned?.axis ? width : 1;
 }

@@ -1,13 +1,11 @@
 import type { ResolvedRun } from '@concord/backend-core/kernel';
-import { axisOf, runAxes } from '@concord/kernel';
+import { placeOf, runAxes } from '@concord/kernel';
 import { launchMap } from '../map/plan-map.ts';
 import { TILE_BYTES } from '../map/tile.wgsl.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
 import { launchRows } from '../rows/plan-rows.ts';
-import { bindPiece, type VectorLayout } from './bind.ts';
-import { bindWindows, cutRows, tooLarge } from './cut.ts';
-import { narrowed, type Piece, wholePiece } from './piece.ts';
-import { PlanScratch } from './plan-scratch.ts';
+import { bindPiece, PlanScratch, type VectorLayout } from './bind.ts';
+import { bindWindows, cutRows, narrowed, type Piece, tooLarge, wholePiece } from './piece.ts';
 
 /** Points of a piece are numbered in 32 bits. */
 const MAX_POINTS = 2 ** 32 - 2 ** 16;
@@ -50,19 +48,19 @@ function pointsOf({ sizes }: Piece): number {
 
 /** Along which axis vectors lie, and whether there are any. */
 function vectorLayout(piece: Piece, traits: DeviceTraits): VectorLayout {
-  const { sizes, rowRank, foldRank, operands } = piece;
+  const { sizes, rowRank, foldedRank, operands } = piece;
   const last = rowRank - 1;
-  const lastFolded = rowRank + foldRank - 1;
+  const lastFolded = rowRank + foldedRank - 1;
   const dense = (axis: number): number =>
     operands.filter(({ layout, strides }) => layout.access === 'element' && strides[axis] === 1).length;
-  const isAcross = foldRank > 0 && dense(last) > dense(lastFolded) && (sizes[last] as number) > 1;
-  const axis = foldRank === 0 || isAcross ? last : lastFolded;
+  const isAcross = foldedRank > 0 && dense(last) > dense(lastFolded) && (sizes[last] as number) > 1;
+  const axis = foldedRank === 0 || isAcross ? last : lastFolded;
   const isWhole = (sizes[axis] as number) % 4 === 0 && (sizes[axis] as number) > 0;
   const gathersVectors = new Set(isWhole ? vectorGathers(piece, axis) : []);
   const width = isWhole && (dense(axis) > 0 || gathersVectors.size > 0) ? 4 : 1;
   const layout = { width, axis, gathersVectors } as const;
   // Barriers are dear where lanes share a core, and caches are large.
-  if (foldRank > 0 || traits.isSoftware) return layout;
+  if (foldedRank > 0 || traits.isSoftware) return layout;
   return turnedAround({ sizes, operands }, layout, Math.floor(traits.maxWorkgroupBytes / TILE_BYTES));
 }
 
@@ -104,7 +102,7 @@ function vectorGathers({ geometry, places, starts }: Piece, axis: number): reado
     const isAlong = kernel.nodes.every((node) => {
       if (node.kind !== 'gather' || node.name !== name) return true;
       const last = kernel.nodes[node.operands.at(-1) as number];
-      return last?.kind === 'index' && places[axisOf(last.axis, shape.length)] === axis;
+      return last?.kind === 'index' && placeOf({ places, rank: shape.length, unfolded: 0 }, last) === axis;
     });
     return isAlong ? [index] : [];
   });
@@ -114,7 +112,7 @@ function vectorGathers({ geometry, places, starts }: Piece, axis: number): reado
 function splitTail(piece: Piece): Piece[] {
   const axis = piece.sizes.length - 1;
   const size = piece.sizes[axis] as number;
-  if (piece.rowRank !== 1 || piece.foldRank !== 0 || size < MIN_SPLIT || size % 4 === 0) return [piece];
+  if (piece.rowRank !== 1 || piece.foldedRank !== 0 || size < MIN_SPLIT || size % 4 === 0) return [piece];
   const whole = size - (size % 4);
   return [narrowed(piece, axis, whole, size % 4), narrowed(piece, axis, 0, whole)];
 }

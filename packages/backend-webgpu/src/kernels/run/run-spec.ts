@@ -1,31 +1,59 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
-import type { Kernel as KernelGraph } from '@concord/backend-core/kernel';
-import { axisOf } from '@concord/kernel';
-import type { UniformType } from '../kernel.ts';
-import { bindingName, bindingType, type BindingSpec, type OperandSpec } from './operand-spec.ts';
-import { farLoad, narrowStores } from './operand-access.ts';
-import { halfBitsOfFour } from '../wgsl/half.wgsl.ts';
-import { bfloatBits } from '../wgsl/bfloat.wgsl.ts';
-import type { StorageBinding } from '../kernel.ts';
+import type { DType } from '@concord/backend-core';
+import type { NumberType } from '@concord/backend-core/kernel';
+import { type Access, axisOf, type ProgramForm } from '@concord/kernel';
+import type { StorageBinding, UniformType } from '../kernel.ts';
 
-/** The facts that every kernel that runs a graph is generated from. */
-export interface RunSpec {
-  readonly graph: KernelGraph;
-  /** Axes of the domain that are not folded, and those that are, counted with the padding of their rank classes. */
-  readonly rowRank: number;
-  readonly foldRank: number;
+/** The facts that every kernel that runs a graph is generated from. Axes are padded to their rank classes. */
+export interface RunSpec extends ProgramForm {
   /** Elements that a lane works on as a vector. */
   readonly width: 1 | 4;
-  /** The axis that vectors lie along, among all axes. */
-  readonly vectorAxis: number;
   /** The inputs of the graph, then its outputs. */
   readonly operands: readonly OperandSpec[];
   readonly bindings: readonly BindingSpec[];
-  /** Where `index` and `rowIndex` nodes find their axes, by the axis in the call's domain; absent where the index is 0. */
-  readonly places: Readonly<Record<number, number>>;
-  /** Rank of the call's domain, and how many of its axes are not folded: what negative axes count from. */
-  readonly rank: number;
-  readonly unfolded: number;
+}
+
+/** One element of a binding's array: four words, two, one, or one that several invocations may change. */
+export type BindingElement = 'vec4' | 'vec2' | 'word' | 'atomic';
+
+/** A storage binding of generated code. */
+export interface BindingSpec {
+  readonly element: BindingElement;
+  readonly isWritten: boolean;
+}
+
+/** The facts about an input or output in generated code: all but addresses, sizes and strides. */
+export interface OperandSpec {
+  readonly type: NumberType;
+  readonly dtype: DType;
+  readonly level: 'element' | 'row' | 'gather';
+  /** The access to the elements of a vector; of a gather input, `strided`. */
+  readonly access: Access;
+  /** Index of its binding. */
+  readonly binding: number;
+  /** Of a gather input that takes several bindings, one after the other: how many, and the words of each. */
+  readonly far?: { readonly count: number; readonly words: number };
+  /** The axis that its vectors lie along, where it is not that of the others. */
+  readonly axis?: number;
+}
+
+/** The element that a binding needs for one operand in it. */
+export function elementFor(dtype: DType, access: Access, isWritten: boolean): BindingElement {
+  const bytes = BYTES_OF[dtype];
+  if (access === 'vector') return bytes === 4 ? 'vec4' : bytes === 2 ? 'vec2' : 'word';
+  return isWritten && bytes < 4 ? 'atomic' : 'word';
+}
+
+/** The WGSL type of a binding. */
+export function bindingType(element: BindingElement): string {
+  return { vec4: 'array<vec4<u32>>', vec2: 'array<vec2<u32>>', word: 'array<u32>', atomic: 'array<atomic<u32>>' }[
+    element
+  ];
+}
+
+/** The name of a binding in generated code. */
+export function bindingName(binding: number): string {
+  return `b${binding}`;
 }
 
 /** The name of the uniform of an operand's offset, in units of its access. */
@@ -55,16 +83,16 @@ export function storageOf({ bindings }: RunSpec): Record<string, StorageBinding>
 
 /** Uniforms that every generated kernel has. */
 export function uniformsOf(spec: RunSpec): Record<string, UniformType> {
-  const { graph, operands, rowRank, foldRank, places, unfolded } = spec;
+  const { kernel, operands, rowRank, foldedRank, places, unfolded } = spec;
   const names: [string, UniformType][] = [];
-  const rank = rowRank + foldRank;
+  const rank = rowRank + foldedRank;
   for (let axis = 0; axis < rank; axis++) names.push([sizeName(axis), 'u32']);
-  for (const place of new Set(Object.values(places))) names.push([startName(place), 'u32']);
+  for (const place of new Set(places.map(([, own]) => own))) names.push([startName(place), 'u32']);
   for (const axis of extentAxes(spec)) names.push([extentName(axis), 'u32']);
   for (const [index, { level }] of operands.entries()) {
     names.push([offsetName(index), 'u32']);
     if (level === 'gather') {
-      for (let axis = 0; axis < (graph.inputs[index]?.rank ?? 0); axis++) {
+      for (let axis = 0; axis < (kernel.inputs[index]?.rank ?? 0); axis++) {
         names.push([strideName(index, axis), 'u32'], [gatherSizeName(index, axis), 'u32']);
       }
       continue;
@@ -76,30 +104,12 @@ export function uniformsOf(spec: RunSpec): Record<string, UniformType> {
 }
 
 /** The parameters of the graph as uniforms. */
-export function paramUniforms({ graph }: RunSpec): Record<string, UniformType> {
-  return Object.fromEntries(graph.params.map(({ type }, index) => [parameterName(index), type]));
+export function paramUniforms({ kernel }: RunSpec): Record<string, UniformType> {
+  return Object.fromEntries(kernel.params.map(({ type }, index) => [parameterName(index), type]));
 }
 
 /** The axes of a call's domain whose sizes nodes ask for, counted from the first. */
-export function extentAxes({ graph, rank }: Pick<RunSpec, 'graph' | 'rank'>): readonly number[] {
-  const axes = graph.nodes.flatMap((node) => (node.kind === 'extent' ? [axisOf(node.axis, rank)] : []));
+export function extentAxes({ kernel, rank }: Pick<RunSpec, 'kernel' | 'rank'>): readonly number[] {
+  const axes = kernel.nodes.flatMap((node) => (node.kind === 'extent' ? [axisOf(node.axis, rank)] : []));
   return [...new Set(axes)];
-}
-
-/** WGSL functions that loads of far gather inputs and stores of narrow elements need. */
-export function accessFunctions({ graph, operands, bindings }: RunSpec): readonly string[] {
-  const outputs = operands.slice(graph.inputs.length);
-  const narrow = new Set(
-    outputs.flatMap(({ dtype, access, binding }) => {
-      const bytes = BYTES_OF[dtype];
-      if (bytes === 4 || access === 'vector') return [];
-      return bindings[binding]?.element === 'atomic' ? [narrowStores(binding, bytes)] : [];
-    }),
-  );
-  return [
-    ...operands.flatMap(({ binding, far }) => (far === undefined ? [] : [farLoad(binding, far)])),
-    ...(outputs.some(({ dtype }) => dtype === 'f16') ? [halfBitsOfFour] : []),
-    ...(outputs.some(({ dtype }) => dtype === 'bf16') ? [bfloatBits] : []),
-    ...narrow,
-  ];
 }

@@ -35,6 +35,7 @@ const WITH_CONSTANTS: readonly NodeOp[] = [
   'gt',
   'ge',
   'pow',
+  'atan2',
 ];
 
 const PLACES = ['constant', 'constant-first'];

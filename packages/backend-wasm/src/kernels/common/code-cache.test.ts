@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RecentlyUsed } from './recently-used.ts';
+import { RecentlyUsed } from './code-cache.ts';
 
 it('keeps what was wanted last, and makes the others again', () => {
   const made: string[] = [];

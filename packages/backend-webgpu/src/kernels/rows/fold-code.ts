@@ -1,11 +1,52 @@
-import { phasesOf } from '@concord/kernel';
+import type { Kernel } from '@concord/backend-core/kernel';
+import { type Folding, foldsOf, type MeanFactors, type PhaseFold, stateLength } from '@concord/kernel';
 import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
-import type { WgslBlock } from '../arithmetic/wgsl-block.ts';
-import { type WgslValue, widened, wgslType } from '../arithmetic/wgsl-value.ts';
-import { components } from '../run/encode.ts';
+import { type WgslBlock, type WgslValue, widened, wgslType } from '../arithmetic/wgsl-block.ts';
+import { components } from '../run/operand-code.ts';
 import type { RowsSpec } from './rows-spec.ts';
-import { type OpenFold, stateTypes } from './open-fold.ts';
 import type { State } from './team.ts';
+
+/** The factor and the divisor of a mean. */
+const MEAN: MeanFactors<WgslValue> = {
+  scale: { text: 'u.scale', type: 'f32', width: 1 },
+  divisor: { text: 'u.divisor', type: 'f32', width: 1 },
+};
+
+/** A fold of a graph in generated code. */
+export class OpenFold {
+  readonly fold: PhaseFold;
+  readonly #folding: Folding;
+
+  constructor(fold: PhaseFold) {
+    this.fold = fold;
+    this.#folding = fold.folding;
+  }
+
+  /** The state that changes nothing. */
+  nothing(math: WgslArithmetic): State {
+    return this.#folding.state.map((type, part) => math.constant(type, this.#folding.identity[part] as number));
+  }
+
+  /** Variables that begin with it. */
+  variables(math: WgslArithmetic, width: 1 | 4): State {
+    return this.nothing(math).map((part) => {
+      const name = math.block.fresh();
+      math.block.add(`var ${name} = ${widened(part, width)};`);
+      return { text: name, type: part.type, width };
+    });
+  }
+
+  /** @param place - of the element in its row; only some folds ask for it */
+  lift(math: WgslArithmetic, element: WgslValue, place: () => WgslValue): State {
+    return this.#folding.lift(math, element, this.fold.isPlaced ? place() : element, MEAN);
+  }
+
+  readonly join = (math: WgslArithmetic, a: State, b: State): State => this.#folding.combine(math, a, b);
+
+  finish(math: WgslArithmetic, state: State): WgslValue {
+    return this.#folding.finish(math, state, MEAN);
+  }
+}
 
 /**
  * Parts of folds in scratch memory. Each value of a fold's state has a plane of `u.plane` words: for each part one for
@@ -23,7 +64,7 @@ export class ScratchCode {
   /** Stores the state of the workgroup's part of each fold. */
   storeParts(phase: number, folds: readonly OpenFold[], states: readonly State[]): void {
     const block = this.#block.inner();
-    let plane = planesBefore(this.#spec, phase);
+    let plane = planesBefore(this.#spec.kernel, phase);
     for (const [index] of folds.entries()) {
       for (const part of states[index] as State) {
         const words = this.#wide(part);
@@ -45,7 +86,7 @@ export class ScratchCode {
     const inner = block.inner();
     const innerMath = new WgslArithmetic(inner);
     const at = block.fresh();
-    let plane = planesBefore(this.#spec, phase);
+    let plane = planesBefore(this.#spec.kernel, phase);
     for (const [index, fold] of folds.entries()) {
       const own = variables[index] as State;
       const read = own.map(({ type }) => {
@@ -64,7 +105,7 @@ export class ScratchCode {
 
   /** Rows that a team computes at once. */
   get #width(): 1 | 4 {
-    return this.#spec.vectorAxis < this.#spec.rowRank ? this.#spec.width : 1;
+    return this.#spec.along === 'rows' ? this.#spec.width : 1;
   }
 
   #wide(value: WgslValue): WgslValue {
@@ -80,10 +121,6 @@ export class ScratchCode {
 }
 
 /** Values of all folds of the phases before one. */
-export function planesBefore(spec: Pick<RowsSpec, 'graph'>, phase: number): number {
-  const { folds } = phasesOf(spec.graph);
-  return folds
-    .slice(0, phase)
-    .flat()
-    .reduce((sum, node) => sum + stateTypes(spec.graph, node).length, 0);
+export function planesBefore(kernel: Kernel, phase: number): number {
+  return stateLength(foldsOf(kernel).slice(0, phase).flat());
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { defineKernel } from '../kernel.ts';
 import type { RunForm } from './form.ts';
-import { kernelsByKey } from './kernels-by-key.ts';
+import { kernelsByKey } from './form.ts';
 
 interface Params {
   readonly form: RunForm;
