@@ -31,21 +31,27 @@ export function gemm(call: CheckedGemm, a: Float32Array, b: Float32Array, c: Sto
         for (let j = 0; j < COLUMNS; j++) panel[p * COLUMNS + j] = j < columns ? (b[from + j * columnB] as number) : 0;
       }
       for (let row = 0; row < m; row++) {
-        let [sum0, sum1, sum2, sum3] = [0, 0, 0, 0];
-        let from = batch * strideA + row * rowA;
-        for (let p = 0; p < COLUMNS * k; p += COLUMNS, from += depthA) {
-          const x = a[from] as number;
-          sum0 += x * (panel[p] as number);
-          sum1 += x * (panel[p + 1] as number);
-          sum2 += x * (panel[p + 2] as number);
-          sum3 += x * (panel[p + 3] as number);
-        }
-        const at = batch * strideC + row * ldc + column;
-        store(at, sum0);
-        if (columns > 1) store(at + 1, sum1);
-        if (columns > 2) store(at + 2, sum2);
-        if (columns > 3) store(at + 3, sum3);
+        multiplyPanel(a, batch * strideA + row * rowA, depthA, panel, COLUMNS * k);
+        for (let j = 0; j < columns; j++) store(batch * strideC + row * ldc + column + j, sums[j] as number);
       }
     }
   }
+}
+
+const sums = new Float64Array(COLUMNS);
+
+/** The products of a row of A, whose elements lie `stride` apart, with the columns of a panel. */
+function multiplyPanel(a: Float32Array, start: number, stride: number, columns: Float64Array, length: number): void {
+  let [sum0, sum1, sum2, sum3] = [0, 0, 0, 0];
+  for (let p = 0, at = start; p < length; p += COLUMNS, at += stride) {
+    const x = a[at] as number;
+    sum0 += x * (columns[p] as number);
+    sum1 += x * (columns[p + 1] as number);
+    sum2 += x * (columns[p + 2] as number);
+    sum3 += x * (columns[p + 3] as number);
+  }
+  sums[0] = sum0;
+  sums[1] = sum1;
+  sums[2] = sum2;
+  sums[3] = sum3;
 }
