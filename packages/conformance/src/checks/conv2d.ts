@@ -1,4 +1,4 @@
-import { type DevicePtr, type FloatDType, f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
+import type { DevicePtr } from '@concord/backend-core';
 import { conv2dReference } from '@concord/backend-cpu/reference';
 import { PlannedEpilogue } from '../epilogue/planned-epilogue.ts';
 import type { Needs } from '../harness/case.ts';
@@ -7,6 +7,7 @@ import type { Random } from '../harness/random.ts';
 import { SOME_POINTER } from '../harness/sample-calls.ts';
 import { nameSlots } from '../harness/slot.ts';
 import type { Check } from '../harness/suite.ts';
+import { roundingTo } from '../run/storage.ts';
 import { denseStrides, sizeOf } from '../run/view.ts';
 import { productBound, ulpF16 } from './bounds.ts';
 import { compareAll } from './compare.ts';
@@ -21,9 +22,6 @@ interface Data {
   /** Changes what was drawn. */
   readonly change?: (random: Random, input: Float32Array, filter: Float32Array, filters: number) => void;
 }
-
-const roundingTo = (dtype: FloatDType): ((x: number) => number) =>
-  dtype === 'f16' ? (x) => f16BitsToF32(f32ToF16Bits(x)) : Math.fround;
 
 /** A convolution of drawn values, with its epilogue. */
 const planDrawn =

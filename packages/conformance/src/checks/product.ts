@@ -4,8 +4,6 @@ import {
   type DevicePtr,
   type Epilogue,
   type FloatDType,
-  f16BitsToF32,
-  f32ToF16Bits,
 } from '@concord/backend-core';
 import { batchedGemmReference } from '@concord/backend-cpu/reference';
 import { drawEpilogue, shrinkEpilogue } from '../epilogue/draw-epilogue.ts';
@@ -13,6 +11,7 @@ import { checkPlanned, checkRepeat, makePlanned, type PlanCall } from '../harnes
 import type { Random } from '../harness/random.ts';
 import { nameSlots, type Slot } from '../harness/slot.ts';
 import type { Check } from '../harness/suite.ts';
+import { roundingTo } from '../run/storage.ts';
 import { productBound, ulpF16 } from './bounds.ts';
 import { compareAll, type Tolerance } from './compare.ts';
 
@@ -54,9 +53,6 @@ export function productTolerance(
     },
   };
 }
-
-const roundingTo = (dtype: FloatDType): ((x: number) => number) =>
-  dtype === 'f16' ? (x) => f16BitsToF32(f32ToF16Bits(x)) : Math.fround;
 
 /** Integers to a largest magnitude. */
 const integers =
