@@ -1,22 +1,20 @@
-import { BackendError, type DevicePtr, type DType, fromF16Array } from '@concord/backend-core';
+import { BackendError, type DevicePtr, type DType, type FloatDType } from '@concord/backend-core';
 import {
   type BackendKernels,
   BaseBackend,
   type BaseBackendOptions,
+  type CheckedEpilogue,
   checkFields,
   DTYPES,
   type InitResult,
   type Operand,
-  type ResolvedConv2d,
-  type ResolvedGemm,
 } from '@concord/backend-core/implement';
 import { evaluateRun } from '@concord/kernel';
 import { cpuDevice } from './cpu-device.ts';
 import { attention } from './kernels/attention.ts';
 import { conv2d } from './kernels/conv2d.ts';
-import { finish } from './kernels/finish.ts';
 import { gemm } from './kernels/gemm.ts';
-import { floatsOf, halvesOf, storageOf } from './kernels/storage-of.ts';
+import { floatsOf, type Storage, storageOf } from './kernels/operands.ts';
 import { topK } from './kernels/top-k.ts';
 
 /** The type of `native` of a {@link CpuBackend}. */
@@ -46,16 +44,30 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
   };
 
   protected readonly kernels: BackendKernels<ArrayBuffer> = {
-    gemm: { dtypes: FLOATS, hasEpilogues: true, run: runGemm },
-    conv2dForward: { dtypes: FLOATS, hasEpilogues: true, run: runConv2d },
+    gemm: {
+      dtypes: FLOATS,
+      hasEpilogues: true,
+      run: (call) => {
+        const [a, b] = [floatsOf(call.a, call.dtype), floatsOf(call.b, call.dtype)];
+        finish(call, call.c, call.beta !== 0, (c) => gemm(call, a, b, c));
+      },
+    },
+    conv2dForward: {
+      dtypes: FLOATS,
+      hasEpilogues: true,
+      run: (call) => {
+        const [input, filter] = [floatsOf(call.input, call.dtype), floatsOf(call.filter, call.dtype)];
+        finish(call, call.output, false, (output) => conv2d(call, input, filter, output));
+      },
+    },
     attention: {
       dtypes: FLOATS,
       run: (call) =>
         attention(call, {
-          q: storageOf(call.q, call.dtype),
-          k: storageOf(call.k, call.dtype),
-          v: storageOf(call.v, call.dtype),
-          mask: call.mask === undefined ? undefined : floatsOf(call.mask),
+          q: floatsOf(call.q, call.dtype),
+          k: floatsOf(call.k, call.dtype),
+          v: floatsOf(call.v, call.dtype),
+          mask: call.mask === undefined ? undefined : floatsOf(call.mask, 'f32'),
           o: storageOf(call.o, call.dtype),
         }),
     },
@@ -121,15 +133,36 @@ function words({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Int32A
   return new Int32Array(buffer, byteOffset, byteLength / 4);
 }
 
-function runGemm(call: ResolvedGemm<ArrayBuffer>): void {
-  const a = storageOf(call.a, call.dtype);
-  const b = storageOf(call.b, call.dtype);
-  if (call.epilogue === undefined) gemm(call, a, b, storageOf(call.c, call.dtype));
-  else finish(call, call.c, call.beta !== 0, (c) => gemm(call, a, b, c));
+/** A product or convolution that has its operands. */
+interface FinishedCall {
+  readonly dtype: FloatDType;
+  readonly epilogue?: CheckedEpilogue | undefined;
 }
 
-function runConv2d(call: ResolvedConv2d<ArrayBuffer>): void {
-  const read = (operand: Operand<ArrayBuffer>): Float32Array =>
-    call.dtype === 'f32' ? floatsOf(operand) : fromF16Array(halvesOf(operand));
-  finish(call, call.output, false, (output) => conv2d(call, read(call.input), read(call.filter), output));
+/**
+ * Computes an op into its output; one that ends with an epilogue into float32 results in the layout of the output, which are
+ * rounded once, after the epilogue.
+ *
+ * @param readsOutput - whether `compute` reads what the output held
+ */
+function finish(
+  call: FinishedCall,
+  output: Operand<ArrayBuffer>,
+  readsOutput: boolean,
+  compute: (results: Storage) => void,
+): void {
+  const { dtype, epilogue } = call;
+  const own = storageOf(output, dtype);
+  if (epilogue === undefined) return compute(own);
+  const results =
+    own instanceof Float32Array ? own : readsOutput ? floatsOf(output, dtype) : new Float32Array(own.length);
+  compute(results);
+  const { geometry, params } = epilogue;
+  const { buffer, byteOffset, byteLength } = results as Float32Array<ArrayBuffer>;
+  // The inputs of an epilogue are named operands of the call.
+  const operands = call as unknown as Readonly<Record<string, Operand<ArrayBuffer>>>;
+  const inputs = geometry.inputs.map(({ name }) =>
+    name === 'acc' ? { buffer, byteOffset, byteLength } : operands[`epilogue.${name}`],
+  );
+  evaluateRun({ geometry, inputs, outputs: [output], params });
 }

@@ -1,25 +1,16 @@
 // @ts-check
 
 const kernelsAttention = 'packages/backend-cpu/src/kernels/attention.ts';
-const kernelsConv2dRows = 'packages/backend-cpu/src/kernels/conv2d-rows.ts';
-const kernelsConv2dWindow = 'packages/backend-cpu/src/kernels/conv2d-window.ts';
+const kernelsConv2d = 'packages/backend-cpu/src/kernels/conv2d.ts';
 const kernelsTopK = 'packages/backend-cpu/src/kernels/top-k.ts';
-const kernelsMatrixVector = 'packages/backend-cpu/src/kernels/matrix-vector.ts';
-const kernelsFinish = 'packages/backend-cpu/src/kernels/finish.ts';
-const kernelsStore = 'packages/backend-cpu/src/kernels/store.ts';
-const kernelsPack = 'packages/backend-cpu/src/kernels/pack.ts';
+const kernelsGemm = 'packages/backend-cpu/src/kernels/gemm.ts';
+const cpuBackend = 'packages/backend-cpu/src/cpu-backend.ts';
 
 /** Faults of the CPU backend's kernels and of the oracle.
  *
  * @type {import('../plant.mjs').Fault[]}
  */
 export const backendCpuFaults = [
-  {
-    file: kernelsAttention,
-    find: 'visibleKeys(call, query + queries - 1);',
-    replace: 'visibleKeys(call, query);',
-    breaks: 'The last query block takes the keys that the first one sees.',
-  },
   {
     file: kernelsAttention,
     find: 'Math.max(0, place - window + 1)',
@@ -40,98 +31,56 @@ export const backendCpuFaults = [
   },
   {
     file: kernelsAttention,
-    find: '(tile.query + r) * queryStride + tile.key * keyStride;',
-    replace: '(tile.query + r) * queryStride;',
-    breaks: 'The mask of the first tile of keys is added to all of them.',
+    find: 'h * maskHead + query * maskQuery;',
+    replace: 'h * maskHead;',
+    breaks: 'The mask of the first query is added for all of them.',
   },
   {
     file: kernelsAttention,
-    find: '    totals[r] = (totals[r] as number) * factor;',
-    replace: '',
-    breaks: 'The sums of the tiles before are not scaled when a larger score turns up.',
-  },
-  {
-    file: kernelsAttention,
-    find: 'scores[j] = softcap * Math.tanh(',
-    replace: 'scores[j] = Math.tanh(',
+    find: 'softcap * Math.tanh(',
+    replace: 'Math.tanh(',
     breaks: 'The softcap is not multiplied back.',
   },
   {
     file: kernelsAttention,
-    find: 'from >= until || (total === 0 && call.maskStrides !== undefined);',
-    replace: 'from >= until;',
+    find: 'first >= end || (largest === -Infinity && mask !== undefined);',
+    replace: 'first >= end;',
     breaks: 'A query that a mask leaves without a key gives NaN.',
   },
   {
-    file: kernelsAttention,
-    find: 'if ((firstOfLast > 0 || endOfFirst < keys) && rowsHaveNonFinite',
-    replace: 'if (firstOfLast > 0 && rowsHaveNonFinite',
-    breaks: 'A NaN in a value that no query sees spreads.',
+    file: kernelsConv2d,
+    find: 'Math.ceil(-offset / strideWidth)',
+    replace: 'Math.floor(-offset / strideWidth)',
+    breaks: 'A convolution with padding and stride 2 reads the row above at its left edge.',
   },
   {
-    file: kernelsAttention,
-    find: '    if (first || headDim > BLOCK_DEPTH) packPanels',
-    replace: '    if (first) packPanels',
-    breaks: "Queries of more than one depth block keep the first block's columns.",
+    file: kernelsConv2d,
+    find: 's * dilationWidth - left;',
+    replace: 's - left;',
+    breaks: 'A filter with dilation 2 looks at neighbouring pixels.',
   },
   {
-    file: kernelsAttention,
-    find: '      if (j < first || j >= end) continue;',
-    replace: '      if (j < first) continue;',
-    breaks: 'Infinite values that not all queries see become NaN for the others.',
+    file: kernelsConv2d,
+    find: 'Math.ceil((width - offset)',
+    replace: 'Math.floor((width - offset)',
+    breaks: 'A convolution with stride 2 lacks a pixel at its right edge.',
   },
   {
-    file: kernelsConv2dRows,
-    find: 'Math.ceil(-(row.left + s * row.dilation) / row.stride)',
-    replace: 'Math.floor(-(row.left + s * row.dilation) / row.stride)',
-    breaks: 'A depthwise convolution with padding reads the row above at its left edge.',
-  },
-  {
-    file: kernelsConv2dRows,
-    find: '(row.width - row.left - s * row.dilation) / row.stride',
-    replace: '(row.width - row.left - s) / row.stride',
-    breaks: 'A depthwise convolution with dilation 2 reads the next row at its right edge.',
-  },
-  {
-    file: kernelsConv2dRows,
-    find: 'Math.ceil((row.width - row.left',
-    replace: 'Math.floor((row.width - row.left',
-    breaks: 'A depthwise convolution with stride 2 lacks a pixel at its right edge.',
-  },
-  {
-    file: kernelsConv2dRows,
-    find: '(input[from + 2 * dilation] as number)',
-    replace: '(input[from + 1 + dilation] as number)',
-    breaks: 'The third tap of a dilated row reads the place of the second.',
-  },
-  {
-    file: kernelsConv2dRows,
-    find: 'left: x * call.stride[1] - call.padding[1],',
-    replace: 'left: x - call.padding[1],',
-    breaks: 'Rows wider than a strip are computed from their beginning.',
-  },
-  {
-    file: kernelsConv2dRows,
-    find: 'if (row < 0 || row >= height) continue;',
-    replace: 'if (row < 0 || row > height) continue;',
+    file: kernelsConv2d,
+    find: 'row >= 0 && row < height;',
+    replace: 'row >= 0 && row <= height;',
     breaks: 'The row below the image is read.',
   },
   {
-    file: kernelsConv2dWindow,
-    find: 'Math.min(columns, width - left)',
-    replace: 'Math.min(columns, width - left - 1)',
-    breaks: 'The last column of an image is taken for padding.',
-  },
-  {
-    file: kernelsConv2dWindow,
-    find: '      for (let x = end; x < columns; x++) window[to + x] = 0;',
-    replace: '',
-    breaks: 'A window at the right edge keeps what was in memory before.',
+    file: kernelsConv2d,
+    find: 'Math.floor(k / filtersPerGroup) * groupChannels',
+    replace: 'Math.floor(k / filtersPerGroup)',
+    breaks: 'The second group reads the channels of the first.',
   },
   {
     file: kernelsTopK,
-    find: '(this.#places[at] as number) > place',
-    replace: '(this.#places[at] as number) < place',
+    find: '(keys[middle] as number) >= key',
+    replace: '(keys[middle] as number) > key',
     breaks: 'Of equal elements the last one comes first.',
   },
   {
@@ -147,39 +96,21 @@ export const backendCpuFaults = [
     breaks: 'Zero and minus zero differ.',
   },
   {
-    file: kernelsMatrixVector,
-    find: 'let from = start + i * rowStride + p * depthStride;',
-    replace: 'let from = start + p * depthStride;',
-    breaks: 'Rows beyond the first block are not computed.',
+    file: kernelsGemm,
+    find: 'p * depthB + column * columnB;',
+    replace: 'p * depthB + column;',
+    breaks: 'The columns of a transposed B are read as if it were not.',
   },
   {
-    file: kernelsMatrixVector,
-    find: 'loadVector(vector, startX + p * strideX, strideX, depthCount);',
-    replace: 'loadVector(vector, startX, strideX, depthCount);',
-    breaks: 'A long vector is multiplied by its beginning again and again.',
-  },
-  {
-    file: kernelsMatrixVector,
-    find: '    sums.fill(0, 0, rowCount);',
-    replace: '    if (i === 0) sums.fill(0, 0, rowCount);',
-    breaks: 'The sums of one block go on from those of the block before.',
-  },
-  {
-    file: kernelsFinish,
-    find: 'return isRead ? Float32Array.from(fromF16Array(halves)) : new Float32Array(halves.length);',
-    replace: 'return new Float32Array(halves.length);',
-    breaks: 'With beta and f16 the output before is taken for 0.',
-  },
-  {
-    file: kernelsStore,
-    find: 'beta === 0 ? product : product + beta',
-    replace: 'product + beta',
+    file: kernelsGemm,
+    find: 'beta === 0 ? product : product + beta * old()',
+    replace: 'product + beta * old()',
     breaks: 'C is read where beta is 0, so that NaN in it stays.',
   },
   {
-    file: kernelsPack,
-    find: 'packAcross(planes, decoded, 0, vectors, vectors, depth, offset);',
-    replace: 'packAcross(planes, decoded, 0, depth, vectors, depth, offset);',
-    breaks: 'The last panels of f16 operands that are not transposed hold those of others.',
+    file: cpuBackend,
+    find: 'readsOutput ? floatsOf(output, dtype) : new Float32Array(own.length)',
+    replace: 'new Float32Array(own.length)',
+    breaks: 'With beta, f16 and an epilogue the output before is taken for 0.',
   },
 ];

@@ -3,9 +3,10 @@
 const scheduleAccess = 'packages/kernel/src/schedule/access.ts';
 const scheduleCoalesce = 'packages/kernel/src/schedule/coalesce.ts';
 const scheduleRowClass = 'packages/kernel/src/schedule/row-class.ts';
-const evaluateAxes = 'packages/kernel/src/evaluate/axes.ts';
+const evaluateRun = 'packages/kernel/src/evaluate/evaluate-run.ts';
+const evaluateFolds = 'packages/kernel/src/evaluate/folds.ts';
 const evaluateMemory = 'packages/kernel/src/evaluate/memory.ts';
-const evaluateTiling = 'packages/kernel/src/evaluate/tiling.ts';
+const evaluateView = 'packages/kernel/src/evaluate/view.ts';
 const functionsFolds = 'packages/kernel/src/functions/folds.ts';
 const functionsStorage = 'packages/kernel/src/functions/storage.ts';
 const functionsRandom = 'packages/kernel/src/functions/random.ts';
@@ -65,28 +66,28 @@ export const kernelFaults = [
     breaks: "A team is no power of two where the device's limit is none.",
   },
   {
-    file: evaluateAxes,
-    find: '      rest = (rest - at) / size;',
-    replace: '      rest = (rest - at) / (size + 1);',
+    file: evaluateView,
+    find: 'rest = Math.floor(rest / outer.size);',
+    replace: 'rest = Math.floor(rest / (outer.size + 1));',
     breaks: 'A run over several axes repeats the first line.',
   },
   {
-    file: evaluateAxes,
-    find: 'const isOnePiece = last?.strides.every(',
-    replace: 'const isOnePiece = last?.strides.some(',
-    breaks: 'Axes of the CPU backend are merged where only some operands allow it.',
+    file: evaluateView,
+    find: 'last?.stride === size * stride',
+    replace: 'last !== undefined',
+    breaks: 'Axes are merged that do not lie in one piece.',
   },
   {
     file: evaluateMemory,
-    find: 'Math.max(-128, Math.min(127, bits[k]!))',
-    replace: 'bits[k]!',
+    find: 'Math.max(-128, Math.min(127, bits))',
+    replace: 'bits',
     breaks: 'A value above 127 that is stored as i8 wraps around.',
   },
   {
     file: evaluateMemory,
-    find: '0xfff + ((magnitude >> 13) & 1)) >> 13',
-    replace: '0xfff + 1) >> 13',
-    breaks: 'A value halfway between two of f16 is rounded up, not to even.',
+    find: '((bits & 0x7fff) > 0x7c00)',
+    replace: '(false)',
+    breaks: 'A NaN of f16 that is only copied loses what it carries.',
   },
   {
     file: evaluateMemory,
@@ -95,27 +96,21 @@ export const kernelFaults = [
     breaks: 'A value halfway between two of bf16 is rounded down.',
   },
   {
-    file: evaluateTiling,
-    find: 'shape.slice(axis + 1).reduce((product, size) => product * size, 1)',
-    replace: 'axis === shape.length - 1 ? 1 : 0',
-    breaks: 'The place that an argmax of several axes gives is that in the last one.',
+    file: evaluateFolds,
+    find: 'places[row] = place + i;',
+    replace: 'places[row] = i;',
+    breaks: 'The place that an argmax of a long row gives is that in a part of it.',
   },
   {
-    file: evaluateTiling,
-    find: 'const isWhole = otherElements.count === 1 && tile.elements === elementAxis.size;',
-    replace: 'const isWhole = otherElements.count === 1;',
-    breaks: 'A row that is cut into tiles is taken to be whole.',
+    file: evaluateRun,
+    find: "      if (rowLength > BLOCK) this.#forget('element');\n",
+    replace: '',
+    breaks: 'A row that is cut into tiles is taken to be its first tile again and again.',
   },
   {
-    file: evaluateTiling,
-    find: '(outer.stride === inner.whole && inner.size === inner.whole);',
-    replace: 'inner.size === inner.whole;',
-    breaks: 'Operands whose rows are padded are read as one piece.',
-  },
-  {
-    file: evaluateTiling,
-    find: "const count = kind === 'rowIndex' ? rank - folded : rank;",
-    replace: 'const count = rank;',
+    file: evaluateRun,
+    find: "node.kind === 'rowIndex' ? shape.slice(0, shape.length - folded) : shape;",
+    replace: 'shape;',
     breaks: 'A negative axis of rowIndex counts from the folded axes.',
   },
   {

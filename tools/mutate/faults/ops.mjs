@@ -88,8 +88,8 @@ export const opsFaults = [
   },
   {
     file: 'packages/ops/src/attention/attention.ts',
-    find: '          ...(window === undefined ? {} : { window }),',
-    replace: '          ...(window === undefined || !causal ? {} : { window }),',
+    find: '    ...(window === undefined ? {} : { window }),',
+    replace: '    ...(window === undefined || !causal ? {} : { window }),',
     breaks: 'Attention with a window but without causal sees every key: the window is ignored.',
   },
   {

@@ -1,104 +1,57 @@
-/**
- * gemm and batchedGemm, float32 or float16 storage: `C = alpha * op(A) * op(B) + beta * C`.
- *
- * Everything is summed in float64 and rounded once, when C is stored. Large products go through the packed blocks of
- * blocks.ts (192 x 256, 3 x 2 register tiles); a product with a single row or column is a matrix-vector product, where
- * packing would cost more than it saves; very small ones are three plain loops. Transposition is only a pair of
- * strides: element (i, p) of op(A) is `a[i * rowStride + p * depthStride]`.
- */
-
+import { f16BitsToF32 } from '@concord/backend-core';
 import type { CheckedGemm } from '@concord/backend-core/implement';
-import { multiplyBlocked } from './blocks.ts';
-import type { Storage } from './half.ts';
-import { multiplyVector } from './matrix-vector.ts';
-import { packPanels } from './pack.ts';
-import { storeRow } from './store.ts';
-import { planesA, planesB } from './tile.ts';
+import { put, type Storage } from './operands.ts';
 
-export type { Storage } from './half.ts';
+/** This many columns of B are packed side by side, and as many sums are kept in local variables. */
+const COLUMNS = 4;
 
-/** Products of fewer multiplications than this are not worth packing. */
-const SMALL_PRODUCT = 128;
+let panel = new Float64Array(0);
 
-/** `C = alpha * op(A) * op(B) + beta * C` for every matrix of the batch. k > 0; beta 0 does not read C. */
-export function gemm(call: CheckedGemm, a: Storage, b: Storage, c: Storage): void {
-  const { m, n, k, strideA, strideB, strideC, batchCount } = call;
-  const small = m * n * k <= SMALL_PRODUCT && a instanceof Float32Array && b instanceof Float32Array;
+/**
+ * `C = alpha * op(A) * op(B) + beta * C` for every matrix of a batch. Sums are float64 and rounded to float32, which makes those
+ * beyond its range infinite, before alpha comes to them. k > 0; beta 0 does not read C.
+ *
+ * Transposition is a pair of strides: element (i, p) of op(A) is `a[i * rowA + p * depthA]`.
+ */
+export function gemm(call: CheckedGemm, a: Float32Array, b: Float32Array, c: Storage): void {
+  const { m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, strideA, strideB, strideC, batchCount } = call;
+  const [rowA, depthA] = transA ? [1, lda] : [lda, 1];
+  const [columnB, depthB] = transB ? [ldb, 1] : [1, ldb];
+  const store = (at: number, sum: number): void => {
+    const product = alpha * Math.fround(sum);
+    const old = (): number => (c instanceof Uint16Array ? f16BitsToF32(c[at] as number) : (c[at] as number));
+    put(c, at, beta === 0 ? product : product + beta * old());
+  };
+  if (panel.length < COLUMNS * k) panel = new Float64Array(COLUMNS * k);
   for (let batch = 0; batch < batchCount; batch++) {
-    const startA = batch * strideA;
-    const startB = batch * strideB;
-    const startC = batch * strideC;
-    if (small) multiplySmall(call, a, b, c, startA, startB, startC);
-    else if (n === 1) multiplyColumn(call, a, b, c, startA, startB, startC);
-    else if (m === 1) multiplyRow(call, a, b, c, startA, startB, startC);
-    else multiplyMatrices(call, a, b, c, startA, startB, startC);
+    for (let column = 0; column < n; column += COLUMNS) {
+      const columns = Math.min(COLUMNS, n - column);
+      for (let p = 0; p < k; p++) {
+        const from = batch * strideB + p * depthB + column * columnB;
+        for (let j = 0; j < COLUMNS; j++) panel[p * COLUMNS + j] = j < columns ? (b[from + j * columnB] as number) : 0;
+      }
+      for (let row = 0; row < m; row++) {
+        multiplyPanel(a, batch * strideA + row * rowA, depthA, panel, COLUMNS * k);
+        for (let j = 0; j < columns; j++) store(batch * strideC + row * ldc + column + j, sums[j] as number);
+      }
+    }
   }
 }
 
-type Multiply<Input extends Storage> = (
-  call: CheckedGemm,
-  a: Input,
-  b: Input,
-  c: Storage,
-  startA: number,
-  startB: number,
-  startC: number,
-) => void;
+const sums = new Float64Array(COLUMNS);
 
-const multiplyMatrices: Multiply<Storage> = (call, a, b, c, startA, startB, startC) => {
-  const { m, n, k, transA, transB, alpha, beta, lda, ldb, ldc } = call;
-  const [rowA, depthA] = transA ? [1, lda] : [lda, 1];
-  const [columnB, depthB] = transB ? [ldb, 1] : [1, ldb];
-  multiplyBlocked({
-    m,
-    n,
-    k,
-    packA(row, rows, p, depth) {
-      packPanels(planesA, a, startA + row * rowA + p * depthA, rowA, depthA, rows, depth);
-    },
-    packB(column, columns, p, depth) {
-      packPanels(planesB, b, startB + column * columnB + p * depthB, columnB, depthB, columns, depth);
-    },
-    store(row, rows, column, columns, block, stride) {
-      for (let r = 0; r < rows; r++) {
-        storeRow(block, r * stride, c, startC + (row + r) * ldc + column, columns, alpha, beta);
-      }
-    },
-  });
-};
-
-/** n = 1: a column of B, whose elements are ldb apart unless it is stored as a row. */
-const multiplyColumn: Multiply<Storage> = (call, a, b, c, startA, startB, startC) => {
-  const { m, k, transA, transB, alpha, beta, lda, ldb, ldc } = call;
-  const [rowA, depthA] = transA ? [1, lda] : [lda, 1];
-  multiplyVector(a, startA, rowA, depthA, m, k, b, startB, transB ? 1 : ldb, (i, sums, count) => {
-    for (let r = 0; r < count; r++) storeRow(sums, r, c, startC + (i + r) * ldc, 1, alpha, beta);
-  });
-};
-
-/** m = 1: the transposed product, so that B is the matrix and the row of A the vector. */
-const multiplyRow: Multiply<Storage> = (call, a, b, c, startA, startB, startC) => {
-  const { n, k, transA, transB, alpha, beta, lda, ldb } = call;
-  const [columnB, depthB] = transB ? [ldb, 1] : [1, ldb];
-  multiplyVector(b, startB, columnB, depthB, n, k, a, startA, transA ? lda : 1, (j, sums, count) => {
-    storeRow(sums, 0, c, startC + j, count, alpha, beta);
-  });
-};
-
-const multiplySmall: Multiply<Storage> = (call, a, b, c, startA, startB, startC) => {
-  const { m, n, k, transA, transB, alpha, beta, lda, ldb, ldc } = call;
-  const [rowA, depthA] = transA ? [1, lda] : [lda, 1];
-  const [columnB, depthB] = transB ? [ldb, 1] : [1, ldb];
-  for (let i = 0; i < m; i++) {
-    for (let j = 0; j < n; j++) {
-      let sum = 0;
-      let x = startA + i * rowA;
-      let y = startB + j * columnB;
-      for (let p = 0; p < k; p++, x += depthA, y += depthB) sum += (a[x] as number) * (b[y] as number);
-      smallSums[j] = sum;
-    }
-    storeRow(smallSums, 0, c, startC + i * ldc, n, alpha, beta);
+/** The products of a row of A, whose elements lie `stride` apart, with the columns of a panel. */
+function multiplyPanel(a: Float32Array, start: number, stride: number, columns: Float64Array, length: number): void {
+  let [sum0, sum1, sum2, sum3] = [0, 0, 0, 0];
+  for (let p = 0, at = start; p < length; p += COLUMNS, at += stride) {
+    const x = a[at] as number;
+    sum0 += x * (columns[p] as number);
+    sum1 += x * (columns[p + 1] as number);
+    sum2 += x * (columns[p + 2] as number);
+    sum3 += x * (columns[p + 3] as number);
   }
-};
-
-const smallSums = new Float64Array(SMALL_PRODUCT);
+  sums[0] = sum0;
+  sums[1] = sum1;
+  sums[2] = sum2;
+  sums[3] = sum3;
+}

@@ -3,7 +3,7 @@ import { productBound, ulpF16 } from '../checks/bounds.ts';
 import { compareAll } from '../checks/compare.ts';
 import { drawProduct, type Multiply, productChecks, shrinkProduct } from '../checks/product.ts';
 import { PRODUCT_DEFAULTS, type ProductParams } from '../checks/product-data.ts';
-import { epilogueEntries, productEpilogueChecks, productNeeds } from '../checks/product-epilogue.ts';
+import { epilogueEntries, productNeeds } from '../checks/product-epilogue.ts';
 import type { CaseContext } from '../harness/case.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { Workspace } from '../harness/workspace.ts';
@@ -121,7 +121,6 @@ export const batchedGemmSuite: Suite = defineSuite<ProductParams>({
   defaults: PRODUCT_DEFAULTS,
   checks: {
     ...productChecks('batchedGemm', multiply),
-    ...productEpilogueChecks(multiply),
     looped: checkLooped,
   },
   texts: { ...PRODUCT_TEXTS, ...LOOPED_TEXTS },

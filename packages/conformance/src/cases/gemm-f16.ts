@@ -2,7 +2,7 @@ import { f16BitsToF32 } from '@concord/backend-core';
 import { compareAll } from '../checks/compare.ts';
 import { drawProduct, type Multiply, productChecks, shrinkProduct } from '../checks/product.ts';
 import { PRODUCT_DEFAULTS, type ProductParams } from '../checks/product-data.ts';
-import { epilogueEntries, productEpilogueChecks, productNeeds } from '../checks/product-epilogue.ts';
+import { epilogueEntries, productNeeds } from '../checks/product-epilogue.ts';
 import type { CaseContext } from '../harness/case.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { Workspace } from '../harness/workspace.ts';
@@ -137,7 +137,6 @@ export const gemmF16Suite: Suite = defineSuite<ProductParams>({
   defaults: { ...PRODUCT_DEFAULTS, dtype: 'f16' },
   checks: {
     ...productChecks('gemmF16', multiply),
-    ...productEpilogueChecks(multiply),
     rounding: checkRounding,
     'every-value': checkEveryValue,
   },

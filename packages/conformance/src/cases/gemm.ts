@@ -1,6 +1,6 @@
 import { drawProduct, type Multiply, productChecks, shrinkProduct } from '../checks/product.ts';
 import { PRODUCT_DEFAULTS, type ProductParams } from '../checks/product-data.ts';
-import { epilogueEntries, productEpilogueChecks, productNeeds } from '../checks/product-epilogue.ts';
+import { epilogueEntries, productNeeds } from '../checks/product-epilogue.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { PRODUCT_TEXTS } from '../texts/product.ts';
 
@@ -112,7 +112,7 @@ const list: Entry[] = [
 export const gemmSuite: Suite = defineSuite<ProductParams>({
   op: 'gemm',
   defaults: PRODUCT_DEFAULTS,
-  checks: { ...productChecks('gemm', multiply), ...productEpilogueChecks(multiply) },
+  checks: productChecks('gemm', multiply),
   texts: PRODUCT_TEXTS,
   list,
   needs: productNeeds('gemm'),

@@ -33,6 +33,8 @@ const BYTES = 4 * N;
 
 const numbers = (of: (i: number) => number): Float32Array => Float32Array.from({ length: N }, (_, i) => of(i));
 
+const filled = (x: number): Float32Array => new Float32Array(N).fill(x);
+
 /** Allocations of {@link BYTES} that are freed at the end. */
 async function withMemory(
   backend: ComputeBackend,
@@ -90,11 +92,7 @@ export const recordingCases: readonly ConformanceCase[] = [
           if (turn % 3 === 0) await reads.at(-1);
         }
         for (const [turn, read] of reads.entries()) {
-          expectSame(
-            `result of replay ${turn}`,
-            await read,
-            numbers(() => (3 * turn) ** 2),
-          );
+          expectSame(`result of replay ${turn}`, await read, filled((3 * turn) ** 2));
         }
         recording.dispose();
       });
@@ -107,10 +105,7 @@ export const recordingCases: readonly ConformanceCase[] = [
       const rows = backend.alloc(5 * BYTES);
       await withMemory(backend, 3, async ([a, b, last]) => {
         const [x, y, z] = [a as DevicePtr, b as DevicePtr, last as DevicePtr];
-        backend.copyHtod(
-          x,
-          numbers(() => 1),
-        );
+        backend.copyHtod(x, filled(1));
         let turn = 0;
         const recording = record((anew) => {
           backend.binary({ op: 'add', n: N, a: x, b: x, output: y });
@@ -126,19 +121,9 @@ export const recordingCases: readonly ConformanceCase[] = [
         recording.dispose();
         // x is 1, then 4 x + x each time.
         for (let row = 0; row < 5; row++) {
-          await expectNumbers(
-            `row ${row}`,
-            backend,
-            offsetPtr(rows, row * BYTES),
-            numbers(() => 4 * 5 ** row),
-          );
+          await expectNumbers(`row ${row}`, backend, offsetPtr(rows, row * BYTES), filled(4 * 5 ** row));
         }
-        await expectNumbers(
-          'x',
-          backend,
-          x,
-          numbers(() => 5 ** 5),
-        );
+        await expectNumbers('x', backend, x, filled(5 ** 5));
       });
       backend.free(rows);
     },
@@ -159,12 +144,7 @@ export const recordingCases: readonly ConformanceCase[] = [
         for (const ptr of [x, y, z]) backend.fill(ptr, 0x55, BYTES);
         recording.replay();
         recording.dispose();
-        await expectNumbers(
-          'x',
-          backend,
-          x,
-          numbers(() => 0),
-        );
+        await expectNumbers('x', backend, x, filled(0));
         await expectNumbers(
           'z',
           backend,
@@ -211,10 +191,7 @@ export const recordingCases: readonly ConformanceCase[] = [
     'Allocates and frees memory in a recording, then allocates as much outside, fills it, replays, and looks whether it was written.',
     async ({ backend, record }) => {
       await withMemory(backend, 2, async ([a, out]) => {
-        backend.copyHtod(
-          a as DevicePtr,
-          numbers(() => 3),
-        );
+        backend.copyHtod(a as DevicePtr, filled(3));
         const before = backend.memory();
         const recording = record(() => {
           const own = backend.alloc(BYTES);
@@ -225,19 +202,9 @@ export const recordingCases: readonly ConformanceCase[] = [
         const others = Array.from({ length: 8 }, () => backend.alloc(BYTES));
         for (const other of others) backend.fill(other, 0, BYTES);
         recording.replay();
-        await expectNumbers(
-          'out',
-          backend,
-          out as DevicePtr,
-          numbers(() => 12),
-        );
+        await expectNumbers('out', backend, out as DevicePtr, filled(12));
         for (const [index, other] of others.entries()) {
-          await expectNumbers(
-            `allocation ${index} after the recording`,
-            backend,
-            other,
-            numbers(() => 0),
-          );
+          await expectNumbers(`allocation ${index} after the recording`, backend, other, filled(0));
         }
         for (const other of others) backend.free(other);
         recording.dispose();
@@ -300,16 +267,8 @@ export const recordingCases: readonly ConformanceCase[] = [
       backend.free(freed);
       expectThrows('replay of freed memory', INVALID, () => stale.replay());
       stale.dispose();
-      const own = upload(
-        backend,
-        numbers(() => 7),
-      );
-      await expectNumbers(
-        'memory after it',
-        backend,
-        own,
-        numbers(() => 7),
-      );
+      const own = upload(backend, filled(7));
+      await expectNumbers('memory after it', backend, own, filled(7));
       backend.free(own);
       backend.free(kept);
     },

@@ -1,13 +1,12 @@
 import { REDUCE_OPS, type ReduceOp } from '@concord/backend-core';
 import { reduceReference } from '@concord/backend-cpu/reference';
 import { reduceBound } from '../checks/bounds.ts';
-import { compareAll, compareBytes } from '../checks/compare.ts';
-import type { CaseContext } from '../harness/case.ts';
-import { checkPlanned, type PlanCall } from '../harness/planned-call.ts';
+import { compareAll } from '../checks/compare.ts';
+import { checkPlanned, checkRepeat, type PlanCall } from '../harness/planned-call.ts';
 import type { Random } from '../harness/random.ts';
 import { nameSlots } from '../harness/slot.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
-import { Workspace } from '../harness/workspace.ts';
+import { sizeOf } from '../run/view.ts';
 import { REDUCE_TEXTS } from '../texts/reduce.ts';
 
 /** Parameters of reduce. */
@@ -23,111 +22,56 @@ export type ReduceParams = {
 /** The parameters that an id leaves out. */
 export const REDUCE_DEFAULTS: ReduceParams = { fn: 'sum', shape: [1], axis: 0, offset: 0, together: false, seed: 0 };
 
-async function reduceOnDevice(
-  { backend }: CaseContext,
-  params: ReduceParams,
-  values: Float32Array,
-): Promise<Float32Array> {
-  const { shape, axis, offset: offsetBytes, together } = params;
-  const workspace = new Workspace(backend, { offsetBytes, together });
-  const input = workspace.input(values);
-  const output = workspace.output(outputsOf(params));
-  const op = params.fn as ReduceOp;
-  await workspace.run(() => backend.reduce({ op, shape, axis, input: input.ptr, output: output.ptr }));
-  return output.values();
-}
-
 function outputsOf({ shape, axis }: ReduceParams): number {
   return shape.reduce((product, size, index) => (index === axis ? product : product * size), 1);
 }
 
-function drawValues({ shape }: ReduceParams, draw: () => number): Float32Array {
-  return Float32Array.from({ length: shape.reduce((x, y) => x * y, 1) }, draw);
-}
+type Draw = (random: Random, params: ReduceParams) => () => number;
 
-async function compareWithOracle(
-  context: CaseContext,
-  params: ReduceParams,
-  values: Float32Array,
-  isExact: boolean,
-): Promise<void> {
-  compareReduced(params, await reduceOnDevice(context, params, values), values, isExact);
-}
-
-function compareReduced(params: ReduceParams, got: Float32Array, values: Float32Array, isExact: boolean): void {
-  const { fn, shape, axis } = params;
-  const { value, magnitude } = reduceReference({ op: fn as ReduceOp, shape, axis }, values);
-  const length = shape[axis] as number;
-  const isSum = fn === 'sum' || fn === 'mean';
-  const bound = (i: number): number =>
-    isExact || !isSum ? 0 : reduceBound(length, fn === 'mean', magnitude[i] as number);
-  compareAll('output', got, value, { bound });
-}
-
-/** Small integers: sums are exact in any order. The mean is divided, and so bounded. */
-export const planReduce: PlanCall<ReduceParams> = (slots, { backend, random }, params) => {
-  const { shape, axis, fn } = params;
-  const values = drawValues(params, () => random.integer(-8, 8));
-  const [input, output] = [slots.input(values), slots.output(outputsOf(params))];
-  nameSlots({ input, output });
-  const op = fn as ReduceOp;
-  return {
-    op: 'reduce',
-    shape: { op, shape, axis },
-    call: () => backend.reduce({ op, shape, axis, input: input.ptr, output: output.ptr }),
-    judge: () => compareReduced(params, output.values(), values, fn !== 'mean'),
+/** A reduction of drawn numbers; the mean is divided, and so bounded even where sums are exact. */
+const planValues =
+  (draw: Draw, isExact: boolean): PlanCall<ReduceParams> =>
+  (slots, { backend, random }, params) => {
+    const { shape, axis, fn } = params;
+    const op = fn as ReduceOp;
+    const values = Float32Array.from({ length: sizeOf(shape) }, draw(random, params));
+    const [input, output] = [slots.input(values), slots.output(outputsOf(params))];
+    nameSlots({ input, output });
+    return {
+      op: 'reduce',
+      shape: { op, shape, axis },
+      call: () => backend.reduce({ op, shape, axis, input: input.ptr, output: output.ptr }),
+      judge: () => {
+        const { value, magnitude } = reduceReference({ op, shape, axis }, values);
+        const isBounded = op === 'mean' || (op === 'sum' && !isExact);
+        const bound = (i: number): number =>
+          isBounded ? reduceBound(shape[axis] as number, op === 'mean', magnitude[i] as number) : 0;
+        compareAll('output', output.values(), value, { bound });
+      },
+    };
   };
-};
 
-async function checkBounded(context: CaseContext, params: ReduceParams): Promise<void> {
-  const { random } = context;
-  const values = drawValues(params, () => random.wideFloat(random.chance(0.05) ? 12 : 3));
-  await compareWithOracle(context, params, values, false);
-}
+/** Small integers: sums are exact in any order. */
+export const planReduce: PlanCall<ReduceParams> = planValues((random) => () => random.integer(-8, 8), true);
 
+const drawWide: Draw = (random) => () => random.wideFloat(random.chance(0.05) ? 12 : 3);
 /** All terms of one sign, where an error that grows with the length shows most. */
-async function checkPositive(context: CaseContext, params: ReduceParams): Promise<void> {
-  await compareWithOracle(
-    context,
-    params,
-    drawValues(params, () => 0.1 + context.random.unit()),
-    false,
-  );
-}
-
+const drawPositive: Draw = (random) => () => 0.1 + random.unit();
 /** One value throughout: the roundings of a running float32 sum all go the same way. */
-async function checkEqual(context: CaseContext, params: ReduceParams): Promise<void> {
-  const value = context.random.wideFloat();
-  await compareWithOracle(
-    context,
-    params,
-    drawValues(params, () => value),
-    false,
-  );
-}
-
+const drawEqual: Draw = (random) => {
+  const value = random.wideFloat();
+  return () => value;
+};
 /** Near the end of the range, of one sign: the mean is finite, and only a sum may be infinite. */
-async function checkHuge(context: CaseContext, params: ReduceParams): Promise<void> {
-  const sign = context.random.pick([1, -1]);
-  const values = drawValues(params, () => sign * (2e38 + 1.3e38 * context.random.unit()));
-  await compareWithOracle(context, params, values, false);
-}
-
+const drawHuge: Draw = (random) => {
+  const sign = random.pick([1, -1]);
+  return () => sign * (2e38 + 1.3e38 * random.unit());
+};
 /** NaN wins everywhere; infinities as in arithmetic. */
-async function checkSpecials(context: CaseContext, params: ReduceParams): Promise<void> {
-  const { random } = context;
-  const chance = 1 / (2 * Math.max(1, params.shape[params.axis] as number));
-  const special = (): number => random.pick([Number.NaN, Infinity, -Infinity]);
-  const values = drawValues(params, () => (random.chance(chance) ? special() : random.integer(-4, 4)));
-  await compareWithOracle(context, params, values, params.fn !== 'mean');
-}
-
-async function checkRepeat(context: CaseContext, params: ReduceParams): Promise<void> {
-  const values = drawValues(params, () => context.random.wideFloat());
-  const first = await reduceOnDevice(context, params, values);
-  const second = await reduceOnDevice(context, params, values);
-  compareBytes('second of two equal calls', new Uint8Array(second.buffer), new Uint8Array(first.buffer));
-}
+const drawSpecials: Draw = (random, { shape, axis }) => {
+  const chance = 1 / (2 * Math.max(1, shape[axis] as number));
+  return () => (random.chance(chance) ? random.pick([Number.NaN, Infinity, -Infinity]) : random.integer(-4, 4));
+};
 
 type Entry = readonly [string, Partial<ReduceParams>];
 
@@ -206,12 +150,12 @@ export const reduceSuite: Suite = defineSuite<ReduceParams>({
   defaults: REDUCE_DEFAULTS,
   checks: {
     exact: checkPlanned(planReduce),
-    bounded: checkBounded,
-    positive: checkPositive,
-    equal: checkEqual,
-    huge: checkHuge,
-    specials: checkSpecials,
-    repeat: checkRepeat,
+    bounded: checkPlanned(planValues(drawWide, false)),
+    positive: checkPlanned(planValues(drawPositive, false)),
+    equal: checkPlanned(planValues(drawEqual, false)),
+    huge: checkPlanned(planValues(drawHuge, false)),
+    specials: checkPlanned(planValues(drawSpecials, true)),
+    repeat: checkRepeat(planValues((random) => () => random.wideFloat(), false)),
   },
   texts: REDUCE_TEXTS,
   list,

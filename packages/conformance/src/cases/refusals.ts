@@ -1,15 +1,16 @@
-import { type ComputeBackend, type DevicePtr, offsetPtr } from '@concord/backend-core';
-import { compareBytes } from '../checks/compare.ts';
+import { type DevicePtr, offsetPtr } from '@concord/backend-core';
 import type { ConformanceCase } from '../harness/case.ts';
 import { type ExpectedError, expectThrows } from '../harness/expect-error.ts';
 import {
   callOp,
+  expectUntouched,
   needsOf,
+  outputOf,
+  type Pointers,
   SAMPLE_CALLS,
   type SampleCall,
   sampleOf,
   withNullPointers,
-  withOperands,
 } from '../harness/sample-calls.ts';
 import { behaviour } from '../harness/case-text.ts';
 
@@ -19,67 +20,39 @@ const BAD_WORDS: readonly unknown[] = ['', 'no such word', 7, {}];
 const BAD_FLAGS: readonly unknown[] = ['true', 1, 0, {}];
 const BAD_POINTERS: readonly unknown[] = [undefined, null, Number.NaN, -8, 0.5, '256', 2 ** 53];
 
-function aboutRefusal({ op }: SampleCall, what: string, detail = ''): NonNullable<ConformanceCase['about']> {
-  return behaviour(
+type Run = ConformanceCase['run'];
+
+function refusalCase(sample: SampleCall, what: string, run: Run, detail = ''): ConformanceCase {
+  const { op } = sample;
+  const about = behaviour(
     `Calls ${op} wrongly: ${what}.`,
     `The call throws INVALID_ARGUMENT at once${detail === '' ? '' : `, its detail ${detail}`}; nothing is written.`,
   );
-}
-
-/** Runs a wrong call and sees that it is refused and the output left alone. */
-async function expectRefused(
-  backend: ComputeBackend,
-  sample: SampleCall,
-  expected: ExpectedError,
-  change: (pointers: Record<string, DevicePtr>) => Record<string, unknown>,
-): Promise<void> {
-  await withOperands(backend, sample, async (call, pointers) => {
-    const [name, bytes] = sample.operands.at(-1) as readonly [string, number];
-    const output = pointers[name] as DevicePtr;
-    const before = Uint8Array.from({ length: bytes }, (_, i) => (i * 29 + 7) & 255);
-    backend.copyHtod(output, before);
-    expectThrows(sample.op, expected, () => callOp(backend, sample.op, { ...call, ...change(pointers) }));
-    const after = new Uint8Array(bytes);
-    await backend.copyDtoh(after, output);
-    compareBytes(`${name} after the refused call`, after, before);
-  });
+  return { id: `${op}/refuses/${what}`, op, params: {}, needs: needsOf(sample), about, run };
 }
 
 function refusal(
   sample: SampleCall,
   what: string,
   expected: ExpectedError,
-  change: (pointers: Record<string, DevicePtr>) => Record<string, unknown>,
+  change: (pointers: Pointers) => Record<string, unknown>,
 ): ConformanceCase {
-  return {
-    id: `${sample.op}/refuses/${what}`,
-    op: sample.op,
-    params: {},
-    needs: needsOf(sample),
-    about: aboutRefusal(sample, what, String(expected.detail ?? '')),
-    run: ({ backend }) => expectRefused(backend, sample, expected, change),
-  };
+  const run: Run = ({ backend }) => expectUntouched(backend, sample, change, expected);
+  return refusalCase(sample, what, run, String(expected.detail ?? ''));
 }
 
 /** One case per field, all wrong values in turn: which value fails is in the message. */
 function badValues(sample: SampleCall, field: string, values: readonly unknown[]): ConformanceCase {
-  return {
-    id: `${sample.op}/refuses/bad ${field}`,
-    op: sample.op,
-    params: {},
-    needs: needsOf(sample),
-    about: aboutRefusal(sample, `bad ${field}`),
-    run: async ({ backend }) => {
-      for (const value of values) await expectRefused(backend, sample, INVALID, () => ({ [field]: value }));
-      // Types come before pointers: the detail must not be about the null pointer.
-      const detail = new RegExp(field.replace(/\[.*/, ''));
-      for (const value of values) {
-        expectThrows(`${field} = ${String(value)}`, { ...INVALID, detail }, () =>
-          callOp(backend, sample.op, { ...withNullPointers(sample), [field]: value }),
-        );
-      }
-    },
-  };
+  return refusalCase(sample, `bad ${field}`, async ({ backend }) => {
+    for (const value of values) await expectUntouched(backend, sample, () => ({ [field]: value }), INVALID);
+    // Types come before pointers: the detail must not be about the null pointer.
+    const detail = new RegExp(field.replace(/\[.*/, ''));
+    for (const value of values) {
+      expectThrows(`${field} = ${String(value)}`, { ...INVALID, detail }, () =>
+        callOp(backend, sample.op, { ...withNullPointers(sample), [field]: value }),
+      );
+    }
+  });
 }
 
 /** The shape fields that hold lists. */
@@ -89,7 +62,7 @@ const listsOf = (sample: SampleCall): string[] =>
     .map(([name]) => name);
 
 function ofOperand(sample: SampleCall, name: string, bytes: number): ConformanceCase[] {
-  const output = (sample.operands.at(-1) as readonly [string, number])[0];
+  const output = outputOf(sample);
   const elementBytes = sample.op === 'gemmF16' ? 2 : 4;
   const cases = [
     refusal(sample, `misaligned ${name}`, { ...INVALID, detail: /aligned/ }, (pointers) => ({
@@ -101,19 +74,12 @@ function ofOperand(sample: SampleCall, name: string, bytes: number): Conformance
     refusal(sample, `${name} past the end`, { ...INVALID, detail: /^unknown handle \d+$/ }, (pointers) => ({
       [name]: offsetPtr(pointers[name] as DevicePtr, Math.ceil(bytes / 4) * 4),
     })),
-    {
-      id: `${sample.op}/refuses/freed ${name}`,
-      op: sample.op,
-      params: {},
-      needs: needsOf(sample),
-      about: aboutRefusal(sample, `freed ${name}`),
-      run: async ({ backend }: Parameters<ConformanceCase['run']>[0]) => {
-        const freed = backend.alloc(bytes);
-        backend.free(freed);
-        const detail = `unknown handle ${freed}, already freed`;
-        await expectRefused(backend, sample, { ...INVALID, detail }, () => ({ [name]: freed }));
-      },
-    },
+    refusalCase(sample, `freed ${name}`, async ({ backend }) => {
+      const freed = backend.alloc(bytes);
+      backend.free(freed);
+      const detail = `unknown handle ${freed}, already freed`;
+      await expectUntouched(backend, sample, () => ({ [name]: freed }), { ...INVALID, detail });
+    }),
   ];
   if (name === output) return cases;
   return [
@@ -135,7 +101,7 @@ function ofOperand(sample: SampleCall, name: string, bytes: number): Conformance
 /** For operands of one size: both in the output's memory, shifted by an element, with a smaller n. */
 function partlyOverlapping(
   sample: SampleCall,
-  pointers: Record<string, DevicePtr>,
+  pointers: Pointers,
   name: string,
   output: string,
 ): Record<string, unknown> {
@@ -198,34 +164,20 @@ export const refusalCases: readonly ConformanceCase[] = [
     ...sample.operands.map(([name]) => badValues(sample, name, BAD_POINTERS)),
     ...sample.operands.flatMap(([name, bytes]) => ofOperand(sample, name, bytes)),
     ...ofLeadingDimensions(sample),
-    {
-      id: `${sample.op}/refuses/no call object`,
-      op: sample.op,
-      params: {},
-      needs: needsOf(sample),
-      about: aboutRefusal(sample, 'no call object'),
-      run: async ({ backend }: Parameters<ConformanceCase['run']>[0]) => {
-        for (const call of [undefined, null, 7, 'call']) {
-          expectThrows(sample.op, INVALID, () => callOp(backend, sample.op, call));
-        }
-      },
-    },
-    {
-      id: `${sample.op}/refuses/a pointer of another backend object`,
-      op: sample.op,
-      params: {},
-      needs: needsOf(sample),
-      about: aboutRefusal(sample, 'a pointer of another backend object'),
-      run: async ({ backend, create }: Parameters<ConformanceCase['run']>[0]) => {
-        const other = await create();
-        await other.init();
-        const foreign = other.alloc(4096);
-        const [name] = sample.operands[0] as readonly [string, number];
-        const detail = `unknown handle ${foreign}, another backend's`;
-        await expectRefused(backend, sample, { ...INVALID, detail }, () => ({ [name]: foreign }));
-        other.free(foreign);
-      },
-    },
+    refusalCase(sample, 'no call object', async ({ backend }) => {
+      for (const call of [undefined, null, 7, 'call']) {
+        expectThrows(sample.op, INVALID, () => callOp(backend, sample.op, call));
+      }
+    }),
+    refusalCase(sample, 'a pointer of another backend object', async ({ backend, create }) => {
+      const other = await create();
+      await other.init();
+      const foreign = other.alloc(4096);
+      const [name] = sample.operands[0] as readonly [string, number];
+      const detail = `unknown handle ${foreign}, another backend's`;
+      await expectUntouched(backend, sample, () => ({ [name]: foreign }), { ...INVALID, detail });
+      other.free(foreign);
+    }),
   ]),
   ...convCases,
 ];

@@ -1,14 +1,13 @@
-import type { ComputeBackend, TopKShape } from '@concord/backend-core';
+import type { TopKShape } from '@concord/backend-core';
 import { topKReference } from '@concord/backend-cpu/reference';
 import { compareAll, compareBytes } from '../checks/compare.ts';
 import { type CaseContext, expectThat } from '../harness/case.ts';
 import { type ExpectedError, expectThrows } from '../harness/expect-error.ts';
-import type { PlanCall, PlannedCall } from '../harness/planned-call.ts';
+import { checkPlanned, checkRepeat, type PlanCall } from '../harness/planned-call.ts';
 import type { Random } from '../harness/random.ts';
-import { nameSlots, type Slot, type Slots } from '../harness/slot.ts';
+import { nameSlots } from '../harness/slot.ts';
 import { sampleOf, withNullPointers } from '../harness/sample-calls.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
-import { Workspace } from '../harness/workspace.ts';
 import { TOP_K_TEXTS } from '../texts/top-k.ts';
 
 /** Parameters of topK. */
@@ -38,7 +37,11 @@ export const TOP_K_DEFAULTS: TopKParams = {
 const STEPS = [8, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 65_536];
 /** NaN of both signs, quiet and signalling, and with more in it than that. */
 const NANS = [0x7fc0_0000, 0xffc0_0000, 0x7f80_0001, 0xffff_ffff, 0x7fc1_2345];
-const NEGATIVE_ZERO = 0x8000_0000;
+const SPECIAL_BITS = [
+  ...NANS,
+  ...[0x7f80_0000, 0xff80_0000, 0x7f7f_ffff, 0xff7f_ffff],
+  ...[0x0000_0001, 0x8000_0001, 0x007f_ffff, 0x807f_ffff, 0, 0x8000_0000],
+];
 
 /** The call of a case, without its pointers. */
 export function topKShape({ rows, columns, k, least }: TopKParams): TopKShape {
@@ -47,149 +50,87 @@ export function topKShape({ rows, columns, k, least }: TopKParams): TopKShape {
 
 const words = (bytes: Uint8Array): Uint32Array => new Uint32Array(bytes.slice().buffer);
 
-interface PlannedTopK extends PlannedCall {
-  readonly values: Slot;
-  readonly indices: Slot;
-}
+/** Draws the elements of a call. */
+type Draw = (random: Random, params: TopKParams) => Float32Array;
 
 /** Indices as the oracle has them, and each value with the bits that the input has there. */
-function planSelection(slots: Slots, backend: ComputeBackend, params: TopKParams, elements: Float32Array): PlannedTopK {
-  const { rows, columns, k } = params;
-  const shape = topKShape(params);
-  const input = slots.input(elements);
-  const [values, indices] = [slots.output(rows * k), slots.output(rows * k)];
-  nameSlots({ input, values, indices });
-  return {
-    op: 'topK',
-    shape: { ...shape },
-    values,
-    indices,
-    call: () => backend.topK({ ...shape, input: input.ptr, values: values.ptr, indices: indices.ptr }),
-    judge: () => {
-      const want = topKReference(shape, elements);
-      compareAll('indices', words(indices.after), want, { bound: () => 0 });
-      const bits = new Uint32Array(elements.buffer);
-      const copied = want.map((place, i) => bits[Math.floor(i / k) * columns + place] as number);
-      compareBytes('values', values.after, new Uint8Array(copied.buffer));
-    },
+const planSelection =
+  (draw: Draw): PlanCall<TopKParams> =>
+  (slots, { backend, random }, params) => {
+    const { rows, columns, k } = params;
+    const shape = topKShape(params);
+    const elements = draw(random, params);
+    const input = slots.input(elements);
+    const [values, indices] = [slots.output(rows * k), slots.output(rows * k)];
+    nameSlots({ input, values, indices });
+    return {
+      op: 'topK',
+      shape: { ...shape },
+      call: () => backend.topK({ ...shape, input: input.ptr, values: values.ptr, indices: indices.ptr }),
+      judge: () => {
+        const want = topKReference(shape, elements);
+        compareAll('indices', words(indices.after), want, { bound: () => 0 });
+        const bits = new Uint32Array(elements.buffer);
+        const copied = want.map((place, i) => bits[Math.floor(i / k) * columns + place] as number);
+        compareBytes('values', values.after, new Uint8Array(copied.buffer));
+      },
+    };
   };
-}
 
-async function select({ backend }: CaseContext, params: TopKParams, elements: Float32Array): Promise<PlannedTopK> {
-  const { offset: offsetBytes, together } = params;
-  const workspace = new Workspace(backend, { offsetBytes, together });
-  const planned = planSelection(workspace, backend, params, elements);
-  await workspace.run(() => planned.call());
-  return planned;
-}
-
-async function compareWithOracle(context: CaseContext, params: TopKParams, elements: Float32Array): Promise<void> {
-  (await select(context, params, elements)).judge();
-}
+/** Elements that are drawn one by one, of their column. */
+const each =
+  (draw: (random: Random, params: TopKParams) => (column: number) => number): Draw =>
+  (random, params) => {
+    const value = draw(random, params);
+    return Float32Array.from({ length: params.rows * params.columns }, (_, i) => value(i % params.columns));
+  };
 
 /** Few different numbers, so that places count. */
-export const planTopK: PlanCall<TopKParams> = (slots, { backend, random }, params) =>
-  planSelection(
-    slots,
-    backend,
-    params,
-    drawElements(params, () => random.integer(-9, 9)),
-  );
+export const planTopK: PlanCall<TopKParams> = planSelection(each((random) => () => random.integer(-9, 9)));
 
-function drawElements({ rows, columns }: TopKParams, draw: (column: number) => number): Float32Array {
-  return Float32Array.from({ length: rows * columns }, (_, i) => draw(i % columns));
-}
-
-/** Numbers of many magnitudes, hardly any of them twice. */
-async function checkExact(context: CaseContext, params: TopKParams): Promise<void> {
-  const { random } = context;
-  await compareWithOracle(
-    context,
-    params,
-    drawElements(params, () => random.wideFloat(20)),
-  );
-}
-
-/** Few different numbers, so that most of what is selected has equals that are not. */
-async function checkTies(context: CaseContext, params: TopKParams): Promise<void> {
-  const { random } = context;
-  const elements = drawElements(params, () => random.integer(-2, 2));
-  withZerosOfBothSigns(elements, random);
-  await compareWithOracle(context, params, elements);
-}
-
-/** Half of the zeros become negative: they equal the others. */
-function withZerosOfBothSigns(elements: Float32Array, random: Random): void {
-  for (const [i, x] of elements.entries()) if (x === 0 && random.chance(0.5)) elements[i] = -0;
-}
-
-/** One number throughout: the first k places. */
-async function checkEqual(context: CaseContext, params: TopKParams): Promise<void> {
-  const value = context.random.wideFloat();
-  await compareWithOracle(
-    context,
-    params,
-    drawElements(params, () => value),
-  );
-}
-
-/** Sorted rows: each element is better than all before it, or none is. */
-async function checkRising(context: CaseContext, params: TopKParams): Promise<void> {
-  await compareWithOracle(
-    context,
-    params,
-    drawElements(params, (column) => (column - params.columns / 3) / 8),
-  );
-}
-
-async function checkFalling(context: CaseContext, params: TopKParams): Promise<void> {
-  await compareWithOracle(
-    context,
-    params,
-    drawElements(params, (column) => (params.columns / 3 - column) / 8),
-  );
-}
-
-/** The best are first, last and on both sides of where kernels cut rows, all equal; the others are drawn. */
-async function checkEdges(context: CaseContext, params: TopKParams): Promise<void> {
-  const { random } = context;
-  const { rows, columns, least } = params;
-  const elements = drawElements(params, () => random.wideFloat());
-  const edges = STEPS.flatMap((step) => {
-    const last = Math.floor((columns - 1) / step) * step;
-    return [step - 1, step, last - 1, last];
-  });
-  const places = [...new Set([0, 1, columns - 2, columns - 1, ...edges])].filter((at) => at >= 0 && at < columns);
-  for (let row = 0; row < rows; row++) {
-    for (const place of places) elements[row * columns + place] = least ? -1e9 : 1e9;
-  }
-  await compareWithOracle(context, params, elements);
-}
-
-/** NaN of all kinds above Infinity, the ends of the range, subnormals, zeros: each is where it belongs, with its bits. */
-async function checkSpecials(context: CaseContext, params: TopKParams): Promise<void> {
-  const { random } = context;
-  const elements = drawElements(params, () => random.integer(-3, 3));
-  const bits = new Uint32Array(elements.buffer);
-  const special = (): number =>
-    random.pick([
-      ...NANS,
-      ...[0x7f80_0000, 0xff80_0000, 0x7f7f_ffff, 0xff7f_ffff],
-      ...[0x0000_0001, 0x8000_0001, 0x007f_ffff, 0x807f_ffff, 0, NEGATIVE_ZERO],
-    ]);
-  for (let i = 0; i < bits.length; i++) if (random.chance(0.4)) bits[i] = special();
-  await compareWithOracle(context, params, elements);
-}
-
-async function checkRepeat(context: CaseContext, params: TopKParams): Promise<void> {
-  const { random } = context;
-  const elements = drawElements(params, () => random.wideFloat());
-  const first = await select(context, params, elements);
-  const second = await select(context, params, elements);
-  for (const name of ['values', 'indices'] as const) {
-    compareBytes(`${name} of the second of two equal calls`, second[name].after, first[name].after);
-  }
-}
+const DRAWS = {
+  /** Numbers of many magnitudes, hardly any of them twice. */
+  exact: each((random) => () => random.wideFloat(20)),
+  /** Few different numbers, so that most of what is selected has equals that are not; half of the zeros negative. */
+  ties: (random, params) => {
+    const elements = each(() => () => random.integer(-2, 2))(random, params);
+    return elements.map((x) => (x === 0 && random.chance(0.5) ? -0 : x));
+  },
+  /** One number throughout: the first k places. */
+  equal: each((random) => {
+    const value = random.wideFloat();
+    return () => value;
+  }),
+  /** Sorted rows: each element is better than all before it, or none is. */
+  rising: each(
+    (_, { columns }) =>
+      (column) =>
+        (column - columns / 3) / 8,
+  ),
+  falling: each(
+    (_, { columns }) =>
+      (column) =>
+        (columns / 3 - column) / 8,
+  ),
+  /** The best are first, last and on both sides of where kernels cut rows, all equal; the others are drawn. */
+  edges: (random, params) => {
+    const { columns, least } = params;
+    const edges = STEPS.flatMap((step) => {
+      const last = Math.floor((columns - 1) / step) * step;
+      return [step - 1, step, last - 1, last];
+    });
+    const places = new Set([0, 1, columns - 2, columns - 1, ...edges]);
+    const elements = each(() => () => random.wideFloat())(random, params);
+    return elements.map((x, i) => (places.has(i % columns) ? (least ? -1e9 : 1e9) : x));
+  },
+  /** NaN of all kinds above Infinity, the ends of the range, subnormals, zeros: each is where it belongs, with its bits. */
+  specials: (random, params) => {
+    const elements = each(() => () => random.integer(-3, 3))(random, params);
+    const bits = new Uint32Array(elements.buffer);
+    for (let i = 0; i < bits.length; i++) if (random.chance(0.4)) bits[i] = random.pick(SPECIAL_BITS);
+    return elements;
+  },
+} satisfies Readonly<Record<string, Draw>>;
 
 /** k is at most the columns and the device's limit; indices have 32 bits. */
 async function checkLimits({ backend }: CaseContext): Promise<void> {
@@ -209,7 +150,7 @@ async function checkLimits({ backend }: CaseContext): Promise<void> {
 /** The largest k of the device, of a row that is little longer. */
 async function checkMost(context: CaseContext, params: TopKParams): Promise<void> {
   const k = context.backend.capabilities.limits.maxTopK;
-  await checkExact(context, { ...params, k, columns: k + params.columns });
+  await checkPlanned(planSelection(DRAWS.exact))(context, { ...params, k, columns: k + params.columns });
 }
 
 type Entry = readonly [string, Partial<TopKParams>];
@@ -312,15 +253,9 @@ export const topKSuite: Suite = defineSuite<TopKParams>({
   op: 'topK',
   defaults: TOP_K_DEFAULTS,
   checks: {
-    exact: checkExact,
-    ties: checkTies,
-    equal: checkEqual,
-    rising: checkRising,
-    falling: checkFalling,
-    edges: checkEdges,
-    specials: checkSpecials,
+    ...Object.fromEntries(Object.entries(DRAWS).map(([name, own]) => [name, checkPlanned(planSelection(own))])),
     most: checkMost,
-    repeat: checkRepeat,
+    repeat: checkRepeat(planSelection(each((random) => () => random.wideFloat()))),
     limits: checkLimits,
   },
   texts: TOP_K_TEXTS,

@@ -1,12 +1,4 @@
-import {
-  type ComputeBackend,
-  type DevicePtr,
-  f16BitsToF32,
-  f32ToF16Bits,
-  NULL_PTR,
-  offsetPtr,
-  REDUCE_OPS,
-} from '@concord/backend-core';
+import { type ComputeBackend, type DevicePtr, NULL_PTR, offsetPtr, REDUCE_OPS } from '@concord/backend-core';
 import type { DefinedOp } from '@concord/backend-core/implement';
 import {
   attentionReference,
@@ -22,6 +14,7 @@ import { callOp, needsOf, sampleOf } from '../harness/sample-calls.ts';
 import type { Slot } from '../harness/slot.ts';
 import { Workspace } from '../harness/workspace.ts';
 import { behaviour } from '../harness/case-text.ts';
+import { roundingTo } from '../run/storage.ts';
 
 const PRODUCTS = ['gemm', 'batchedGemm', 'gemmF16'] as const;
 
@@ -129,8 +122,8 @@ const sharedInputs: readonly ConformanceCase[] = [
             op === 'batchedGemm'
               ? batchedGemmReference({ ...size, ...batch }, values, other)
               : gemmReference(size, values, other);
-          const want = op === 'gemmF16' ? value.map((x) => f16BitsToF32(f32ToF16Bits(x))) : value;
-          compareAll('c', got, want, { bound: () => 0, format: needsOf({ op }).dtype });
+          const { dtype } = needsOf({ op });
+          compareAll('c', got, value.map(roundingTo(dtype)), { bound: () => 0, format: dtype });
         }),
       ),
       orderCase('conv2dForward', `the filter ${where} the input`, async ({ backend }) => {

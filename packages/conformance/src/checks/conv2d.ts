@@ -1,154 +1,75 @@
-import { type DevicePtr, type FloatDType, f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
+import type { DevicePtr } from '@concord/backend-core';
 import { conv2dReference } from '@concord/backend-cpu/reference';
 import { PlannedEpilogue } from '../epilogue/planned-epilogue.ts';
-import type { CaseContext, Needs } from '../harness/case.ts';
-import { checkPlanned, type PlanCall } from '../harness/planned-call.ts';
+import type { Needs } from '../harness/case.ts';
+import { checkPlanned, checkRepeat, type PlanCall } from '../harness/planned-call.ts';
+import type { Random } from '../harness/random.ts';
 import { SOME_POINTER } from '../harness/sample-calls.ts';
 import { nameSlots } from '../harness/slot.ts';
 import type { Check } from '../harness/suite.ts';
-import { Workspace } from '../harness/workspace.ts';
+import { roundingTo } from '../run/storage.ts';
 import { denseStrides, sizeOf } from '../run/view.ts';
 import { productBound, ulpF16 } from './bounds.ts';
-import { compareAll, compareBytes } from './compare.ts';
+import { compareAll } from './compare.ts';
 import { type Conv2dParams, conv2dShape } from './conv2d-data.ts';
 
-async function convolve(
-  { backend }: CaseContext,
-  params: Conv2dParams,
-  input: Float32Array,
-  filter: Float32Array,
-): Promise<Float32Array> {
-  const shape = conv2dShape(params);
-  const workspace = new Workspace(backend, { offsetBytes: params.offset, together: params.together });
-  const { dtype } = params;
-  const slots = { input: workspace.input(input, dtype), filter: workspace.input(filter, dtype) };
-  const output = workspace.output(sizeOf(shape.outputShape), dtype);
-  await workspace.run(() =>
-    backend.conv2dForward({ ...shape, input: slots.input.ptr, filter: slots.filter.ptr, output: output.ptr }),
-  );
-  return output.values();
+type Draw = (random: Random) => () => number;
+
+interface Data {
+  readonly draw: Draw;
+  /** True if every order of summation gives the same bits. */
+  readonly isExact: boolean;
+  /** Changes what was drawn. */
+  readonly change?: (random: Random, input: Float32Array, filter: Float32Array, filters: number) => void;
 }
 
-function drawOperands(params: Conv2dParams, draw: () => number): [Float32Array, Float32Array] {
-  const { inputShape, filterShape } = conv2dShape(params);
-  const stored = roundingTo(params.dtype);
-  return [
-    Float32Array.from({ length: sizeOf(inputShape) }, () => stored(draw())),
-    Float32Array.from({ length: sizeOf(filterShape) }, () => stored(draw())),
-  ];
-}
-
-function compareExactly(params: Conv2dParams, got: Float32Array, input: Float32Array, filter: Float32Array): void {
-  const { value } = conv2dReference(conv2dShape(params), input, filter);
-  compareAll('output', got, value.map(roundingTo(params.dtype)), { bound: () => 0, format: params.dtype });
-}
-
-function roundingTo(dtype: FloatDType): (x: number) => number {
-  return dtype === 'f16' ? (x) => f16BitsToF32(f32ToF16Bits(x)) : Math.fround;
-}
-
-/** A convolution of small integers, with its epilogue: every order of summation gives the same bits. */
-export const planConv2d: PlanCall<Conv2dParams> = (slots, context, params) => {
-  const { backend, random } = context;
-  const [values, weights] = drawOperands(params, () => random.integer(-8, 8));
-  const shape = conv2dShape(params);
-  const { dtype } = params;
-  const [input, filter] = [slots.input(values, dtype), slots.input(weights, dtype)];
-  const output = slots.output(sizeOf(shape.outputShape), dtype);
-  nameSlots({ input, filter, output });
-  if (params.epilogue === '') {
+/** A convolution of drawn values, with its epilogue. */
+const planDrawn =
+  ({ draw, isExact, change }: Data): PlanCall<Conv2dParams> =>
+  (slots, context, params) => {
+    const { backend, random } = context;
+    const { dtype } = params;
+    const shape = conv2dShape(params);
+    const [value, stored] = [draw(random), roundingTo(dtype)];
+    const drawn = (sizes: readonly number[]): Float32Array =>
+      Float32Array.from({ length: sizeOf(sizes) }, () => stored(value()));
+    const [values, weights] = [drawn(shape.inputShape), drawn(shape.filterShape)];
+    change?.(random, values, weights, shape.filterShape[0]);
+    const [input, filter] = [slots.input(values, dtype), slots.input(weights, dtype)];
+    const planned = params.epilogue === '' ? undefined : conv2dEpilogue(params);
+    const inputs = planned?.inputs(slots, random, isExact) ?? {};
+    const output = slots.output(sizeOf(shape.outputShape), dtype);
+    nameSlots({ input, filter, output });
     return {
       op: 'conv2dForward',
-      shape: { ...shape },
-      call: () => backend.conv2dForward({ ...shape, input: input.ptr, filter: filter.ptr, output: output.ptr }),
-      judge: () => compareExactly(params, output.values(), values, weights),
+      shape: { ...shape, ...(planned === undefined ? {} : { epilogue: planned.shape }) },
+      call: () =>
+        backend.conv2dForward({
+          ...shape,
+          ...{ input: input.ptr, filter: filter.ptr, output: output.ptr },
+          ...(planned === undefined ? {} : { epilogue: planned.call((name) => inputs[name]?.ptr as DevicePtr) }),
+        }),
+      judge: () => {
+        const { value: want, magnitude } = conv2dReference(shape, values, weights);
+        const terms = sizeOf(shape.filterShape.slice(1));
+        const bound = (i: number): number => (isExact ? 0 : productBound(terms, 1, 0, magnitude[i] as number, 0));
+        if (planned !== undefined) return planned.check(context, output, inputs, want, bound);
+        const ofHalf = (i: number): number => bound(i) + ulpF16(Math.abs(want[i] as number) + bound(i));
+        compareAll('output', output.values(), isExact ? want.map(stored) : want, {
+          ...{ format: dtype, bound: isExact || dtype === 'f32' ? bound : ofHalf },
+        });
+      },
     };
-  }
-  const planned = conv2dEpilogue(params);
-  const inputs = planned.inputs(slots, random, true);
-  return {
-    op: 'conv2dForward',
-    shape: { ...shape, epilogue: planned.shape },
-    call: () =>
-      backend.conv2dForward({
-        ...shape,
-        ...{ input: input.ptr, filter: filter.ptr, output: output.ptr },
-        epilogue: planned.call((name) => inputs[name]?.ptr as DevicePtr),
-      }),
-    judge: () => planned.check(context, output, inputs, conv2dReference(shape, values, weights).value, () => 0),
   };
-};
 
-/** Each filter is one power of two, so that the convolution moves full mantissas about. */
-async function checkExactWide(context: CaseContext, params: Conv2dParams): Promise<void> {
-  const { random } = context;
-  const [input, filter] = drawOperands(params, () => random.wideFloat());
-  const taps = filter.length / (params.filter[0] as number);
-  filter.fill(0);
-  for (let k = 0; k < filter.length; k += taps) filter[k + random.integer(0, taps - 1)] = random.pick([0.5, 1, -2]);
-  const got = await convolve(context, params, input, filter);
-  compareExactly(params, got, input, filter);
-}
+/** A convolution of small integers, with its epilogue. */
+export const planConv2d: PlanCall<Conv2dParams> = planDrawn({
+  draw: (random) => () => random.integer(-8, 8),
+  isExact: true,
+});
 
-async function checkBounded(context: CaseContext, params: Conv2dParams): Promise<void> {
-  const [input, filter] = drawOperands(params, () => context.random.unit() * 2 - 1);
-  const got = await convolve(context, params, input, filter);
-  const shape = conv2dShape(params);
-  const { value, magnitude } = conv2dReference(shape, input, filter);
-  const terms = sizeOf(shape.filterShape.slice(1));
-  compareAll('output', got, value, {
-    format: params.dtype,
-    bound: (i) => {
-      const bound = productBound(terms, 1, 0, magnitude[i] as number, 0);
-      return params.dtype === 'f16' ? bound + ulpF16(Math.abs(value[i] as number) + bound) : bound;
-    },
-  });
-}
-
-/**
- * NaN and infinities of the input reach the outputs whose window holds them, and no other. The filter stays finite: whether
- * a weight that is not, over padding, gives NaN or nothing is not specified.
- */
-async function checkSpecials(context: CaseContext, params: Conv2dParams): Promise<void> {
-  const { random } = context;
-  const [input, filter] = drawOperands(params, () => random.integer(-3, 3));
-  for (let i = 0; i < 3; i++) {
-    input[random.integer(0, input.length - 1)] = random.pick([Number.NaN, Infinity, -Infinity]);
-  }
-  const got = await convolve(context, params, input, filter);
-  compareExactly(params, got, input, filter);
-}
-
-async function checkRepeat(context: CaseContext, params: Conv2dParams): Promise<void> {
-  const [input, filter] = drawOperands(params, () => context.random.wideFloat());
-  const first = await convolve(context, params, input, filter);
-  const second = await convolve(context, params, input, filter);
-  compareBytes('second of two equal calls', new Uint8Array(second.buffer), new Uint8Array(first.buffer));
-}
-
-async function checkEpilogue(context: CaseContext, params: Conv2dParams, isExact: boolean): Promise<void> {
-  const { backend, random } = context;
-  const shape = conv2dShape(params);
-  const { dtype } = params;
-  const draw = isExact ? () => random.integer(-60, 60) : () => random.unit() * 2 - 1;
-  const [input, filter] = drawOperands(params, draw);
-  const planned = conv2dEpilogue(params);
-  const workspace = new Workspace(backend, { offsetBytes: params.offset, together: params.together });
-  const slots = { input: workspace.input(input, dtype), filter: workspace.input(filter, dtype) };
-  const inputs = planned.inputs(workspace, random, isExact);
-  const output = workspace.output(sizeOf(shape.outputShape), dtype);
-  await workspace.run(() =>
-    backend.conv2dForward({
-      ...shape,
-      ...{ input: slots.input.ptr, filter: slots.filter.ptr, output: output.ptr },
-      epilogue: planned.call((name) => inputs[name]?.ptr as DevicePtr),
-    }),
-  );
-  const { value, magnitude } = conv2dReference(shape, input, filter);
-  const terms = sizeOf(shape.filterShape.slice(1));
-  const bound = (i: number): number => (isExact ? 0 : productBound(terms, 1, 0, magnitude[i] as number, 0));
-  planned.check(context, output, inputs, value, bound);
-}
+const drawUniform: Draw = (random) => () => random.unit() * 2 - 1;
+const drawWide: Draw = (random) => () => random.wideFloat();
 
 /** The epilogue of a convolution with these parameters. */
 export function conv2dEpilogue(params: Conv2dParams): PlannedEpilogue {
@@ -173,10 +94,37 @@ export function conv2dNeeds(params: Conv2dParams): Omit<Needs, 'op'> {
 /** The checks of conv2dForward. */
 export const CONV2D_CHECKS: Readonly<Record<string, Check<Conv2dParams>>> = {
   exact: checkPlanned(planConv2d),
-  'exact-wide': checkExactWide,
-  bounded: checkBounded,
-  specials: checkSpecials,
-  repeat: checkRepeat,
-  epilogue: (context, params) => checkEpilogue(context, params, true),
-  'epilogue-bounded': (context, params) => checkEpilogue(context, params, false),
+  /** Each filter is one power of two, so that the convolution moves full mantissas about. */
+  'exact-wide': checkPlanned(
+    planDrawn({
+      draw: drawWide,
+      isExact: true,
+      change: (random, _, filter, filters) => {
+        const taps = filter.length / filters;
+        filter.fill(0);
+        for (let k = 0; k < filter.length; k += taps) {
+          filter[k + random.integer(0, taps - 1)] = random.pick([0.5, 1, -2]);
+        }
+      },
+    }),
+  ),
+  bounded: checkPlanned(planDrawn({ draw: drawUniform, isExact: false })),
+  /**
+   * NaN and infinities of the input reach the outputs whose window holds them, and no other. The filter stays finite: whether a
+   * weight that is not, over padding, gives NaN or nothing is not specified.
+   */
+  specials: checkPlanned(
+    planDrawn({
+      draw: (random) => () => random.integer(-3, 3),
+      isExact: true,
+      change: (random, input) => {
+        for (let i = 0; i < 3; i++) {
+          input[random.integer(0, input.length - 1)] = random.pick([Number.NaN, Infinity, -Infinity]);
+        }
+      },
+    }),
+  ),
+  repeat: checkRepeat(planDrawn({ draw: drawWide, isExact: false })),
+  epilogue: checkPlanned(planDrawn({ draw: (random) => () => random.integer(-60, 60), isExact: true })),
+  'epilogue-bounded': checkPlanned(planDrawn({ draw: drawUniform, isExact: false })),
 };

@@ -1,7 +1,14 @@
+import type { BinaryOp, UnaryOp } from '@concord/backend-core';
 import type { CaseContext } from '../harness/case.ts';
+import { checkPlanned, type PlanCall } from '../harness/planned-call.ts';
 import type { Random } from '../harness/random.ts';
+import { nameSlots } from '../harness/slot.ts';
+import { defineSuite, type Suite, type SuiteDefinition } from '../harness/suite.ts';
+import { Workspace } from '../harness/workspace.ts';
+import { elementwiseTexts } from '../texts/elementwise.ts';
 import { MIN_NORMAL, ulpF32 } from './bounds.ts';
-import type { Tolerance } from './compare.ts';
+import { compareAll, type Tolerance } from './compare.ts';
+import { drawAnyMagnitude, drawModerate } from './values.ts';
 
 /** Parameters of the element-wise ops. */
 export type ElementwiseParams = {
@@ -23,128 +30,154 @@ export const ELEMENTWISE_DEFAULTS: ElementwiseParams = {
   seed: 0,
 };
 
-/** Values at which functions go wrong: NaN, infinities, zeros, limits, where formulas cancel or change over. */
-export const SPECIAL_VALUES: readonly number[] = [
-  Number.NaN,
-  Infinity,
-  -Infinity,
-  0,
-  -0,
-  1,
-  -1,
-  2,
-  -2,
-  0.5,
-  -0.5,
-  3,
-  -3,
-  ...[
-    2 ** -126,
-    1e-30,
-    2.1e-8,
-    1e-4,
-    0.03,
-    0.24,
-    0.66,
-    1.00001,
-    4,
-    5.5,
-    8.1,
-    9.02,
-    13.2,
-    16.7,
-    88,
-    88.73,
-    89,
-    103.9,
-    104,
-  ]
-    .concat([200, 1000, 8_388_609, 16_777_216, 2_147_483_647, 4_294_967_295, 1e20, 3.4028234e38])
-    .flatMap((x) => [x, -x]),
-].map(Math.fround);
+/** The operands of the function at each element. */
+export type Rows = readonly (readonly number[])[];
 
-/** Float32 values below the smallest normal one. */
-export const SUBNORMALS: readonly number[] = [2 ** -149, 2 ** -140, 2 ** -127, 2 ** -126 - 2 ** -149].flatMap((x) => [
-  x,
-  -x,
-]);
-
-/** Exponents spread over all of float32, mantissas random. */
-export function drawAnyMagnitude(random: Random): number {
-  return Math.fround(random.wideFloat(0) * 2 ** random.integer(-125, 126));
-}
-
-/** Magnitudes where functions bend. */
-export function drawModerate(random: Random): number {
-  return Math.fround(random.wideFloat(0) * 2 ** random.integer(-12, 6));
+/** An element-wise op: its functions, and the values that they are tried with. */
+export interface ElementwiseOp {
+  readonly op: 'unary' | 'binary';
+  readonly fns: readonly (UnaryOp | BinaryOp)[];
+  readonly operands: readonly string[];
+  /** What a message calls the operands of all elements. */
+  readonly noun: 'values' | 'pairs';
+  /** Largest error in ulp of the result, in words and as a number. */
+  readonly formula: (fn: string) => string;
+  readonly ulps: (fn: string, row: readonly number[]) => number;
+  /** The function in float64. */
+  readonly apply: (fn: string, row: readonly number[]) => number;
+  /** Operands where functions bend. */
+  readonly moderate: (random: Random, fn: string) => readonly number[];
+  /** The operands of checks that draw none; of `n` elements where more of them are asked for. */
+  readonly fixed: Readonly<Record<'specials' | 'subnormals', (n: number) => Rows>>;
 }
 
 /**
- * The tolerance of a function whose error is given in ulp. A backend that may flush subnormals is also allowed the
- * results of flushed inputs, and an absolute error below the smallest normal number.
+ * The right results of a function and their tolerance. A backend that may flush subnormals is also allowed the results of flushed
+ * operands, and an absolute error below the smallest normal number.
  */
-export function ulpTolerance(
-  { backend }: CaseContext,
-  want: ArrayLike<number>,
-  ulps: (index: number) => number,
-  ofFlushedInputs: (index: number) => readonly number[],
-): Tolerance {
+export function judgedElements(
+  { ulps, apply }: ElementwiseOp,
+  { backend }: Pick<CaseContext, 'backend'>,
+  fn: string,
+  columns: readonly ArrayLike<number>[],
+): { readonly want: Float64Array; readonly tolerance: Tolerance } {
+  const row = (i: number): number[] => columns.map((column) => column[i] as number);
+  const want = Float64Array.from({ length: columns[0]?.length ?? 0 }, (_, i) => apply(fn, row(i)));
   const mayFlush = backend.capabilities.numerics.f32Subnormals === 'may-flush';
   const slack = (x: number): number => (mayFlush && Math.abs(x) < 2 * MIN_NORMAL ? MIN_NORMAL : 0);
-  return {
+  const tolerance: Tolerance = {
     // Half an ulp more: the wanted value is not rounded to float32.
-    bound: (index) => {
-      const wanted = want[index] as number;
-      const allowed = ulps(index);
+    bound: (i) => {
+      const wanted = want[i] as number;
+      const allowed = ulps(fn, row(i));
       return (allowed === 0 ? 0 : allowed + 0.5) * ulpF32(wanted) + slack(wanted);
     },
-    ...(mayFlush ? { also: ofFlushedInputs } : {}),
+    ...(mayFlush ? { also: (i) => flushedRows(row(i)).map((flushed) => apply(fn, flushed)) } : {}),
+    inputs: (i) => `${fn}(${row(i).join(', ')})`,
+  };
+  return { want, tolerance };
+}
+
+/** The operands that a device which may flush can take a row for: a subnormal for a zero of either sign. */
+function flushedRows(row: readonly number[]): Rows {
+  const values = row.map((x) => (x !== 0 && Math.abs(x) < MIN_NORMAL ? [x, 0, -0] : [x]));
+  return values.reduce<Rows>((rows, next) => rows.flatMap((own) => next.map((x) => [...own, x])), [[]]);
+}
+
+type RowsOf = (context: CaseContext, params: ElementwiseParams) => Rows;
+
+function planRows(kind: ElementwiseOp, rowsOf: RowsOf): PlanCall<ElementwiseParams> {
+  const { op, operands } = kind;
+  return (slots, context, params) => {
+    const { fn, inPlace } = params;
+    const rows = rowsOf(context, params);
+    const n = rows.length;
+    const columns = operands.map((_, at) => Float32Array.from(rows, (row) => row[at] as number));
+    const inputs = columns.map((values, at) => (operands[at] === inPlace ? slots.inOut(values) : slots.input(values)));
+    const output = inputs[operands.indexOf(inPlace)] ?? slots.output(n);
+    nameSlots({ ...Object.fromEntries(operands.map((name, at) => [name, inputs[at] as typeof output])), output });
+    return {
+      op,
+      shape: { op: fn, n },
+      call: () => {
+        const pointers = Object.fromEntries(operands.map((name, at) => [name, inputs[at]?.ptr]));
+        (context.backend[op] as (call: object) => void)({ op: fn, n, ...pointers, output: output.ptr });
+      },
+      judge: () => {
+        const { want, tolerance } = judgedElements(kind, context, fn, columns);
+        compareAll(`${fn} of ${n} ${kind.noun}`, output.values(), want, tolerance);
+      },
+    };
   };
 }
 
-/** The values that a device that may flush can take `x` for: itself, or a zero of either sign when it is subnormal. */
-export function flushed(x: number): readonly number[] {
-  return x !== 0 && Math.abs(x) < MIN_NORMAL ? [x, 0, -0] : [x];
-}
+/** A call with operands where functions bend. */
+export const planElementwise = (kind: ElementwiseOp): PlanCall<ElementwiseParams> =>
+  planRows(kind, ({ random }, { fn, n }) => Array.from({ length: n }, () => kind.moderate(random, fn)));
 
 /** Period of the values of a long operand: a prime, so that it falls into step with no tile. */
 const PERIOD = 1021;
 
-/** `pattern` over and over, `n` values. */
-export function tile(pattern: ArrayLike<number>, n: number): Float32Array {
-  const values = new Float32Array(n);
-  for (let i = 0; i < n; i++) values[i] = pattern[i % pattern.length] as number;
-  return values;
+/** More elements than one grid dimension of workgroups holds; the oracle works out one period of the values. */
+async function checkLong(kind: ElementwiseOp, { backend, random }: CaseContext, fn: string, n: number): Promise<void> {
+  const { op, operands } = kind;
+  const repeated = (pattern: ArrayLike<number>): Float32Array =>
+    new Float32Array(n).map((_, i) => pattern[i % PERIOD] as number);
+  const patterns = operands.map(() => Float32Array.from({ length: PERIOD }, () => drawModerate(random)));
+  const workspace = new Workspace(backend);
+  const inputs = patterns.map((pattern) => workspace.input(repeated(pattern)));
+  const output = workspace.output(n);
+  await workspace.run(() => {
+    const pointers = Object.fromEntries(operands.map((name, at) => [name, inputs[at]?.ptr]));
+    (backend[op] as (call: object) => void)({ op: fn, n, ...pointers, output: output.ptr });
+  });
+  const { want } = judgedElements(kind, { backend }, fn, patterns);
+  const ulps = kind.ulps(fn, [0, 0]);
+  compareAll(`${fn} of ${n} ${kind.noun}`, output.values(), repeated(want), {
+    bound: (i) => ulps * ulpF32(want[i % PERIOD] as number),
+  });
 }
 
-/** A pattern for {@link tile}. */
-export function drawPattern(random: Random): Float32Array {
-  return Float32Array.from({ length: PERIOD }, () => drawModerate(random));
-}
-
-/** Random parameters for fuzzing. */
-export function drawElementwise(
-  random: Random,
-  fns: readonly string[],
-  inPlace: readonly string[],
-): [string, ElementwiseParams] {
-  const params: ElementwiseParams = {
-    fn: random.pick(fns),
-    n: random.pick([random.integer(1, 9), random.integer(1, 3000)]),
-    inPlace: random.pick(['none', ...inPlace]),
-    offset: random.pick([0, 4, 8, 12]),
-    together: random.chance(0.2),
-    seed: random.uint32(),
-  };
-  return [random.pick(['accuracy', 'range', 'specials']), params];
-}
-
-/** Smaller parameters. */
-export function shrinkElementwise(params: ElementwiseParams): Partial<ElementwiseParams>[] {
-  const smaller: Partial<ElementwiseParams>[] = [];
-  if (params.n > 1) smaller.push({ n: Math.ceil(params.n / 2) }, { n: params.n - 1 });
-  if (params.offset > 0) smaller.push({ offset: 0 });
-  if (params.together) smaller.push({ together: false });
-  if (params.inPlace !== 'none') smaller.push({ inPlace: 'none' });
-  return smaller;
+/** The suite of an element-wise op. */
+export function elementwiseSuite(kind: ElementwiseOp, list: SuiteDefinition<ElementwiseParams>['list']): Suite {
+  const { op, fns, operands, fixed } = kind;
+  const ofFixed = (name: keyof typeof fixed) => checkPlanned(planRows(kind, (_, { n }) => fixed[name](n)));
+  return defineSuite<ElementwiseParams>({
+    op,
+    defaults: ELEMENTWISE_DEFAULTS,
+    checks: {
+      accuracy: checkPlanned(planElementwise(kind)),
+      range: checkPlanned(
+        planRows(kind, ({ random }, { n }) =>
+          Array.from({ length: n }, () => operands.map(() => drawAnyMagnitude(random))),
+        ),
+      ),
+      long: (context, { fn, n }) => checkLong(kind, context, fn, n),
+      specials: ofFixed('specials'),
+      subnormals: ofFixed('subnormals'),
+    },
+    texts: elementwiseTexts(kind.formula),
+    list,
+    needs: ({ fn, n }, check) => {
+      const rows = Object.hasOwn(fixed, check) ? fixed[check as keyof typeof fixed](n).length : n;
+      return { dtype: 'f32', shape: { op: fn, n: rows } };
+    },
+    draw: (random) => {
+      const params: ElementwiseParams = {
+        fn: random.pick(fns),
+        n: random.pick([random.integer(1, 9), random.integer(1, 3000)]),
+        inPlace: random.pick(['none', ...operands]),
+        offset: random.pick([0, 4, 8, 12]),
+        together: random.chance(0.2),
+        seed: random.uint32(),
+      };
+      return [random.pick(['accuracy', 'range', 'specials']), params];
+    },
+    shrink: ({ n, offset, together, inPlace }) => [
+      ...(n > 1 ? [{ n: Math.ceil(n / 2) }, { n: n - 1 }] : []),
+      ...(offset > 0 ? [{ offset: 0 }] : []),
+      ...(together ? [{ together: false }] : []),
+      ...(inPlace !== 'none' ? [{ inPlace: 'none' }] : []),
+    ],
+  });
 }

@@ -1,75 +1,14 @@
-import type { DevicePtr } from '@concord/backend-core';
 import type { DefinedOp } from '@concord/backend-core/implement';
-import { batchedGemmReference } from '@concord/backend-cpu/reference';
 import { PlannedEpilogue } from '../epilogue/planned-epilogue.ts';
-import type { CaseContext, Needs } from '../harness/case.ts';
+import type { Needs } from '../harness/case.ts';
 import { callOp, SOME_POINTER } from '../harness/sample-calls.ts';
-import type { Check } from '../harness/suite.ts';
-import { Workspace } from '../harness/workspace.ts';
-import { type Multiply, productTolerance, roundTo, smallIntegers } from './product.ts';
-import { type Draw, isZero, makeData, type ProductData, type ProductParams, productShape } from './product-data.ts';
+import { type ProductParams, productShape } from './product-data.ts';
 
 /** The epilogue of a product with these parameters. */
 export function productEpilogue(params: ProductParams): PlannedEpilogue {
   const { m, n, ldc = n, strideC, batchCount } = productShape(params);
   const { dtype } = params;
   return new PlannedEpilogue({ shape: [batchCount, m, n], strides: [strideC, ldc, 1], dtype }, params);
-}
-
-async function checkEpilogue(
-  context: CaseContext,
-  params: ProductParams,
-  multiply: Multiply,
-  data: ProductData,
-  isExact: boolean,
-): Promise<void> {
-  const { offset: offsetBytes, together, dtype } = params;
-  const { shape } = data;
-  const planned = productEpilogue(params);
-  const workspace = new Workspace(context.backend, { offsetBytes, together });
-  const a = workspace.input(data.a, dtype);
-  const b = workspace.input(data.b, dtype);
-  const inputs = planned.inputs(workspace, context.random, isExact);
-  const c = isZero(params.beta) ? workspace.output(data.c.length, dtype) : workspace.inOut(data.c, dtype);
-  await workspace.run(() => {
-    const epilogue = planned.call((name) => inputs[name]?.ptr as DevicePtr);
-    multiply(context.backend, { ...shape, epilogue }, a, b, c);
-  });
-  c.matrices(shape.batchCount, shape.strideC, shape.m, shape.n, shape.ldc ?? shape.n);
-  const { value, magnitude } = batchedGemmReference(shape, data.a, data.b, data.c);
-  // The epilogue gets the product in float32, whatever C is stored as.
-  const { bound } = productTolerance(data, value, magnitude, 'f32');
-  planned.check(context, c, inputs, value, isExact ? () => 0 : bound);
-}
-
-/** Integers whose sums float32 holds and binary16 does not. */
-async function checkExact(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
-  const { random } = context;
-  const draw = smallIntegers(random, params.k > 200 ? 8 : 60);
-  await checkEpilogue(context, params, multiply, makeData(params, draw, draw, draw), true);
-}
-
-async function checkBounded(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
-  const { random } = context;
-  const draw = roundTo(params.dtype, () => random.unit() * 2 - 1);
-  await checkEpilogue(context, params, multiply, makeData(params, draw, draw, draw), false);
-}
-
-async function checkSpecials(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
-  const { random } = context;
-  const integers = smallIntegers(random, 3);
-  const chance = 1 / (4 * Math.max(1, params.k));
-  const special: Draw = (row, column) =>
-    random.chance(chance) ? random.pick([Number.NaN, Infinity, -Infinity]) : integers(row, column);
-  await checkEpilogue(context, params, multiply, makeData(params, special, special, special), true);
-}
-
-/** The checks of epilogues that gemm, gemmF16 and batchedGemm share, for one way of calling the op. */
-export function productEpilogueChecks(multiply: Multiply): Readonly<Record<string, Check<ProductParams>>> {
-  const checks = { epilogue: checkExact, 'epilogue-bounded': checkBounded, 'epilogue-specials': checkSpecials };
-  return Object.fromEntries(
-    Object.entries(checks).map(([name, check]) => [name, (context, params) => check(context, params, multiply)]),
-  );
 }
 
 /** The requirements of a case of a product on a backend: the call itself where it is one that some cannot do. */

@@ -1,6 +1,8 @@
 import { type ComputeBackend, type DevicePtr, type FloatDType, NULL_PTR } from '@concord/backend-core';
 import { BYTES_OF, type DefinedOp, type FieldKind, OPS } from '@concord/backend-core/implement';
+import { compareBytes } from '../checks/compare.ts';
 import type { Needs } from './case.ts';
+import { type ExpectedError, expectThrows } from './expect-error.ts';
 
 /** A small valid call of an op, and how many bytes each operand has. */
 export interface SampleCall {
@@ -88,4 +90,32 @@ export async function withOperands(
   } finally {
     for (const pointer of Object.values(pointers)) backend.free(pointer);
   }
+}
+
+/** The pointers of a sample call. */
+export type Pointers = Readonly<Record<string, DevicePtr>>;
+
+/** The name of a sample call's output. */
+export const outputOf = ({ operands }: SampleCall): string => (operands.at(-1) as readonly [string, number])[0];
+
+/** Makes a changed sample call and sees that it leaves the output alone; `expected` undefined: that it is accepted. */
+export async function expectUntouched(
+  backend: ComputeBackend,
+  sample: SampleCall,
+  change: (pointers: Pointers) => Readonly<Record<string, unknown>>,
+  expected?: ExpectedError,
+): Promise<void> {
+  await withOperands(backend, sample, async (call, pointers) => {
+    const { op } = sample;
+    const [name, bytes] = sample.operands.at(-1) as readonly [string, number];
+    const output = pointers[name] as DevicePtr;
+    const before = Uint8Array.from({ length: bytes }, (_, i) => (i * 29 + 7) & 255);
+    backend.copyHtod(output, before);
+    const changed = { ...call, ...change(pointers) };
+    if (expected === undefined) callOp(backend, op, changed);
+    else expectThrows(op, expected, () => callOp(backend, op, changed));
+    const after = new Uint8Array(bytes);
+    await backend.copyDtoh(after, output);
+    compareBytes(`${name} after the call`, after, before);
+  });
 }

@@ -1,5 +1,5 @@
-import { type DevicePtr, type DType, type FloatDType, fromF16Array, toF16Array } from '@concord/backend-core';
-import { decodeElement, storedElements } from '../run/storage.ts';
+import { type DevicePtr, type DType, type FloatDType, toF16Array } from '@concord/backend-core';
+import { numbersIn } from '../run/storage.ts';
 import { CaseFailure } from './case.ts';
 
 /**
@@ -33,12 +33,12 @@ export class Slot {
 
   /** The elements before the op, those in gaps included. */
   valuesBefore(): Float32Array {
-    return decode(this.before, this.dtype);
+    return Float32Array.from(numbersIn(this.dtype, this.before));
   }
 
   /** The elements after the op, those in gaps included. */
   values(): Float32Array {
-    return decode(this.after, this.dtype);
+    return Float32Array.from(numbersIn(this.dtype, this.after));
   }
 
   /**
@@ -113,12 +113,4 @@ export function poison(length: number): Uint8Array {
 function encode(values: ArrayLike<number>, dtype: FloatDType): Uint8Array {
   const elements = dtype === 'f16' ? toF16Array(values) : new Float32Array(values);
   return new Uint8Array(elements.buffer);
-}
-
-function decode(bytes: Uint8Array, dtype: DType): Float32Array {
-  if (dtype !== 'f32' && dtype !== 'f16') {
-    return Float32Array.from(storedElements(dtype, bytes.slice()), (bits) => decodeElement(dtype, bits));
-  }
-  const { buffer } = bytes.slice();
-  return dtype === 'f16' ? fromF16Array(new Uint16Array(buffer)) : new Float32Array(buffer);
 }

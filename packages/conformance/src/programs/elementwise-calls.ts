@@ -1,69 +1,32 @@
-import type { BinaryOp, ComputeBackend, ReduceOp, UnaryOp } from '@concord/backend-core';
-import {
-  binaryFunction,
-  binaryReference,
-  reduceReference,
-  topKReference,
-  unaryFunction,
-  unaryReference,
-} from '@concord/backend-cpu/reference';
+import type { ReduceOp } from '@concord/backend-core';
+import { reduceReference, topKReference } from '@concord/backend-cpu/reference';
 import type { ReduceParams } from '../cases/reduce.ts';
 import { topKShape, type TopKParams } from '../cases/top-k.ts';
 import { reduceBound } from '../checks/bounds.ts';
-import { type ElementwiseParams, flushed, ulpTolerance } from '../checks/elementwise.ts';
-import { binaryUlps, unaryUlps } from '../checks/function-accuracy.ts';
-import type { CaseContext } from '../harness/case.ts';
+import { type ElementwiseOp, type ElementwiseParams, judgedElements } from '../checks/elementwise.ts';
 import { areWhole, expectedValues, inOrder, isExactSum } from './expected.ts';
 import { namedCall } from './named-calls.ts';
 import type { ProgramCall } from './program-call.ts';
 
-const ofBackend = (backend: ComputeBackend): CaseContext => ({ backend }) as CaseContext;
-
 const EXACT = { bound: () => 0 };
+const SUMS = ['add', 'sub', 'mul'];
 
-/** The call of unary with these parameters. */
-export function planUnaryCall({ fn, n, inPlace }: ElementwiseParams): ProgramCall {
-  const op = fn as UnaryOp;
-  return namedCall({
-    op: 'unary',
-    shape: { op, n },
-    inPlaceOf: inPlace === 'none' ? undefined : inPlace,
-    evaluate: (backend, { input: x = new Float64Array() }) => {
-      const want = unaryReference(op, x);
-      const tolerance = ulpTolerance(
-        ofBackend(backend),
-        want,
-        (i) => unaryUlps(op, x[i] as number),
-        (i) => flushed(x[i] as number).map(unaryFunction(op)),
-      );
-      return { output: expectedValues('output', 'f32', inOrder(n), want, tolerance) };
-    },
-  });
-}
-
-/** The call of binary with these parameters. */
-export function planBinaryCall({ fn, n, inPlace }: ElementwiseParams): ProgramCall {
-  const op = fn as BinaryOp;
-  const isSum = op === 'add' || op === 'sub' || op === 'mul';
-  return namedCall({
-    op: 'binary',
-    seesSign: op === 'div' || op === 'pow',
-    shape: { op, n },
-    inPlaceOf: inPlace === 'none' ? undefined : inPlace,
-    evaluate: (backend, { a: x = new Float64Array(), b: y = new Float64Array() }) => {
-      const want = binaryReference(op, x, y);
-      const isWhole = isSum && areWhole(x) && areWhole(y) && want.every((z) => isExactSum(4 * Math.abs(z)));
-      const at = (i: number): [number, number] => [x[i] as number, y[i] as number];
-      const tolerance = ulpTolerance(
-        ofBackend(backend),
-        want,
-        (i) => binaryUlps(op, ...at(i)),
-        (i) => flushed(at(i)[0]).flatMap((u) => flushed(at(i)[1]).map((v) => binaryFunction(op)(u, v))),
-      );
-      return { output: expectedValues('output', 'f32', inOrder(n), want, isWhole ? EXACT : tolerance) };
-    },
-  });
-}
+/** The call of unary or binary with these parameters. */
+export const planElementwiseCall =
+  (kind: ElementwiseOp) =>
+  ({ fn, n, inPlace }: ElementwiseParams): ProgramCall =>
+    namedCall({
+      op: kind.op,
+      seesSign: fn === 'div' || fn === 'pow',
+      shape: { op: fn, n },
+      inPlaceOf: inPlace === 'none' ? undefined : inPlace,
+      evaluate: (backend, values) => {
+        const columns = kind.operands.map((name) => values[name] as Float64Array);
+        const { want, tolerance } = judgedElements(kind, { backend }, fn, columns);
+        const isExact = SUMS.includes(fn) && columns.every(areWhole) && want.every((z) => isExactSum(4 * Math.abs(z)));
+        return { output: expectedValues('output', 'f32', inOrder(n), want, isExact ? EXACT : tolerance) };
+      },
+    });
 
 /** The call of reduce with these parameters. */
 export function planReduceCall({ fn, shape, axis }: ReduceParams): ProgramCall {

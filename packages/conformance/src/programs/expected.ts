@@ -1,6 +1,6 @@
 import type { DType } from '@concord/backend-core';
 import { compareAll, type Tolerance } from '../checks/compare.ts';
-import { bytesOf, decodeElement, encodeElement, storedElements } from '../run/storage.ts';
+import { bytesOf, encodeElement, numbersIn } from '../run/storage.ts';
 import type { Expected } from './program-call.ts';
 
 /** Numbers that every device takes as they are: neither infinite nor subnormal, and far from where sums overflow. */
@@ -11,9 +11,7 @@ const MAX_EXACT = 2 ** 22;
 
 /** The numbers in the bytes of an operand; undefined where one is such that the answer would not be sure. */
 export function plainValues(dtype: DType, bytes: Uint8Array): Float64Array | undefined {
-  const values = Float64Array.from(storedElements(dtype, bytes.slice()), (bits) =>
-    dtype === 'f32' ? bits : decodeElement(dtype, bits),
-  );
+  const values = numbersIn(dtype, bytes);
   return values.every(isPlain) ? values : undefined;
 }
 
@@ -43,11 +41,8 @@ export function expectedValues(
 
 /** The numbers at some distances from the start of an operand. */
 export function elementsAt(dtype: DType, bytes: Uint8Array, distances: ArrayLike<number>): Float64Array {
-  const stored = storedElements(dtype, bytes.slice());
-  return Float64Array.from(distances, (at) => {
-    const bits = stored[at] as number;
-    return dtype === 'f32' ? bits : decodeElement(dtype, bits);
-  });
+  const numbers = numbersIn(dtype, bytes);
+  return Float64Array.from(distances, (at) => numbers[at] as number);
 }
 
 /** The distances of elements that lie one after the other. */

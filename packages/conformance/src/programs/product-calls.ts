@@ -5,14 +5,11 @@ import { conv2dEpilogue } from '../checks/conv2d.ts';
 import { productTolerance, type ProductOp } from '../checks/product.ts';
 import { type ProductData, type ProductParams, productShape, isZero } from '../checks/product-data.ts';
 import { productEpilogue } from '../checks/product-epilogue.ts';
+import { roundingTo } from '../run/storage.ts';
 import { sizeOf } from '../run/view.ts';
 import { areWhole, expectedValues, inOrder, isExactSum } from './expected.ts';
 import { namedCall, type Values } from './named-calls.ts';
 import type { ProgramCall } from './program-call.ts';
-import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
-
-const roundingTo = (dtype: string): ((x: number) => number) =>
-  dtype === 'f16' ? (x) => f16BitsToF32(f32ToF16Bits(x)) : Math.fround;
 
 /** The call of gemm, gemmF16 or batchedGemm with these parameters. */
 export function planProductCall(op: ProductOp, params: ProductParams): ProgramCall {

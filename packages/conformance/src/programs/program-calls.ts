@@ -1,13 +1,13 @@
 import { attentionSuite } from '../cases/attention/suite.ts';
 import type { AttentionParams } from '../cases/attention/params.ts';
 import { batchedGemmSuite } from '../cases/batched-gemm.ts';
-import { binarySuite } from '../cases/binary.ts';
+import { BINARY, binarySuite } from '../cases/binary.ts';
 import { conv2dSuite } from '../cases/conv2d.ts';
 import { gemmF16Suite } from '../cases/gemm-f16.ts';
 import { gemmSuite } from '../cases/gemm.ts';
 import { type ReduceParams, reduceSuite } from '../cases/reduce.ts';
 import { topKSuite, type TopKParams } from '../cases/top-k.ts';
-import { unarySuite } from '../cases/unary.ts';
+import { UNARY, unarySuite } from '../cases/unary.ts';
 import type { Conv2dParams } from '../checks/conv2d-data.ts';
 import type { ElementwiseParams } from '../checks/elementwise.ts';
 import type { ProductParams } from '../checks/product-data.ts';
@@ -16,7 +16,7 @@ import type { Suite } from '../harness/suite.ts';
 import { drawRunParams, shrinkDrawn } from '../run/drawn.ts';
 import type { RunParams } from '../run/params.ts';
 import { planAttentionCall } from './attention-calls.ts';
-import { planBinaryCall, planReduceCall, planTopKCall, planUnaryCall } from './elementwise-calls.ts';
+import { planElementwiseCall, planReduceCall, planTopKCall } from './elementwise-calls.ts';
 import { planConv2dCall, planProductCall } from './product-calls.ts';
 import type { ProgramCall, ProgramCallKind } from './program-call.ts';
 import { drawKernelParams, planDrawnCall, planKernelCall, smallerKernelParams } from './run-calls.ts';
@@ -38,8 +38,8 @@ export const PROGRAM_CALLS: Readonly<Record<CallKind, ProgramCallKind>> = {
   attention: ofSuite<AttentionParams>(attentionSuite, planAttentionCall),
   topK: ofSuite<TopKParams>(topKSuite, planTopKCall),
   reduce: ofSuite<ReduceParams>(reduceSuite, planReduceCall),
-  unary: ofSuite<ElementwiseParams>(unarySuite, planUnaryCall),
-  binary: ofSuite<ElementwiseParams>(binarySuite, planBinaryCall),
+  unary: ofSuite<ElementwiseParams>(unarySuite, planElementwiseCall(UNARY)),
+  binary: ofSuite<ElementwiseParams>(binarySuite, planElementwiseCall(BINARY)),
   kernel: {
     draw: drawKernelParams,
     plan: (params) => planKernelCall(params as RunParams),

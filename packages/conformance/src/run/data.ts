@@ -1,6 +1,6 @@
 import type { DType } from '@concord/backend-core';
 import type { NumberType } from '@concord/backend-core/kernel';
-import { drawAnyMagnitude, drawModerate, SPECIAL_VALUES, SUBNORMALS } from '../checks/elementwise.ts';
+import { drawAnyMagnitude, drawModerate, SPECIAL_VALUES, SUBNORMALS } from '../checks/values.ts';
 import type { Random } from '../harness/random.ts';
 import { bitsFloat, bytesOf, encodeElement, floatBits } from './storage.ts';
 

@@ -2,13 +2,12 @@ import { type ComputeBackend, type DevicePtr, offsetPtr } from '@concord/backend
 import type { StoredElements } from '@concord/backend-cpu/reference';
 import { compareBytes } from '../checks/compare.ts';
 import { CaseFailure } from '../harness/case.ts';
+import { poison } from '../harness/slot.ts';
 import { tellOperands } from '../harness/workspace.ts';
 import type { Place, PlannedOperand, RunPlan } from './plan.ts';
 import { bytesOf, decodeElement, storedElements, writeBits } from './storage.ts';
 import { eachElement, extentOf } from './view.ts';
 
-/** A NaN in float32, binary16 and bfloat16: what is read that should not be shows. */
-const POISON = 0x7fc57fc5;
 /** Poison after the last operand of an allocation. */
 const GUARD_BYTES = 64;
 
@@ -125,10 +124,9 @@ function imagesOf({ operands, places }: RunPlan): Uint8Array[] {
     ends[buffer] = Math.max(ends[buffer] ?? 0, byteOffset + extentOf(shape, strides) * bytesOf(dtype));
   }
   // Of an allocation that no operand is in any more nothing but the guard is left.
-  const images = Array.from({ length: ends.length }, (_, buffer) => {
-    const words = new Uint32Array(Math.ceil(((ends[buffer] ?? 0) + GUARD_BYTES) / 4)).fill(POISON);
-    return new Uint8Array(words.buffer);
-  });
+  const images = Array.from({ length: ends.length }, (_, buffer) =>
+    poison(4 * Math.ceil(((ends[buffer] ?? 0) + GUARD_BYTES) / 4)),
+  );
   for (const [index, { bits, shape, strides, dtype }] of operands.entries()) {
     if (bits === undefined) continue;
     const { buffer, byteOffset } = places[index] as Place;

@@ -1,13 +1,13 @@
 import type { StoredElements } from '@concord/backend-cpu/reference';
 import { type DType, f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
+import { BYTES_OF } from '@concord/backend-core/implement';
 
-const BYTES: Readonly<Record<DType, 1 | 2 | 4>> = { f32: 4, f16: 2, bf16: 2, i32: 4, u32: 4, i8: 1, u8: 1 };
 const FLOAT = new Float32Array(1);
 const WORD = new Uint32Array(FLOAT.buffer);
 
 /** Bytes of an element in memory. */
 export function bytesOf(dtype: DType): number {
-  return BYTES[dtype];
+  return BYTES_OF[dtype];
 }
 
 /** The bits that hold a number in memory, in the low bits of the result: rounded to nearest even, or saturated. */
@@ -68,9 +68,21 @@ export function storedElements(dtype: DType, bytes: Uint8Array<ArrayBuffer>): St
   }
 }
 
+/** The numbers in the bytes of an operand. */
+export function numbersIn(dtype: DType, bytes: Uint8Array): Float64Array {
+  const stored = storedElements(dtype, bytes.slice());
+  return Float64Array.from(stored, (bits) => (dtype === 'f32' ? bits : decodeElement(dtype, bits)));
+}
+
+/** Rounds a number to one that a dtype holds. */
+export const roundingTo =
+  (dtype: DType): ((x: number) => number) =>
+  (x) =>
+    decodeElement(dtype, encodeElement(dtype, x));
+
 /** Puts the bits of an element into some bytes. */
 export function writeBits(bytes: DataView, dtype: DType, at: number, bits: number): void {
-  const size = BYTES[dtype];
+  const size = BYTES_OF[dtype];
   if (size === 4) bytes.setUint32(at, bits, true);
   else if (size === 2) bytes.setUint16(at, bits, true);
   else bytes.setUint8(at, bits);

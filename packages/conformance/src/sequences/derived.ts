@@ -1,16 +1,24 @@
 import { BINARY_OPS, REDUCE_OPS, UNARY_OPS } from '@concord/backend-core';
-import { planBinary } from '../cases/binary.ts';
+import { BINARY } from '../cases/binary.ts';
 import { planReduce, REDUCE_DEFAULTS, type ReduceParams } from '../cases/reduce.ts';
 import { planTopK, TOP_K_DEFAULTS, type TopKParams } from '../cases/top-k.ts';
-import { planUnary } from '../cases/unary.ts';
-import { ELEMENTWISE_DEFAULTS, type ElementwiseParams } from '../checks/elementwise.ts';
+import { UNARY } from '../cases/unary.ts';
+import {
+  ELEMENTWISE_DEFAULTS,
+  type ElementwiseOp,
+  type ElementwiseParams,
+  planElementwise,
+} from '../checks/elementwise.ts';
 import type { ConformanceCase } from '../harness/case.ts';
 import { offsetCases } from './offsets.ts';
 import { pairCases } from './pairs.ts';
 import type { SequenceSubject } from './sequence-case.ts';
 
-const UNARY: SequenceSubject<ElementwiseParams> = { op: 'unary', defaults: ELEMENTWISE_DEFAULTS, plan: planUnary };
-const BINARY: SequenceSubject<ElementwiseParams> = { op: 'binary', defaults: ELEMENTWISE_DEFAULTS, plan: planBinary };
+const elementwise = (kind: ElementwiseOp): SequenceSubject<ElementwiseParams> => ({
+  op: kind.op,
+  defaults: ELEMENTWISE_DEFAULTS,
+  plan: planElementwise(kind),
+});
 const REDUCE: SequenceSubject<ReduceParams> = { op: 'reduce', defaults: REDUCE_DEFAULTS, plan: planReduce };
 const TOP_K: SequenceSubject<TopKParams> = { op: 'topK', defaults: TOP_K_DEFAULTS, plan: planTopK };
 
@@ -39,11 +47,17 @@ const TOP_K_CHANGES: readonly Partial<TopKParams>[] = [
 
 /** Sequences of unary, binary, reduce and topK. */
 export const derivedSequences: readonly ConformanceCase[] = [
-  ...pairCases(UNARY, 'functions and lengths', { fn: 'neg', n: 64 }, [...functions(UNARY_OPS), ...LENGTHS]),
-  ...pairCases(BINARY, 'functions and lengths', { fn: 'sub', n: 64 }, [...functions(BINARY_OPS), ...LENGTHS]),
+  ...pairCases(elementwise(UNARY), 'functions and lengths', { fn: 'neg', n: 64 }, [
+    ...functions(UNARY_OPS),
+    ...LENGTHS,
+  ]),
+  ...pairCases(elementwise(BINARY), 'functions and lengths', { fn: 'sub', n: 64 }, [
+    ...functions(BINARY_OPS),
+    ...LENGTHS,
+  ]),
   ...pairCases(REDUCE, 'middle axis', { fn: 'sum', shape: [6, 8, 12], axis: 1 }, REDUCE_CHANGES),
   ...pairCases(TOP_K, 'few of many', { rows: 6, columns: 40, k: 4 }, TOP_K_CHANGES),
-  offsetCases(UNARY, {
+  offsetCases(elementwise(UNARY), {
     name: 'f32',
     shapes: [
       { fn: 'neg', n: 16 },
@@ -52,7 +66,7 @@ export const derivedSequences: readonly ConformanceCase[] = [
     operands: 2,
     size: 4,
   }),
-  offsetCases(BINARY, {
+  offsetCases(elementwise(BINARY), {
     name: 'f32',
     shapes: [
       { fn: 'sub', n: 16 },

@@ -1,5 +1,5 @@
 import { ATTENTION_FORMULA, GAMMA_FORMULA, gamma, SCORE_FORMULA } from '../checks/bounds.ts';
-import type { BoundText, CheckTexts } from '../harness/case-text.ts';
+import type { BoundText, CaseText, CheckTexts } from '../harness/case-text.ts';
 import { UNTOUCHED } from '../harness/case-text.ts';
 import type { AttentionParams } from '../cases/attention/params.ts';
 
@@ -29,12 +29,13 @@ function bound(params: AttentionParams): BoundText {
   };
 }
 
+const judged =
+  (does: string, kind: CaseText['kind'] = 'property'): ((params: AttentionParams) => CaseText) =>
+  (params) => ({ does, inputs: operands(params), kind, passes: WITHIN, bound: bound(params) });
+
 /** The words of the checks of attention. */
 export const ATTENTION_TEXTS: CheckTexts<AttentionParams> = {
-  bounded: (params) => ({
-    does: 'Computes attention over random operands and compares with float64.',
-    ...{ inputs: operands(params), kind: 'bounded', passes: WITHIN, bound: bound(params) },
-  }),
+  bounded: judged('Computes attention over random operands and compares with float64.', 'bounded'),
   'one-key': (params) => ({
     does: 'Lets a query see one key only: the softmax is 1, and O is V, however large the score.',
     inputs: `Q and K uniform in [-${params.range}, ${params.range}), V with all bits of the mantissa in use`,
@@ -47,30 +48,22 @@ export const ATTENTION_TEXTS: CheckTexts<AttentionParams> = {
     inputs: `Q and K uniform in [-${params.range}, ${params.range}), V 1`,
     ...{ kind: 'property', passes: WITHIN, bound: bound(params) },
   }),
-  hidden: (params) => ({
-    does: 'Makes the keys and values that causal and window hide from all queries NaN and infinite, and the mask there: they must not be seen.',
-    ...{ inputs: operands(params), kind: 'property', passes: WITHIN, bound: bound(params) },
-  }),
-  unseen: (params) => ({
-    does: 'Hides all keys of every third query by a mask of -Infinity: it gives 0.',
-    ...{ inputs: operands(params), kind: 'property', passes: WITHIN, bound: bound(params) },
-  }),
-  'masked-nan': (params) => ({
-    does: 'Adds a mask of -Infinity to scores of which one is NaN: where a query would see that key its row is NaN, as arithmetic has it; the others give 0.',
-    ...{ inputs: operands(params), kind: 'property', passes: WITHIN, bound: bound(params) },
-  }),
-  specials: (params) => ({
-    does: 'Puts a NaN into V, which shows in its column of every row that sees the key, and one into Q, which shows in its whole row.',
-    ...{ inputs: operands(params), kind: 'property', passes: WITHIN, bound: bound(params) },
-  }),
-  infinite: (params) => ({
-    does: 'Puts infinities into V: a column is infinite in every row that sees one, and NaN where two signs meet.',
-    ...{ inputs: operands(params), kind: 'property', passes: WITHIN, bound: bound(params) },
-  }),
-  'bad-key': (params) => ({
-    does: 'Puts a NaN into K: it shows in every query that sees the key, and is not taken for a score of -Infinity.',
-    ...{ inputs: operands(params), kind: 'property', passes: WITHIN, bound: bound(params) },
-  }),
+  hidden: judged(
+    'Makes the keys and values that causal and window hide from all queries NaN and infinite, and the mask there: they must not be seen.',
+  ),
+  unseen: judged('Hides all keys of every third query by a mask of -Infinity: it gives 0.'),
+  'masked-nan': judged(
+    'Adds a mask of -Infinity to scores of which one is NaN: where a query would see that key its row is NaN, as arithmetic has it; the others give 0.',
+  ),
+  specials: judged(
+    'Puts a NaN into V, which shows in its column of every row that sees the key, and one into Q, which shows in its whole row.',
+  ),
+  infinite: judged(
+    'Puts infinities into V: a column is infinite in every row that sees one, and NaN where two signs meet.',
+  ),
+  'bad-key': judged(
+    'Puts a NaN into K: it shows in every query that sees the key, and is not taken for a score of -Infinity.',
+  ),
   overflow: (params) => ({
     does: 'Scores that are beyond float32: they are infinite before scale is multiplied to them, also where they would be back in range. +Infinity makes the row NaN, -Infinity is a weight of 0.',
     inputs: `${operands(params)}; the first column of Q 2^66, -2^66 or 0, that of K times 2^-60, but 2^66 in one key of each head`,

@@ -1,5 +1,5 @@
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
-import { type Mutant, roundMantissa } from './mutant.ts';
+import { mutantsOf, type Mutant, roundMantissa } from './mutant.ts';
 import { called, capped, inAttention, maskAt, maskOf, ownKeys, rows, scoreOf, type Wrap } from './naive-attention.ts';
 
 const BUGS: Readonly<Record<string, Wrap>> = {
@@ -109,8 +109,4 @@ const BUGS: Readonly<Record<string, Wrap>> = {
 };
 
 /** Bugs of the fields that an attention may leave out. */
-export const attentionFieldMutants: readonly Mutant[] = Object.entries(BUGS).map(([name, wrap]) => ({
-  name: `attention: ${name}`,
-  ops: ['attention'],
-  wrap,
-}));
+export const attentionFieldMutants: readonly Mutant[] = mutantsOf('attention:', ['attention'], BUGS);

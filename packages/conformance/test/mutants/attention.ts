@@ -1,5 +1,5 @@
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
-import { bytesBehind, floats, type Mutant, roundMantissa, storage } from './mutant.ts';
+import { mutantsOf, bytesBehind, floats, type Mutant, roundMantissa, storage } from './mutant.ts';
 import {
   type Call,
   called,
@@ -122,8 +122,4 @@ const BUGS: Readonly<Record<string, Wrap>> = {
 };
 
 /** Bugs of attention. */
-export const attentionMutants: readonly Mutant[] = Object.entries(BUGS).map(([name, wrap]) => ({
-  name: `attention: ${name}`,
-  ops: ['attention'],
-  wrap,
-}));
+export const attentionMutants: readonly Mutant[] = mutantsOf('attention:', ['attention'], BUGS);

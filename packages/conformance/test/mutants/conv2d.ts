@@ -1,9 +1,8 @@
 import type { ResolvedConv2d } from '@concord/backend-core/implement';
 import { type Parts, naiveConv } from './naive-conv2d.ts';
-import { bytesBehind, floats, inKernel, type Mutant, roundMantissa } from './mutant.ts';
+import { mutantsOf, type Wrap, bytesBehind, floats, inKernel, type Mutant, roundMantissa } from './mutant.ts';
 
 type Conv = ResolvedConv2d<ArrayBuffer>;
-type Wrap = Mutant['wrap'];
 
 const loops = (parts: Parts): Wrap => inKernel('conv2dForward', (call) => naiveConv(call, parts));
 const called = (change: (call: Conv) => Partial<Conv>): Wrap =>
@@ -107,8 +106,4 @@ const BUGS: Readonly<Record<string, Wrap>> = {
 };
 
 /** Bugs of conv2dForward. */
-export const conv2dMutants: readonly Mutant[] = Object.entries(BUGS).map(([name, wrap]) => ({
-  name: `conv2dForward: ${name}`,
-  ops: ['conv2dForward'],
-  wrap,
-}));
+export const conv2dMutants: readonly Mutant[] = mutantsOf('conv2dForward:', ['conv2dForward'], BUGS);

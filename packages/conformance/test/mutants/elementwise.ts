@@ -1,9 +1,7 @@
 import type { BinaryOp, UnaryOp } from '@concord/backend-core';
 import { unaryFunction } from '@concord/backend-cpu/reference';
 import { inBinary, inUnary } from './derived.ts';
-import { bytesBehind, floats, type Mutant } from './mutant.ts';
-
-type Wrap = Mutant['wrap'];
+import { mutantsOf, type Wrap, bytesBehind, floats, type Mutant } from './mutant.ts';
 
 /** Another function instead of one unary op. */
 const unaryIs = (op: UnaryOp, f: (x: number) => number): Wrap =>
@@ -144,8 +142,8 @@ const BINARY: Readonly<Record<string, Wrap>> = {
   }),
 };
 
-const named = (op: 'unary' | 'binary', bugs: Readonly<Record<string, Wrap>>): Mutant[] =>
-  Object.entries(bugs).map(([name, wrap]) => ({ name: `${op}: ${name}`, ops: [op], wrap }));
-
 /** Bugs of unary and binary. */
-export const elementwiseMutants: readonly Mutant[] = [...named('unary', UNARY), ...named('binary', BINARY)];
+export const elementwiseMutants: readonly Mutant[] = [
+  ...mutantsOf('unary:', ['unary'], UNARY),
+  ...mutantsOf('binary:', ['binary'], BINARY),
+];

@@ -1,4 +1,4 @@
-import { f16BitsToF32, type OpName } from '@concord/backend-core';
+import { f16BitsToF32 } from '@concord/backend-core';
 import type {
   BackendKernels,
   CheckedEpilogue,
@@ -8,9 +8,8 @@ import type {
 } from '@concord/backend-core/implement';
 import { checkedRun } from '@concord/backend-core/kernel';
 import type { CpuBackend } from '@concord/backend-cpu';
-import { inCall, type Mutant } from './mutant.ts';
+import { mutantsOf, type Wrap, inCall, type Mutant } from './mutant.ts';
 
-type Wrap = Mutant['wrap'];
 type Call = ResolvedGemm<ArrayBuffer> | ResolvedConv2d<ArrayBuffer>;
 type Primitive = 'gemm' | 'conv2dForward';
 /** The context of a bug besides the call: the right kernel, and `run`. */
@@ -132,14 +131,11 @@ const CONVOLUTION_BUGS: Readonly<Record<string, Wrap>> = {
   }),
 };
 
-const mutantsOf = (op: OpName, bugs: Readonly<Record<string, Wrap>>): Mutant[] =>
-  Object.entries(bugs).map(([name, wrap]) => ({ name: `${op}: ${name}`, ops: [op], wrap }));
-
 /** Bugs of epilogues, of C that interleave, and of separate zeros on each side. */
 export const epilogueMutants: readonly Mutant[] = [
   ...(['gemm', 'gemmF16', 'batchedGemm'] as const).flatMap((op) =>
-    mutantsOf(op, { ...bugsOf('gemm', op !== 'gemm'), ...productBugs(op) }),
+    mutantsOf(`${op}:`, [op], { ...bugsOf('gemm', op !== 'gemm'), ...productBugs(op) }),
   ),
-  ...mutantsOf('batchedGemm', BATCH_BUGS),
-  ...mutantsOf('conv2dForward', { ...bugsOf('conv2dForward', true), ...CONVOLUTION_BUGS }),
+  ...mutantsOf('batchedGemm:', ['batchedGemm'], BATCH_BUGS),
+  ...mutantsOf('conv2dForward:', ['conv2dForward'], { ...bugsOf('conv2dForward', true), ...CONVOLUTION_BUGS }),
 ];

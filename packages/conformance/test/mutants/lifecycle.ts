@@ -1,9 +1,8 @@
 import { BackendError, type ComputeBackend, type DevicePtr, type OpName, OP_NAMES } from '@concord/backend-core';
 import { OPS } from '@concord/backend-core/implement';
 import type { CpuBackend } from '@concord/backend-cpu';
-import { inFront, type Mutant } from './mutant.ts';
+import { mutantsOf, type Wrap, inFront, type Mutant } from './mutant.ts';
 
-type Wrap = Mutant['wrap'];
 type AnyCall = Record<string, unknown> | null | undefined;
 
 /** Puts `around` in front of every op. */
@@ -260,8 +259,8 @@ const WAIT_BUGS: Readonly<Record<string, Wrap>> = {
 
 /** Bugs of init, dispose, waits and answers about the backend itself, and of the checks before every op. */
 export const lifecycleMutants: readonly Mutant[] = [
-  ...Object.entries(BUGS).map(([name, wrap]): Mutant => ({ name: `lifecycle: ${name}`, ops: ['lifecycle'], wrap })),
-  ...Object.entries(WAIT_BUGS).map(([name, wrap]): Mutant => ({ name: `memory: ${name}`, ops: ['memory'], wrap })),
+  ...mutantsOf('lifecycle:', ['lifecycle'], BUGS),
+  ...mutantsOf('memory:', ['memory'], WAIT_BUGS),
   ...Object.entries(CHECK_BUGS).flatMap(([name, overrides]) =>
     OP_NAMES.map((op): Mutant => ({ name: `${op}: ${name}`, ops: [op], wrap: inFront(overrides) })),
   ),

@@ -1,9 +1,7 @@
 import { BackendError, type ComputeBackend, type DevicePtr, isBackendError } from '@concord/backend-core';
 import type { CpuBackend } from '@concord/backend-cpu';
-import { inFront, type Mutant } from './mutant.ts';
+import { mutantsOf, type Wrap, inFront, type Mutant } from './mutant.ts';
 import { accepting, unless } from './refused.ts';
-
-type Wrap = Mutant['wrap'];
 
 /** Bytes of one address slot: where the pointers of another backend object begin. */
 const SLOT = 2 ** 42;
@@ -262,13 +260,8 @@ function disposable(recording: ReturnType<CpuBackend['record']>): { dispose: () 
 
 /** Bugs of allocation, copies, fills and order. */
 export const memoryMutants: readonly Mutant[] = [
-  ...Object.entries(BUGS).map(([name, wrap]): Mutant => ({ name: `memory: ${name}`, ops: ['memory'], wrap })),
-  ...Object.entries(RECORDING_BUGS).map(([name, wrap]): Mutant => ({
-    name: `recordings: ${name}`,
-    ops: ['memory'],
-    within: /recording/,
-    wrap,
-  })),
+  ...mutantsOf('memory:', ['memory'], BUGS),
+  ...mutantsOf('recordings:', ['memory'], RECORDING_BUGS, /recording/),
   // Two objects side by side are a matter of lifecycle.
   { name: 'memory: a foreign pointer accepted', ops: ['memory', 'lifecycle'], wrap: foreignPointers },
 ];

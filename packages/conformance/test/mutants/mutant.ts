@@ -20,6 +20,22 @@ export interface Mutant {
   readonly wrap: (backend: CpuBackend) => ComputeBackend;
 }
 
+/** A bug, planted around a new backend object. */
+export type Wrap = Mutant['wrap'];
+
+/** A mutant for each of some bugs, whose names begin with `what`. */
+export function mutantsOf(
+  what: string,
+  ops: Mutant['ops'],
+  bugs: Readonly<Record<string, Wrap>>,
+  within?: RegExp,
+): Mutant[] {
+  return Object.entries(bugs).map(([name, wrap]) => ({
+    ...{ name: `${what} ${name}`, ops, wrap },
+    ...(within === undefined ? {} : { within }),
+  }));
+}
+
 /** The input of each of a backend's kernels after all checks: where the bugs of a real kernel sit. */
 export interface KernelCalls {
   gemm: ResolvedGemm<ArrayBuffer>;

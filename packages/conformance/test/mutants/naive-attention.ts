@@ -1,11 +1,11 @@
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
 import type { BackendKernels, ResolvedAttention } from '@concord/backend-core/implement';
-import { floats, type Mutant, storage } from './mutant.ts';
+import { floats, storage, type Wrap } from './mutant.ts';
+
+export type { Wrap } from './mutant.ts';
 
 /** A checked attention as the CPU backend's kernel gets it. */
 export type Call = ResolvedAttention<ArrayBuffer>;
-/** Puts a bug around a backend. */
-export type Wrap = Mutant['wrap'];
 
 /** Replaceable parts of attention by rows. */
 export interface Parts {

@@ -1,5 +1,5 @@
-import { BackendError, type OpName } from '@concord/backend-core';
-import { inCall, type Mutant } from './mutant.ts';
+import { BackendError } from '@concord/backend-core';
+import { inCall, type Mutant, mutantsOf } from './mutant.ts';
 
 type Bugs = Readonly<Record<string, Mutant['wrap']>>;
 
@@ -44,8 +44,8 @@ const BINARY_BUGS: Bugs = {
   }),
 };
 
-const named = (op: OpName, bugs: Bugs): Mutant[] =>
-  Object.entries(bugs).map(([name, wrap]) => ({ name: `${op}: ${name}`, ops: [op], wrap }));
-
 /** Bugs of what is checked when. */
-export const orderOfChecksMutants: readonly Mutant[] = [...named('gemm', GEMM_BUGS), ...named('binary', BINARY_BUGS)];
+export const orderOfChecksMutants: readonly Mutant[] = [
+  ...mutantsOf('gemm:', ['gemm'], GEMM_BUGS),
+  ...mutantsOf('binary:', ['binary'], BINARY_BUGS),
+];

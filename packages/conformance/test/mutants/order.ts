@@ -1,9 +1,7 @@
 import type { ComputeBackend, DevicePtr } from '@concord/backend-core';
 import type { CpuBackend } from '@concord/backend-cpu';
-import { inFront, inKernel, type Mutant } from './mutant.ts';
+import { mutantsOf, type Wrap, inFront, inKernel, type Mutant } from './mutant.ts';
 import { accepting } from './refused.ts';
-
-type Wrap = Mutant['wrap'];
 
 const later = (): Promise<void> =>
   new Promise((resolve) => {
@@ -112,8 +110,4 @@ const BUGS: Readonly<Record<string, Wrap>> = {
 };
 
 /** Bugs of the order in which calls take effect. */
-export const orderMutants: readonly Mutant[] = Object.entries(BUGS).map(([name, wrap]) => ({
-  name: `memory: ${name}`,
-  ops: ['memory'],
-  wrap,
-}));
+export const orderMutants: readonly Mutant[] = mutantsOf('memory:', ['memory'], BUGS);

@@ -1,5 +1,5 @@
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
-import { inKernel, type Mutant } from './mutant.ts';
+import { mutantsOf, inKernel, type Mutant } from './mutant.ts';
 import { type Arithmetic, naiveProduct } from './naive-product.ts';
 
 const roundToF16 = (x: number): number => f16BitsToF32(f32ToF16Bits(x));
@@ -49,8 +49,4 @@ const BUGS: Readonly<Record<string, Mutant['wrap']>> = {
 };
 
 /** Bugs in the arithmetic of f16. */
-export const productF16Mutants: readonly Mutant[] = Object.entries(BUGS).map(([name, wrap]) => ({
-  name: `gemmF16: ${name}`,
-  ops: ['gemmF16'],
-  wrap,
-}));
+export const productF16Mutants: readonly Mutant[] = mutantsOf('gemmF16:', ['gemmF16'], BUGS);

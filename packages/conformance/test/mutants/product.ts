@@ -1,11 +1,10 @@
-import { f16BitsToF32, type GemmCall, type OpName } from '@concord/backend-core';
+import { f16BitsToF32, type GemmCall } from '@concord/backend-core';
 import type { ResolvedGemm, ResolvedRun } from '@concord/backend-core/implement';
 import { inScale } from './derived.ts';
-import { bytesBehind, inCall, inKernel, type Mutant, roundMantissa, storage } from './mutant.ts';
+import { mutantsOf, type Wrap, bytesBehind, inCall, inKernel, type Mutant, roundMantissa, storage } from './mutant.ts';
 import { naiveProduct } from './naive-product.ts';
 
 type Gemm = ResolvedGemm<ArrayBuffer>;
-type Wrap = Mutant['wrap'];
 
 const PRODUCTS = ['gemm', 'gemmF16', 'batchedGemm'] as const;
 type Product = (typeof PRODUCTS)[number];
@@ -180,12 +179,9 @@ const BATCH_BUGS: Readonly<Record<string, Wrap>> = {
   }),
 };
 
-const named = (op: OpName, bugs: Readonly<Record<string, Wrap>>): Mutant[] =>
-  Object.entries(bugs).map(([name, wrap]) => ({ name: `${op}: ${name}`, ops: [op], wrap }));
-
 /** Bugs of gemm, gemmF16 and batchedGemm. */
 export const productMutants: readonly Mutant[] = [
-  ...PRODUCTS.flatMap((op) => named(op, bugsOf(op))),
-  ...named('gemm', F32_BUGS),
-  ...named('batchedGemm', BATCH_BUGS),
+  ...PRODUCTS.flatMap((op) => mutantsOf(`${op}:`, [op], bugsOf(op))),
+  ...mutantsOf('gemm:', ['gemm'], F32_BUGS),
+  ...mutantsOf('batchedGemm:', ['batchedGemm'], BATCH_BUGS),
 ];

@@ -1,8 +1,7 @@
 import { inReduce, type ReduceRun } from './derived.ts';
-import { bytesBehind, floats, type Mutant } from './mutant.ts';
+import { mutantsOf, type Wrap, bytesBehind, floats, type Mutant } from './mutant.ts';
 
 type Call = ReduceRun;
-type Wrap = Mutant['wrap'];
 
 /** Replaceable parts of a reduction. */
 interface Parts {
@@ -122,8 +121,4 @@ const BUGS: Readonly<Record<string, Wrap>> = {
 };
 
 /** Bugs of reduce. */
-export const reduceMutants: readonly Mutant[] = Object.entries(BUGS).map(([name, wrap]) => ({
-  name: `reduce: ${name}`,
-  ops: ['reduce'],
-  wrap,
-}));
+export const reduceMutants: readonly Mutant[] = mutantsOf('reduce:', ['reduce'], BUGS);

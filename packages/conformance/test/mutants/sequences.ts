@@ -2,9 +2,8 @@ import type { Operand } from '@concord/backend-core/implement';
 import type { CpuBackend } from '@concord/backend-cpu';
 import { inBinary, inReduce, inUnary } from './derived.ts';
 import { naiveConv } from './naive-conv2d.ts';
-import { inFront, inKernel, type KernelCalls, type Mutant } from './mutant.ts';
+import { mutantsOf, type Wrap, inFront, inKernel, type KernelCalls, type Mutant } from './mutant.ts';
 
-type Wrap = Mutant['wrap'];
 type Memory = Operand<ArrayBuffer>;
 
 const isMemory = (value: unknown): value is Memory =>
@@ -143,50 +142,46 @@ const releasedTwice: Wrap = (backend: CpuBackend) => {
 const SEQUENCE = /\/sequence\//;
 const IN_FLIGHT = /^memory\/in flight/;
 
+const byField = <Field extends string>(fields: readonly Field[], wrap: (field: Field) => Wrap): Record<string, Wrap> =>
+  Object.fromEntries(fields.map((field) => [field, wrap(field)]));
+
 const PRODUCT_FIELDS = ['lda', 'ldb', 'ldc', 'strideA', 'strideB', 'strideC', 'alpha', 'beta', 'transA'] as const;
 const CONV_FIELDS = ['stride', 'padding', 'dilation'] as const;
 const ATTENTION_FIELDS = ['scale', 'causal', 'causalOffset', 'window', 'softcap'] as const;
+const PLAN = 'a plan forgets';
+const OFFSET = 'bindings forget the offset of';
+const [PRODUCTS, CONV, ATTENTION] = [['gemm', 'batchedGemm'], ['conv2dForward'], ['attention']] as const;
 
 const forgotten: readonly Mutant[] = [
-  ...PRODUCT_FIELDS.map(
-    (field) =>
-      ({ name: `gemm: a plan forgets ${field}`, ops: ['gemm', 'batchedGemm'], wrap: forgets('gemm', field) }) as const,
+  ...mutantsOf(
+    `gemm: ${PLAN}`,
+    PRODUCTS,
+    byField(PRODUCT_FIELDS, (field) => forgets('gemm', field)),
   ),
-  ...CONV_FIELDS.map(
-    (field) =>
-      ({
-        name: `conv2d: a plan forgets ${field}`,
-        ops: ['conv2dForward'],
-        wrap: forgets('conv2dForward', field),
-      }) as const,
+  ...mutantsOf(
+    `conv2d: ${PLAN}`,
+    CONV,
+    byField(CONV_FIELDS, (field) => forgets('conv2dForward', field)),
   ),
-  ...ATTENTION_FIELDS.map(
-    (field) =>
-      ({ name: `attention: a plan forgets ${field}`, ops: ['attention'], wrap: forgets('attention', field) }) as const,
+  ...mutantsOf(
+    `attention: ${PLAN}`,
+    ATTENTION,
+    byField(ATTENTION_FIELDS, (field) => forgets('attention', field)),
   ),
-  ...(['a', 'b', 'c'] as const).map(
-    (field) =>
-      ({
-        name: `gemm: bindings forget the offset of ${field}`,
-        ops: ['gemm'],
-        wrap: forgetsOffset('gemm', field),
-      }) as const,
+  ...mutantsOf(
+    `gemm: ${OFFSET}`,
+    ['gemm'],
+    byField(['a', 'b', 'c'], (field) => forgetsOffset('gemm', field)),
   ),
-  ...(['input', 'filter', 'output'] as const).map(
-    (field) =>
-      ({
-        name: `conv2d: bindings forget the offset of ${field}`,
-        ops: ['conv2dForward'],
-        wrap: forgetsOffset('conv2dForward', field),
-      }) as const,
+  ...mutantsOf(
+    `conv2d: ${OFFSET}`,
+    CONV,
+    byField(['input', 'filter', 'output'], (field) => forgetsOffset('conv2dForward', field)),
   ),
-  ...(['q', 'v', 'o'] as const).map(
-    (field) =>
-      ({
-        name: `attention: bindings forget the offset of ${field}`,
-        ops: ['attention'],
-        wrap: forgetsOffset('attention', field),
-      }) as const,
+  ...mutantsOf(
+    `attention: ${OFFSET}`,
+    ATTENTION,
+    byField(['q', 'v', 'o'], (field) => forgetsOffset('attention', field)),
   ),
 ];
 

@@ -1,8 +1,7 @@
 import type { BackendKernels, ResolvedTopK } from '@concord/backend-core/implement';
-import { bytesBehind, floats, type Mutant } from './mutant.ts';
+import { mutantsOf, type Wrap, bytesBehind, floats, type Mutant } from './mutant.ts';
 
 type Call = ResolvedTopK<ArrayBuffer>;
-type Wrap = Mutant['wrap'];
 
 /** Replaces the kernel, after the checks. `run` is the right one. */
 function inTopK(bug: (call: Call, run: (call: Call) => void) => void): Wrap {
@@ -149,8 +148,4 @@ const BUGS: Readonly<Record<string, Wrap>> = {
 };
 
 /** Bugs of topK. */
-export const topKMutants: readonly Mutant[] = Object.entries(BUGS).map(([name, wrap]) => ({
-  name: `topK: ${name}`,
-  ops: ['topK'],
-  wrap,
-}));
+export const topKMutants: readonly Mutant[] = mutantsOf('topK:', ['topK'], BUGS);

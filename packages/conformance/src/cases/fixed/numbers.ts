@@ -1,5 +1,5 @@
 import { download, type ReduceOp, upload } from '@concord/backend-core';
-import type { DefinedOp } from '@concord/backend-core/implement';
+import { type DefinedOp, OPS } from '@concord/backend-core/implement';
 import { ulpF32 } from '../../checks/bounds.ts';
 import { compareAll } from '../../checks/compare.ts';
 import { type ConformanceCase, expectThat } from '../../harness/case.ts';
@@ -34,197 +34,85 @@ const conv = (side: number, filter: number, pad: number) => {
     padding: [pad, pad],
   };
 };
-const attend = (seqQ: number, seqKv: number, headDim: number, causal = false) => ({
-  batch: 1,
-  heads: 1,
-  seqQ,
-  seqKv,
-  headDim,
-  scale: 1,
-  causal,
+const ZEROS = [0, 0, 0, 0];
+
+/** An attention of one head, within 4 ulp where nothing else is said. */
+function attended(
+  [seqQ, seqKv, headDim, causal = false]: readonly [number, number, number, boolean?],
+  inputs: Inputs,
+  want: Values,
+  how: How = { ulps: 4 },
+): NumberCase {
+  return of('attention', { batch: 1, heads: 1, seqQ, seqKv, headDim, scale: 1, causal }, inputs, want, how);
+}
+
+type Values = readonly number[];
+type Inputs = Readonly<Record<string, Values>>;
+type How = Pick<NumberCase, 'before' | 'ulps' | 'within'>;
+
+/** A number case; its output is the last operand of the op. */
+const of = (op: DefinedOp, shape: NumberCase['shape'], inputs: Inputs, want: Values, how: How = {}): NumberCase => ({
+  ...{ op, shape, inputs, want, output: OPS[op].output },
+  ...how,
 });
 
 const NUMBERS: Readonly<Record<string, NumberCase>> = {
-  'unary neg': {
-    op: 'unary',
-    shape: { op: 'neg', n: 4 },
-    inputs: { input: [1, -2, 3, 0] },
-    output: 'output',
-    want: [-1, 2, -3, 0],
-  },
-  'unary abs': {
-    op: 'unary',
-    shape: { op: 'abs', n: 4 },
-    inputs: { input: [-3, 4, -5, 0] },
-    output: 'output',
-    want: [3, 4, 5, 0],
-  },
-  'binary add': {
-    op: 'binary',
-    shape: { op: 'add', n: 4 },
-    inputs: { a: [1, 2, 3, 4], b: [10, 20, 30, 40] },
-    output: 'output',
-    want: [11, 22, 33, 44],
-  },
-  'binary mul': {
-    op: 'binary',
-    shape: { op: 'mul', n: 4 },
-    inputs: { a: [2, 3, 4, 5], b: [10, 10, 10, 10] },
-    output: 'output',
-    want: [20, 30, 40, 50],
-  },
-  'reduce sum': {
-    op: 'reduce',
-    shape: { op: 'sum', shape: [4], axis: 0 },
-    inputs: { input: [1, 2, 3, 4] },
-    output: 'output',
-    want: [10],
-  },
-  'reduce max': {
-    op: 'reduce',
-    shape: { op: 'max', shape: [4], axis: 0 },
-    inputs: { input: [1, 5, 3, 2] },
-    output: 'output',
-    want: [5],
-  },
-  'reduce mean': {
-    op: 'reduce',
-    shape: { op: 'mean', shape: [4], axis: 0 },
-    inputs: { input: [2, 4, 6, 8] },
-    output: 'output',
-    want: [5],
-    ulps: 4,
-  },
-  'gemm times I': {
-    op: 'gemm',
-    shape: { m: 2, n: 2, k: 2 },
-    inputs: { a: [1, 2, 3, 4], b: IDENTITY },
-    output: 'c',
-    want: [1, 2, 3, 4],
-  },
-  'gemm 2x3 times 3x2': {
-    op: 'gemm',
-    shape: { m: 2, n: 2, k: 3 },
-    inputs: { a: ramp(6, 1), b: ramp(6, 7) },
-    output: 'c',
-    want: [58, 64, 139, 154],
-  },
-  'gemm alpha 2 beta 3': {
-    op: 'gemm',
-    shape: { m: 2, n: 2, k: 2, alpha: 2, beta: 3 },
-    inputs: { a: IDENTITY, b: IDENTITY },
-    output: 'c',
-    before: [1, 1, 1, 1],
-    want: [5, 3, 3, 5],
-  },
-  'gemm k 0': {
-    op: 'gemm',
-    shape: { m: 2, n: 2, k: 0, beta: 3 },
-    inputs: { a: [0], b: [0] },
-    output: 'c',
-    before: [1, 2, 3, 4],
-    want: [3, 6, 9, 12],
-  },
-  'batchedGemm times I': {
-    op: 'batchedGemm',
-    shape: { m: 2, n: 2, k: 2, strideA: 4, strideB: 4, strideC: 4, batchCount: 2 },
-    inputs: { a: ramp(8, 1), b: [...IDENTITY, ...IDENTITY] },
-    output: 'c',
-    want: ramp(8, 1),
-  },
-  'conv2d 1x1 filter': {
-    op: 'conv2dForward',
-    shape: conv(3, 1, 0),
-    inputs: { input: ramp(9), filter: [2] },
-    output: 'output',
-    want: ramp(9).map((x) => 2 * x),
-  },
-  'conv2d 4x4 ramp, 3x3 ones': {
-    op: 'conv2dForward',
-    shape: conv(4, 3, 0),
-    inputs: { input: ramp(16), filter: NINE },
-    output: 'output',
-    want: [45, 54, 81, 90],
-  },
-  'conv2d 2x2, padding 1': {
-    op: 'conv2dForward',
-    shape: conv(2, 3, 1),
-    inputs: { input: [1, 2, 3, 4], filter: NINE },
-    output: 'output',
-    want: [10, 10, 10, 10],
-  },
-  'conv2d 3x3, padding 1': {
-    op: 'conv2dForward',
-    shape: conv(3, 3, 1),
-    inputs: { input: ramp(9, 1), filter: NINE },
-    output: 'output',
-    want: [12, 21, 16, 27, 45, 33, 24, 39, 28],
-  },
-  'attention equal keys': {
-    op: 'attention',
-    shape: attend(1, 2, 2),
-    inputs: { q: [1, 0], k: [1, 0, 1, 0], v: [1, 2, 3, 4] },
-    output: 'o',
-    want: [2, 3],
-    ulps: 4,
-  },
-  'attention causal, headDim 1': {
-    op: 'attention',
-    shape: attend(2, 2, 1, true),
-    inputs: { q: [1, 1], k: [1, 1], v: [10, 20] },
-    output: 'o',
-    want: [10, 15],
-    ulps: 4,
-  },
-  'attention zeros, causal': {
-    op: 'attention',
-    shape: attend(2, 2, 2, true),
-    inputs: { q: [0, 0, 0, 0], k: [0, 0, 0, 0], v: [1, 2, 3, 4] },
-    output: 'o',
-    want: [1, 2, 2, 3],
-    ulps: 4,
-  },
-  'attention zeros': {
-    op: 'attention',
-    shape: attend(2, 2, 2),
-    inputs: { q: [0, 0, 0, 0], k: [0, 0, 0, 0], v: [1, 2, 3, 4] },
-    output: 'o',
-    want: [2, 3, 2, 3],
-    ulps: 4,
-  },
-  'attention one key wins': {
-    op: 'attention',
-    shape: attend(1, 2, 2),
-    inputs: { q: [1, 0], k: [10, 0, 0, 0], v: [100, 200, 0, 0] },
-    output: 'o',
-    want: [100, 200],
+  'unary neg': of('unary', { op: 'neg', n: 4 }, { input: [1, -2, 3, 0] }, [-1, 2, -3, 0]),
+  'unary abs': of('unary', { op: 'abs', n: 4 }, { input: [-3, 4, -5, 0] }, [3, 4, 5, 0]),
+  'binary add': of('binary', { op: 'add', n: 4 }, { a: [1, 2, 3, 4], b: [10, 20, 30, 40] }, [11, 22, 33, 44]),
+  'binary mul': of('binary', { op: 'mul', n: 4 }, { a: [2, 3, 4, 5], b: [10, 10, 10, 10] }, [20, 30, 40, 50]),
+  'reduce sum': of('reduce', { op: 'sum', shape: [4], axis: 0 }, { input: [1, 2, 3, 4] }, [10]),
+  'reduce max': of('reduce', { op: 'max', shape: [4], axis: 0 }, { input: [1, 5, 3, 2] }, [5]),
+  'reduce mean': of('reduce', { op: 'mean', shape: [4], axis: 0 }, { input: [2, 4, 6, 8] }, [5], { ulps: 4 }),
+  'gemm times I': of('gemm', { m: 2, n: 2, k: 2 }, { a: [1, 2, 3, 4], b: IDENTITY }, [1, 2, 3, 4]),
+  'gemm 2x3 times 3x2': of('gemm', { m: 2, n: 2, k: 3 }, { a: ramp(6, 1), b: ramp(6, 7) }, [58, 64, 139, 154]),
+  'gemm alpha 2 beta 3': of(
+    'gemm',
+    { m: 2, n: 2, k: 2, alpha: 2, beta: 3 },
+    { a: IDENTITY, b: IDENTITY },
+    [5, 3, 3, 5],
+    { before: [1, 1, 1, 1] },
+  ),
+  'gemm k 0': of('gemm', { m: 2, n: 2, k: 0, beta: 3 }, { a: [0], b: [0] }, [3, 6, 9, 12], { before: [1, 2, 3, 4] }),
+  'batchedGemm times I': of(
+    'batchedGemm',
+    { m: 2, n: 2, k: 2, strideA: 4, strideB: 4, strideC: 4, batchCount: 2 },
+    { a: ramp(8, 1), b: [...IDENTITY, ...IDENTITY] },
+    ramp(8, 1),
+  ),
+  'conv2d 1x1 filter': of(
+    'conv2dForward',
+    conv(3, 1, 0),
+    { input: ramp(9), filter: [2] },
+    ramp(9).map((x) => 2 * x),
+  ),
+  'conv2d 4x4 ramp, 3x3 ones': of('conv2dForward', conv(4, 3, 0), { input: ramp(16), filter: NINE }, [45, 54, 81, 90]),
+  'conv2d 2x2, padding 1': of('conv2dForward', conv(2, 3, 1), { input: ramp(4, 1), filter: NINE }, [10, 10, 10, 10]),
+  'conv2d 3x3, padding 1': of(
+    'conv2dForward',
+    conv(3, 3, 1),
+    { input: ramp(9, 1), filter: NINE },
+    [12, 21, 16, 27, 45, 33, 24, 39, 28],
+  ),
+  'attention equal keys': attended([1, 2, 2], { q: [1, 0], k: [1, 0, 1, 0], v: [1, 2, 3, 4] }, [2, 3]),
+  'attention causal, headDim 1': attended([2, 2, 1, true], { q: [1, 1], k: [1, 1], v: [10, 20] }, [10, 15]),
+  'attention zeros, causal': attended([2, 2, 2, true], { q: ZEROS, k: ZEROS, v: [1, 2, 3, 4] }, [1, 2, 2, 3]),
+  'attention zeros': attended([2, 2, 2], { q: ZEROS, k: ZEROS, v: [1, 2, 3, 4] }, [2, 3, 2, 3]),
+  'attention one key wins': attended([1, 2, 2], { q: [1, 0], k: [10, 0, 0, 0], v: [100, 200, 0, 0] }, [100, 200], {
     within: 0.1,
-  },
-  'attention sharp softmax': {
-    op: 'attention',
-    shape: attend(1, 3, 2),
-    inputs: { q: [10, 0], k: [10, 0, 0, 0, 0, 0], v: [1, 0, 0, 1, 0, 0] },
-    output: 'o',
-    want: [1, 0],
-    within: 0.01,
-  },
+  }),
+  'attention sharp softmax': attended(
+    [1, 3, 2],
+    { q: [10, 0], k: [10, 0, 0, 0, 0, 0], v: [1, 0, 0, 1, 0, 0] },
+    [1, 0],
+    {
+      within: 0.01,
+    },
+  ),
   ...Object.fromEntries(
-    (
-      [
-        ['sum', [0]],
-        ['max', [-Infinity]],
-        ['min', [Infinity]],
-        ['mean', [Number.NaN]],
-      ] as const
-    ).map(([op, [value]]) => [
+    Object.entries({ sum: 0, max: -Infinity, min: Infinity, mean: Number.NaN }).map(([op, value]) => [
       `reduce ${op} of an empty axis`,
-      {
-        op: 'reduce',
-        shape: { op, shape: [2, 0], axis: 1 },
-        inputs: { input: [0] },
-        output: 'output',
-        want: [value, value],
-      },
+      of('reduce', { op, shape: [2, 0], axis: 1 }, { input: [0] }, [value, value]),
     ]),
   ),
   ...rampCases(),
@@ -254,20 +142,12 @@ function rampCases(): Record<string, NumberCase> {
       [1.5, 5.5, 9.5, 13.5, 17.5, 21.5],
     ],
   };
-  const cases: Record<string, NumberCase> = {};
-  for (const [op, axes] of Object.entries(byAxis)) {
-    for (const [axis, want] of axes.entries()) {
-      cases[`reduce ${op} of a ramp, axis ${axis}`] = {
-        op: 'reduce',
-        shape: { op, shape: [2, 3, 4], axis },
-        inputs: { input: ramp(24) },
-        output: 'output',
-        want,
-        ...(op === 'mean' ? { ulps: 4 } : {}),
-      };
-    }
-  }
-  return cases;
+  const ofAxes = ([op, axes]: readonly [string, readonly Values[]]): [string, NumberCase][] =>
+    axes.map((want, axis) => [
+      `reduce ${op} of a ramp, axis ${axis}`,
+      of('reduce', { op, shape: [2, 3, 4], axis }, { input: ramp(24) }, want, op === 'mean' ? { ulps: 4 } : {}),
+    ]);
+  return Object.fromEntries(Object.entries(byAxis).flatMap(ofAxes));
 }
 
 /** Inputs and outputs as written down in BEHAVIOUR. */

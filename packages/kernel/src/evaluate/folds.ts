@@ -1,0 +1,108 @@
+import type { FoldOp, ValueType } from '@concord/backend-core/kernel';
+import type { Numbers } from './node-loops.ts';
+
+/** The folded states of some rows, in float64: sums of float32 are nearly exact there, and integers are themselves. */
+export interface Totals {
+  readonly values: Float64Array;
+  /** For argmax and argmin: the place of the value; Infinity before there is one. */
+  readonly places: Float64Array;
+}
+
+/** A fold of the elements of a row from `at` on, on top of what came before. */
+type Step = (total: number, x: Numbers, at: number, end: number) => number;
+
+/** A fold of an operand of a type. */
+export interface Fold {
+  /** The fold of nothing. */
+  readonly empty: number;
+  /** Adds `length` elements, of which the first is element `place` of its row, to the total of the row. */
+  take(totals: Totals, row: number, x: Numbers, at: number, length: number, place: number): void;
+  /** The result of a row of that many elements. */
+  finish(totals: Totals, row: number, count: number): number;
+}
+
+const sum: Step = (total, x, at, end) => {
+  let result = total;
+  for (let i = at; i < end; i++) result += x[i]!;
+  return result;
+};
+const wrappedSum: Step = (total, x, at, end) => {
+  let result = total;
+  for (let i = at; i < end; i++) result = (result + x[i]!) | 0;
+  return result;
+};
+const product: Step = (total, x, at, end) => {
+  let result = total;
+  for (let i = at; i < end; i++) result *= x[i]!;
+  return result;
+};
+const wrappedProduct: Step = (total, x, at, end) => {
+  let result = total;
+  for (let i = at; i < end; i++) result = Math.imul(result, x[i]!);
+  return result;
+};
+const max: Step = (total, x, at, end) => {
+  let result = total;
+  for (let i = at; i < end; i++) result = Math.max(result, x[i]!);
+  return result;
+};
+const min: Step = (total, x, at, end) => {
+  let result = total;
+  for (let i = at; i < end; i++) result = Math.min(result, x[i]!);
+  return result;
+};
+
+const LEAST = { f32: -Infinity, i32: -(2 ** 31), u32: 0, bool: 0 };
+const GREATEST = { f32: Infinity, i32: 2 ** 31 - 1, u32: 2 ** 32 - 1, bool: 1 };
+
+/** The fold of that name. */
+export function foldOf(op: FoldOp, type: ValueType): Fold {
+  const isFloat = type === 'f32';
+  switch (op) {
+    case 'sum':
+    case 'count':
+      return stepwise(0, isFloat ? sum : wrappedSum);
+    case 'mean':
+      return { ...stepwise(0, sum), finish: ({ values }, row, count) => values[row]! / count };
+    case 'product':
+      return stepwise(1, isFloat ? product : wrappedProduct);
+    case 'max':
+    case 'any':
+      return stepwise(LEAST[type], max);
+    case 'min':
+    case 'all':
+      return stepwise(GREATEST[type], min);
+    case 'argmax':
+      return placeOf((x, best) => x > best);
+    case 'argmin':
+      return placeOf((x, best) => x < best);
+  }
+}
+
+function stepwise(empty: number, step: Step): Fold {
+  return {
+    empty,
+    take: ({ values }, row, x, at, length) => {
+      values[row] = step(values[row]!, x, at, at + length);
+    },
+    finish: ({ values }, row) => values[row]!,
+  };
+}
+
+/** The place of the first NaN, else of the first of the best; 0 in an empty row. */
+function placeOf(isBetter: (x: number, best: number) => boolean): Fold {
+  return {
+    empty: 0,
+    take: ({ values, places }, row, numbers, at, length, place) => {
+      for (let i = 0; i < length; i++) {
+        const x = numbers[at + i]!;
+        const best = values[row]!;
+        const wins = isBetter(x, best) || (Number.isNaN(x) && !Number.isNaN(best));
+        if (places[row] !== Infinity && !wins) continue;
+        values[row] = x;
+        places[row] = place + i;
+      }
+    },
+    finish: ({ places }, row) => (places[row] === Infinity ? 0 : places[row]!),
+  };
+}
