@@ -141,7 +141,9 @@ await runMain(async () => {
       for (const unit of units.filter(({ language }) => ['ts', 'tsx'].includes(language))) {
         const file = join(folder, rooms, unit.name);
         const program = join(folder, 'built', rooms, unit.name.replace(/\.ts$/, '.js'));
-        if (unit.prints !== undefined) programs.push({ page, unit, program });
+        if (unit.on !== undefined && process.platform !== 'linux')
+          notes.push(`${page}:${unit.blocks[0]?.line}: not run on ${process.platform}, which has no software device`);
+        else if (unit.prints !== undefined) programs.push({ page, unit, program });
         mkdirSync(dirname(file), { recursive: true });
         // A block without import or export would share its names with every other.
         writeFileSync(file, `${textInPlace(unit)}export {};\n`);
