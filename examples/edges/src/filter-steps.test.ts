@@ -1,8 +1,7 @@
 import { conv2dReference } from '@concord/backend-cpu/reference';
 import { expect, test } from 'vitest';
-import { checkSteps } from './check-steps.ts';
 import { edgePixels, picturePixels, planesOf } from './filter-picture.ts';
-import { binomialWeights, filterSteps, MAX_BLUR } from './filter-steps.ts';
+import { binomialWeights, checkSteps, filterSteps, MAX_BLUR } from './filter-steps.ts';
 
 const grey = (rows: readonly (readonly number[])[]) => ({
   width: rows[0]?.length ?? 0,
