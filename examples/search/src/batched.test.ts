@@ -11,13 +11,6 @@ function recording(largest: number): { batches: number[][]; ask: (question: numb
   return { batches, ask: batched(answerAll, largest) };
 }
 
-test('answers what comes at once by one batch, and each question with its own answer', async () => {
-  const { batches, ask } = recording(10);
-  expect(await Promise.all([1, 2, 3].map(ask))).toEqual([2, 4, 6]);
-  expect(await ask(4)).toBe(8);
-  expect(batches).toEqual([[1, 2, 3], [4]]);
-});
-
 test('batches what comes during a batch, up to the largest', async () => {
   const batches: number[][] = [];
   const release: (() => void)[] = [];

@@ -54,11 +54,8 @@ test('says with --verbose what the registry tried', async () => {
 test.each([
   ['a folder that does not exist', ['apple', '--dir', '/no/such/folder'], 'NO_SUCH_FOLDER'],
   ['a question without words', ['how do I?'], 'NO_WORDS'],
-  ['a backend that does not exist', ['apple', '--backend', 'gpu'], 'INVALID_ARGUMENT'],
-  ['a number that is none', ['apple', '--top', 'many'], 'USAGE'],
   ['more than every device finds', ['apple', '--top', '257'], 'USAGE'],
   ['a question for a server', ['apple', '--serve'], 'USAGE'],
-  ['an option that does not exist', ['apple', '--jsn'], 'USAGE'],
   ['no question', [], 'USAGE'],
 ])('%s is an error in one line with a hint', async (_, args, code) => {
   const ended = await run(args);
@@ -77,23 +74,6 @@ test('a folder without text, and words that no passage has, are such errors too'
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('none of 2 passages') });
 });
 
-test('names the backends there are, also for CONCORD_BACKEND', async () => {
-  expect((await run(['apple', '--backend', 'gpu'])).stderr).toContain(
-    'no backend "gpu"; there are: level-zero, webgpu, wasm, cpu',
-  );
-  vi.stubEnv('CONCORD_BACKEND', 'gpu');
-  expect((await run(['apple', '--dir', folder])).code).toBe(2);
-});
-
-test('shows the stack with --verbose', async () => {
-  expect((await run(['apple', '--backend', 'gpu', '--verbose'])).stderr).toContain('\n    at ');
-});
-
-test('leaves without a word when it is interrupted', async () => {
-  const ended = await run(['apple', '--dir', folder], AbortSignal.abort());
-  expect(ended).toEqual({ code: 130, stdout: '', stderr: '' });
-});
-
 test('stops in the middle of the work when it is interrupted', async () => {
   const text = Array.from({ length: 40_000 }, (_, i) => `word${i} and word${i * 7}`).join('\n\n');
   const many = await mkdtemp(join(tmpdir(), 'concord-many-'));
@@ -103,12 +83,6 @@ test('stops in the middle of the work when it is interrupted', async () => {
   const ended = await run(['word1', '--dir', many], interrupt.signal);
   await rm(many, { recursive: true });
   expect(ended).toEqual({ code: 130, stdout: '', stderr: '' });
-});
-
-test('has help with examples and exit codes', async () => {
-  const { code, stdout } = await run(['--help']);
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/Usage: search .*Examples:.*Exit codes:/s);
 });
 
 /** Runs the program until a test interrupts it as Ctrl-C does. */

@@ -37,11 +37,6 @@ test('shows what was found, where, how fast and on what', () => {
   for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
 });
 
-test('says what the registry tried if asked, and where no GPU was used', () => {
-  expect(format(onGpu, true)).toContain('Backends tried:\n*  cpu');
-  expect(format(result, false)).toContain('Backends tried:\n*  cpu');
-});
-
 test('marks the words looked for, and a check that failed', () => {
   const text = format(
     { ...result, check: { passed: false, largestDifference: 1, allowed: 0, scores: 2 } },

@@ -192,23 +192,6 @@ async function openOddly(url: string): Promise<Socket[]> {
   return sockets;
 }
 
-test('close does not wait for connections without a request', async () => {
-  const own = await startServer(index, 0);
-  const sockets = await openOddly(own.url);
-  const started = performance.now();
-  await own.close();
-  expect(performance.now() - started).toBeLessThan(5_000);
-  for (const socket of sockets) socket.destroy();
-});
-
-test('headers that do not arrive in time end their connection', async () => {
-  const hasty = await startServer(index, 0, 200);
-  const socket = connect(Number(new URL(hasty.url).port), '127.0.0.1');
-  socket.write('POST /search HTTP/1.1\r\nhost: lo');
-  expect(Buffer.concat(await socket.toArray()).toString()).toMatch(/^HTTP\/1.1 408 /);
-  await hasty.close();
-});
-
 test('the process ends on Ctrl-C, whatever connections there are', async () => {
   const child = spawn(process.execPath, [MAIN, '--serve', '--dir', folder, '--backend', 'cpu'], {
     stdio: ['ignore', 'pipe', 'inherit'],
