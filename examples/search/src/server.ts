@@ -1,13 +1,15 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { boundedServer, UserError } from '@concord/example-command';
+import { setTimeout as wait } from 'node:timers/promises';
+import { UserError } from '@concord/example-command';
 import { batched } from './batched.ts';
 import type { Question, SearchIndex } from './search-index.ts';
 
 type SearchServer = Readonly<{ url: string; close: () => Promise<unknown> }>;
 const MAX_BODY_LENGTH = 16_384;
 const MAX_BATCH = 64;
+const MAX_CONNECTIONS = 1024;
 /** The minimum of `limits.maxTopK`. */
 export const MAX_TOP = 256;
 /** HTTP status by an error's code; that of other bad requests is 400. */
@@ -20,7 +22,19 @@ const STATUS: Readonly<Record<string, number>> = { FORBIDDEN: 403, NOT_FOUND: 40
  */
 export async function startServer(index: SearchIndex, port: number, timeoutMs = 10_000): Promise<SearchServer> {
   const search = batched((questions: Question[]) => index.search(questions, { timeoutMs }), MAX_BATCH);
-  const { server, close } = boundedServer(timeoutMs, (request, response) => {
+  const limits = {
+    headersTimeout: timeoutMs,
+    requestTimeout: 2 * timeoutMs,
+    connectionsCheckingInterval: timeoutMs / 10,
+  };
+  const waiting = new Set<Promise<unknown>>();
+  const server = createServer(limits, (request, response) => {
+    const closed: Promise<unknown> = once(response, 'close').then(() => waiting.delete(closed));
+    waiting.add(closed);
+    answer(request, response);
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const send = (status: number, body: unknown): void => {
       clearTimeout(timer);
       if (response.headersSent) return;
@@ -33,9 +47,16 @@ export async function startServer(index: SearchIndex, port: number, timeoutMs = 
       send(error instanceof UserError ? (STATUS[code] ?? 400) : 500, { error: { code, message } });
     };
     const timer = setTimeout(() => fail(new UserError('TIMEOUT', `no answer in ${timeoutMs} ms`)), timeoutMs);
-    const answer = async (): Promise<void> => send(200, await search(await questionOf(request)));
-    answer().catch(fail);
-  });
+    const found = async (): Promise<void> => send(200, await search(await questionOf(request)));
+    found().catch(fail);
+  };
+  const close = async (): Promise<void> => {
+    const closed = once(server.close(), 'close');
+    // By then each request has its answer, which its client may never read.
+    await Promise.race([Promise.all(waiting), wait(1.1 * timeoutMs, undefined, { ref: false })]);
+    server.closeAllConnections();
+    await closed;
+  };
   await once(server.listen(port, '127.0.0.1'), 'listening');
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }

@@ -1,4 +1,3 @@
-import { wrap } from '@concord/example-command';
 import { tokenize } from './tokenize.ts';
 
 const SNIPPET_WORDS = 36;
@@ -13,4 +12,9 @@ export function snippet(text: string, wanted: string[], width: number, mark: (wo
   const end = start + SNIPPET_WORDS;
   const shown = `${start > 0 ? '... ' : ''}${words.slice(start, end).join(' ')}${end < words.length ? ' ...' : ''}`;
   return wrap(shown, width).map((line) => line.replace(/\S+/g, (word) => (isWanted(word) ? mark(word) : word)));
+}
+
+/** Breaks a text at blanks into lines of at most `width` characters; a longer word stays whole. */
+function wrap(text: string, width: number): string[] {
+  return text.match(new RegExp(`\\S.{0,${width - 1}}(?!\\S)|\\S+`, 'g')) ?? [];
 }
