@@ -28,7 +28,5 @@ export const headings = {
   backend: ['## Requirements', '## Limits'],
 };
 
-export const maxLines = 400;
-
 /** Of the sources of an example, without its tests. */
 export const maxExampleLines = 600;

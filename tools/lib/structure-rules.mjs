@@ -6,7 +6,6 @@ import {
   derivedMark,
   headings,
   maxExampleLines,
-  maxLines,
   opRooms,
   selfContained,
   separateRooms,
@@ -15,11 +14,8 @@ import {
 /** @typedef {{ file: string, expected: string }} Violation */
 /** @typedef {ReturnType<typeof readTree>} Tree */
 
-const kebabCase = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)+$/;
 const testFile = /\.test\.(ts|mjs)$/;
-const generated = /\/generated\//;
 const importSpecifier = /(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g;
-const focusedTest = /\b(?:describe|it|test|suite)(?:\.\w+)*\.(?:only|skip)\b/;
 
 /**
  * The checkout as the rules see it: the paths of all files, with `/`, without installed packages and build output.
@@ -141,13 +137,6 @@ const rules = {
       ];
     }),
 
-  shortFiles: (tree) =>
-    tree.files
-      .filter((file) => /^packages\/[^/]+\/src\//.test(file) && !generated.test(file))
-      .map((file) => ({ file, lines: tree.text(file).trimEnd().split('\n').length }))
-      .filter(({ lines }) => lines > maxLines)
-      .map(({ file, lines }) => ({ file, expected: `at most ${maxLines} lines, found ${lines}` })),
-
   shortExamples: (tree) => {
     /** @type {Map<string, number>} */
     const linesOf = new Map();
@@ -159,18 +148,6 @@ const rules = {
       .filter(([, lines]) => lines > maxExampleLines)
       .map(([file, lines]) => ({ file, expected: `at most ${maxExampleLines} lines of source, found ${lines}` }));
   },
-
-  kebabCaseNames: (tree) =>
-    tree.files
-      .filter((file) => /^(packages\/[^/]+|examples\/[^/]+|bench|tools)\/(src|test|bin|lib)\//.test(file))
-      .filter((file) => !kebabCase.test(posix.basename(file)))
-      .map((file) => ({ file, expected: 'a kebab-case file name' })),
-
-  noFocusedTests: (tree) =>
-    tree.files
-      .filter((file) => testFile.test(file))
-      .filter((file) => focusedTest.test(tree.text(file)))
-      .map((file) => ({ file, expected: 'no .skip and no .only: a test runs or it does not exist' })),
 };
 
 /** Every violation of the tree's rules below `root`, in the order of the rules. @param {string} root */

@@ -11,6 +11,7 @@ export {
   type Progress,
   progressOn,
   widthOf,
+  wrap,
   writeResult,
 } from './output.ts';
 export {

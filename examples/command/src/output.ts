@@ -24,6 +24,11 @@ export function widthOf({ columns = 100 }: Output): number {
   return Math.min(100, Math.max(40, columns));
 }
 
+/** Breaks a text at blanks into lines of at most `width` characters; a longer word stays whole. */
+export function wrap(text: string, width: number): string[] {
+  return text.match(new RegExp(`\\S.{0,${width - 1}}(?!\\S)|\\S+`, 'g')) ?? [];
+}
+
 /** Writes a result: as one JSON object with `--json`, else as text. */
 export function writeResult(stdout: Output, json: boolean | undefined, result: object, text: () => string): void {
   stdout.write(`${json === true ? JSON.stringify(result) : text()}\n`);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { batched } from './batched.ts';
+import { batched } from './server.ts';
 
 function recording(largest: number): { batches: number[][]; ask: (question: number) => Promise<number> } {
   const batches: number[][] = [];

@@ -2,7 +2,7 @@ import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PassageMatrix } from './passage-matrix.ts';
-import { DIMENSIONS } from './unit-vector.ts';
+import { DIMENSIONS } from './vocabulary.ts';
 
 let backend: ComputeBackend;
 let matrix: PassageMatrix;

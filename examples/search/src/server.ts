@@ -1,15 +1,13 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { UserError } from '@concord/example-command';
-import { batched } from './batched.ts';
 import type { Question, SearchIndex } from './search-index.ts';
 
 type SearchServer = Readonly<{ url: string; close: () => Promise<unknown> }>;
 const MAX_BODY_LENGTH = 16_384;
 const MAX_BATCH = 64;
-const MAX_CONNECTIONS = 1024;
 /** The minimum of `limits.maxTopK`. */
 export const MAX_TOP = 256;
 /** HTTP status by an error's code; that of other bad requests is 400. */
@@ -31,10 +29,6 @@ export async function startServer(index: SearchIndex, port: number, timeoutMs = 
   const server = createServer(limits, (request, response) => {
     const closed: Promise<unknown> = once(response, 'close').then(() => waiting.delete(closed));
     waiting.add(closed);
-    answer(request, response);
-  });
-  server.maxConnections = MAX_CONNECTIONS;
-  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const send = (status: number, body: unknown): void => {
       clearTimeout(timer);
       if (response.headersSent) return;
@@ -47,9 +41,9 @@ export async function startServer(index: SearchIndex, port: number, timeoutMs = 
       send(error instanceof UserError ? (STATUS[code] ?? 400) : 500, { error: { code, message } });
     };
     const timer = setTimeout(() => fail(new UserError('TIMEOUT', `no answer in ${timeoutMs} ms`)), timeoutMs);
-    const found = async (): Promise<void> => send(200, await search(await questionOf(request)));
-    found().catch(fail);
-  };
+    const answer = async (): Promise<void> => send(200, await search(await questionOf(request)));
+    answer().catch(fail);
+  });
   const close = async (): Promise<void> => {
     const closed = once(server.close(), 'close');
     // By then each request has its answer, which its client may never read.
@@ -75,4 +69,25 @@ async function questionOf(request: IncomingMessage): Promise<Question> {
   const { question, top = 5 } = (given ?? {}) as Partial<Question>;
   if (typeof question === 'string' && Number.isInteger(top) && top > 0 && top <= MAX_TOP) return { question, top };
   throw new UserError('BAD_REQUEST', 'the body must be JSON: { "question": text, "top": 1 to 256 }');
+}
+
+/** Makes a function that answers questions in batches, one at a time: what comes during one is in the next. */
+export function batched<Q, A>(answer: (questions: Q[]) => Promise<A[]>, max: number): (question: Q) => Promise<A> {
+  let batch: Q[] = [];
+  let answers: Promise<A[]> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  return async (question) => {
+    if (answers === undefined || batch.length === max) {
+      const questions: Q[] = (batch = []);
+      answers = last.then(async () => {
+        // Requests that have arrived already are taken first.
+        await setImmediate();
+        if (batch === questions) answers = undefined;
+        return answer(questions);
+      });
+      last = answers.catch(() => undefined);
+    }
+    const place = batch.push(question) - 1;
+    return (await answers)[place] as A;
+  };
 }
