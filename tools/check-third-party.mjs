@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { textOf, unitsOf } from './lib/docs-code.mjs';
 import { packAll } from './lib/pack.mjs';
 import { root } from './lib/paths.mjs';
-import { runQuietly, strangersEnvironment } from './lib/run-quietly.mjs';
+import { installPacked, runQuietly, strangersEnvironment } from './lib/run-quietly.mjs';
 import { runMain } from './lib/run.mjs';
 
 const GUIDE = 'docs/writing-a-backend.md';
@@ -73,15 +73,11 @@ await runMain(async () => {
     const isOwn = (/** @type {{ name: string }} */ { name }) => /^@concord\/(backend-core|kernel)$/.test(name);
     const own = all.filter(isOwn).map(({ tarball }) => tarball);
     const others = all.filter((each) => !isOwn(each)).map(({ tarball }) => tarball);
-    const env = strangersEnvironment();
-    const inProject = { cwd: project, env };
+    const inProject = { cwd: project, env: strangersEnvironment() };
 
     console.log(`wrote ${writeFilesOfGuide(project).join(', ')}`);
-    const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline'];
-    // All our tarballs in one command: npm would look for a missing one in the registry.
-    const typescript = `typescript@${devDependencies.typescript}`;
-    runQuietly('npm', ['install', ...quiet, ...own], inProject);
-    runQuietly('npm', ['install', ...quiet, '--save-dev', ...others, typescript], inProject);
+    installPacked(project, own);
+    installPacked(project, ['--save-dev', ...others, `typescript@${devDependencies.typescript}`]);
     for (const name of readdirSync(join(project, 'node_modules/@concord'))) {
       const folder = join(project, 'node_modules/@concord', name);
       if (lstatSync(folder).isSymbolicLink()) throw new Error(`${name} is linked, not installed`);

@@ -66,7 +66,7 @@ export function filterSteps(width: number, height: number, filters: Filters): Fi
 }
 
 /** `C(2 r, i) / 4^r`: close to a Gaussian of standard deviation sqrt(r / 2), sums to 1, exact in float32. */
-export function binomialWeights(radius: number): number[] {
+function binomialWeights(radius: number): number[] {
   let row = [1];
   for (let i = 0; i < 2 * radius; i++) row = [...row, 0].map((value, at) => (value + (row[at - 1] ?? 0)) / 2);
   return row;

@@ -5,7 +5,7 @@ import { CpuBackend } from '@concord/backend-cpu';
 import { runCaptured } from '@concord/example-command/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openCorpus } from '../src/corpus.ts';
-import { fromBytes, merge, type Neighbours } from '../src/neighbours.ts';
+import { merge, type Neighbours } from '../src/neighbours.ts';
 import { makePlan } from '../src/plan.ts';
 import { runProgram } from '../src/program.ts';
 import { TileComputer } from '../src/tile-computer.ts';
@@ -31,12 +31,6 @@ describe('merge', () => {
     expect(merge(parts, 3, 0)).toEqual(list([1, 7], [0.9, 4], [0.5, 1]));
   });
 
-  it('gives the same for any order of the lists, and for what was merged already', () => {
-    const merged = merge(parts, 4, 7);
-    expect(merge([...parts].reverse(), 4, 7)).toEqual(merged);
-    expect(merge([merged], 4, 7)).toEqual(merged);
-  });
-
   it('does not take candidates of the next row for a list that has no more', () => {
     const rows = (width: number, scores: number[], vectors: number[]): Neighbours => ({
       rows: 2,
@@ -53,16 +47,6 @@ describe('merge', () => {
 
   it('does not make up neighbours', () => {
     expect(() => merge(parts, 5, 7)).toThrow('vector 7 has fewer than 5 candidates');
-  });
-
-  it('reads bytes at any place', () => {
-    const bytes = Buffer.concat([Buffer.alloc(1), Buffer.from(Float32Array.of(0.5, 0.25).buffer), Buffer.alloc(8, 1)]);
-    expect(fromBytes(bytes.subarray(1), 2)).toEqual({
-      rows: 2,
-      width: 1,
-      scores: Float32Array.of(0.5, 0.25),
-      vectors: Uint32Array.of(0x01010101, 0x01010101),
-    });
   });
 });
 

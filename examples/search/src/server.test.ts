@@ -12,7 +12,7 @@ import { runInNewContext } from 'node:vm';
 import { CpuBackend } from '@concord/backend-cpu';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { type Answer, SearchIndex } from './search-index.ts';
-import { startServer } from './server.ts';
+import { batched, startServer } from './server.ts';
 
 const FILES = 50;
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
@@ -207,4 +207,25 @@ test('the process ends on Ctrl-C, whatever connections there are', async () => {
   expect(await ended).toEqual([0, null]);
   expect(performance.now() - started).toBeLessThan(5_000);
   for (const socket of sockets) socket.destroy();
+});
+
+test('batches what comes during a batch, up to the largest', async () => {
+  const batches: number[][] = [];
+  const release: (() => void)[] = [];
+  const ask = batched<number, number>(async (questions) => {
+    batches.push(questions);
+    await new Promise<void>((resolve) => release.push(resolve));
+    return questions;
+  }, 3);
+  const first = ask(0);
+  while (batches.length < 1) await new Promise(setImmediate);
+  const others = [1, 2, 3, 4].map(ask);
+  await new Promise(setImmediate);
+  expect(batches).toEqual([[0]]);
+  for (let done = 0; done < 3; done++) {
+    while (release.length <= done) await new Promise(setImmediate);
+    release[done]?.();
+  }
+  expect(await Promise.all([first, ...others])).toEqual([0, 1, 2, 3, 4]);
+  expect(batches).toEqual([[0], [1, 2, 3], [4]]);
 });

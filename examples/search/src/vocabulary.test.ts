@@ -12,15 +12,6 @@ test('knows which passages have a term, and how rare that makes it', () => {
   expect(vocabulary.vectorOf(['rare', 'common'])).toEqual(unitVector(['rare', 'common'], (term) => weights[term] ?? 0));
 });
 
-test('forgets a passage as if it had never been', () => {
-  const [vocabulary, other] = [new Vocabulary(), new Vocabulary()];
-  for (const each of [vocabulary, other]) each.learn(1, ['apple', 'pear']);
-  vocabulary.learn(2, ['apple', 'plum']);
-  vocabulary.forget(2, ['apple', 'plum']);
-  expect(vocabulary).toEqual(other);
-  expect(vocabulary.vectorOf(['apple', 'plum'])).toEqual(other.vectorOf(['apple', 'plum']));
-});
-
 const lengthOf = (vector: Float32Array): number => Math.hypot(...vector);
 
 test('weighs a term by how often it is there and by its weight, with the sign of its hash', () => {
