@@ -4,14 +4,14 @@ const SHOWN = 4;
 /**
  * The share of its attention that each word gives to each, `[words, words]`: the mean of the heads.
  *
- * @param attended - `[heads, words, columns]`, of which the first `words` columns count
+ * @param attended - `[words, heads, columns]`, of which the first `words` columns count
  */
 export function sharesOf(words: number, attended: Float32Array, heads: number): number[][] {
   const columns = attended.length / heads / words;
   return Array.from({ length: words }, (_row, i) =>
     Array.from({ length: words }, (_column, j) => {
       let sum = 0;
-      for (let head = 0; head < heads; head++) sum += attended[(head * words + i) * columns + j] as number;
+      for (let head = 0; head < heads; head++) sum += attended[(i * heads + head) * columns + j] as number;
       return sum / heads;
     }),
   );

@@ -16,9 +16,8 @@ import {
 } from '@concord/example-command';
 import { cutPassages, DIMENSIONS, readDocuments, tokenize } from '@concord/example-search';
 import { Option } from 'commander';
-import { type BlockInput, runBlock } from './attention-block.ts';
+import { type BlockInput, runBlock, untrainedWeights } from './attention-block.ts';
 import { attentionTable, sharesOf } from './attention-table.ts';
-import { untrainedWeights } from './block-weights.ts';
 import { checkBlock } from './check-block.ts';
 import { embedWords } from './embed-words.ts';
 
@@ -54,7 +53,7 @@ export const runProgram: Program = defineProgram<Options>({
   run: async ([sentence = ''], options, context) => {
     const words = wordsOf(sentence);
     const learnt = await learnWords(words, options.dir, context.signal);
-    const require = [{ op: 'batchedGemm' }, { op: 'attention' }, { op: 'gemm' }] as const;
+    const require = [{ op: 'gemm' }, { op: 'attention' }] as const;
     return withBackend(options.backend, require, (backend) => attend(backend, words, learnt, options, context));
   },
 });

@@ -51,23 +51,27 @@ export function counted(count: number, thing: string): string {
 export interface Progress {
   readonly update: (done: number, total: number, note?: string) => void;
   /** Clears the line. */
-  readonly stop: () => void;
+  readonly stop: () => unknown;
 }
 
-/** @param what - in front of the bar */
-export function progressOn(stderr: Output, what: string): Progress {
+/**
+ * @param what - in front of the bar
+ * @param more - of cli-progress
+ */
+export function progressOn(stderr: Output, what: string, more: cliProgress.Options = {}): Progress {
   const bar = new cliProgress.SingleBar({
     stream: stderr as NodeJS.WriteStream,
     format: `${what} {bar} {percentage}% ETA {eta_formatted} {note}`,
     clearOnComplete: true,
     // The program handles Ctrl-C itself.
     gracefulExit: false,
+    ...more,
   });
   return {
     update: (done, total, note = '') => {
       if (bar.isActive) bar.update(done, { note });
       else bar.start(total, done, { note });
     },
-    stop: () => bar.stop(),
+    stop: () => bar.isActive && bar.stop(),
   };
 }
