@@ -5,9 +5,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Application } from 'typedoc';
+import { Application, Logger, LogLevel } from 'typedoc';
 import { findBrokenLinks } from './lib/broken-links.mjs';
-import { CollectingLogger } from './lib/collecting-logger.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const out = fileURLToPath(new URL('dist', import.meta.url));
@@ -21,6 +20,18 @@ function publicPackages() {
     const modules = typed.map(([path]) => manifest.name + path.slice(1));
     return manifest.private ? [] : [{ folder, name: manifest.name, modules }];
   });
+}
+
+/** Collects typedoc's warnings and errors, one text each, instead of printing them. */
+class CollectingLogger extends Logger {
+  /** @type {string[]} */
+  messages = [];
+
+  /** @override @param {string} message @param {LogLevel} level */
+  log(message, level) {
+    super.log(message, level);
+    if (level >= LogLevel.Warn) this.messages.push(message);
+  }
 }
 
 const packages = publicPackages();

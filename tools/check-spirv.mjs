@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { drawCase, MAX_WORK, seeded } from './lib/draw-cases.mjs';
 import { root } from './lib/paths.mjs';
-import { softwareLevelZero } from './lib/software-level-zero.mjs';
+import { softwareLevelZero } from './lib/software-devices.mjs';
 
 /** OpenCL 2.2's rules, but for arithmetic on 16-bit floats, which OpenCL has as an extension. */
 const environmentOf = (/** @type {Uint32Array} */ module) => (usesFloat16(module) ? 'spv1.2' : 'opencl2.2');

@@ -4,8 +4,7 @@
 import { withoutDriverNoise } from './lib/driver-noise.mjs';
 import { prepare } from './lib/prepare.mjs';
 import { run, runMain } from './lib/run.mjs';
-import { softwareLevelZero } from './lib/software-level-zero.mjs';
-import { softwareVulkan } from './lib/software-vulkan.mjs';
+import { softwareLevelZero, softwareVulkan } from './lib/software-devices.mjs';
 
 const given = process.argv.slice(2);
 const search = given.length > 0 ? given : ['how do I report a security problem', '--check'];

@@ -1,7 +1,6 @@
 // @ts-check
 import { spawnSync } from 'node:child_process';
-import { softwareLevelZero } from './software-level-zero.mjs';
-import { softwareVulkan } from './software-vulkan.mjs';
+import { softwareLevelZero, softwareVulkan } from './software-devices.mjs';
 
 /**
  * Runs a piece of code of a page: on the CPU backend, whose numbers are the same on every machine, or where it is for one device on that.

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { root } from '../lib/paths.mjs';
-import { definitions, derivedMark, headings, opRooms } from '../structure.mjs';
+import { definitions, derivedMark, headings, opRooms } from '../lib/structure-rules.mjs';
 
 /** Ops with their own kernels, and one that is a `run`. */
 const PRIMITIVES = ['gemm', 'conv2d', 'attention'];

@@ -2,8 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { driver, readyDriver } from '../../software-devices/level-zero-cpu/lib/cache.mjs';
+import { setUp as setUpLevelZero } from '../../software-devices/level-zero-cpu/setup.mjs';
 import { folderOf, readyDevice } from '../../software-devices/vulkan/lib/cache.mjs';
-import { setUp } from '../../software-devices/vulkan/setup.mjs';
+import { setUp as setUpVulkan } from '../../software-devices/vulkan/setup.mjs';
 import { root } from './paths.mjs';
 
 /** Folders in which a system installs a loader. */
@@ -30,8 +32,21 @@ function systemWorks() {
  */
 export function softwareVulkan({ isWanted, hasLoader = hasSystemLoader, works = systemWorks }) {
   if (hasLoader() && (!isWanted || works())) return {};
-  if (isWanted) setUp(['lavapipe']);
+  if (isWanted) setUpVulkan(['lavapipe']);
   if (readyDevice('lavapipe') === undefined) return {};
   const given = process.env['LD_LIBRARY_PATH'];
   return { LD_LIBRARY_PATH: folderOf('lavapipe') + (given ? delimiter + given : '') };
+}
+
+/**
+ * The additions to a program's environment so that Level Zero finds the CPU driver. Nothing, where the driver is not there.
+ * An environment that names its own driver is left alone.
+ *
+ * @param {{ isWanted: boolean }} options - `isWanted`: the program will use Level Zero; build the driver if need be
+ * @returns {Record<string, string>}
+ */
+export function softwareLevelZero({ isWanted }) {
+  if (!isWanted || process.env['ZE_ENABLE_ALT_DRIVERS']) return {};
+  setUpLevelZero();
+  return readyDriver() === undefined ? {} : { ZE_ENABLE_ALT_DRIVERS: driver };
 }
