@@ -1,14 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runCaptured } from '@concord/example-command/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCaptured, temporaryFolder } from '@concord/example-command/testing';
+import { beforeAll, expect, test } from 'vitest';
 import { runProgram } from './program.ts';
 
-let folder: string;
+const folder = temporaryFolder();
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'concord-attention-'));
   const texts = {
     apple: 'The apple tree in the garden has fruit in autumn, for cider and cake.',
     pear: 'The pear tree in the garden has fruit in autumn, beside the hedge and the gate.',
@@ -17,7 +15,6 @@ beforeAll(async () => {
   };
   for (const [name, text] of Object.entries(texts)) await writeFile(join(folder, `${name}.md`), text);
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 const run = (args: readonly string[]) => runCaptured(runProgram, args);
 

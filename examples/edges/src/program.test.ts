@@ -1,20 +1,14 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runCaptured } from '@concord/example-command/testing';
+import { runCaptured, temporaryFolder } from '@concord/example-command/testing';
 import { PNG } from 'pngjs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readPng } from './png-file.ts';
 import { runProgram } from './program.ts';
 
 const PICTURES = join(import.meta.dirname, '../pictures');
 const SCENE = join(PICTURES, 'scene.png');
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'concord-edges-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const run = (args: readonly string[], signal?: AbortSignal) => runCaptured(runProgram, args, signal);
 

@@ -1,13 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runOnDevice, TESTED_BACKENDS } from '@concord/example-command/testing';
+import { runOnDevice, temporaryFolder, TESTED_BACKENDS } from '@concord/example-command/testing';
 import { PNG } from 'pngjs';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 const PICTURES = join(import.meta.dirname, '../pictures');
-const folder = mkdtempSync(join(tmpdir(), 'concord-edges-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 function pixelsOf(path: string): Buffer {
   return PNG.sync.read(readFileSync(path)).data;

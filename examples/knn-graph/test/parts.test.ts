@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CpuBackend } from '@concord/backend-cpu';
-import { runCaptured } from '@concord/example-command/testing';
-import { afterAll, describe, expect, it } from 'vitest';
+import { runCaptured, temporaryFolder } from '@concord/example-command/testing';
+import { describe, expect, it } from 'vitest';
 import { openCorpus } from '../src/corpus.ts';
 import { merge, type Neighbours } from '../src/neighbours.ts';
 import { makePlan } from '../src/plan.ts';
@@ -12,9 +11,8 @@ import { TileComputer } from '../src/tile-computer.ts';
 import { writeMatrix } from './corpora.mjs';
 
 const never = new AbortController().signal;
-const folder = mkdtempSync(join(tmpdir(), 'concord-knn-'));
+const folder = temporaryFolder();
 const path = join(folder, 'corpus.safetensors');
-afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('merge', () => {
   /** Lists of one row. */

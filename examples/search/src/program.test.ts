@@ -1,22 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runCaptured } from '@concord/example-command/testing';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { runCaptured, temporaryFolder } from '@concord/example-command/testing';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { runProgram } from './program.ts';
 
-let folder: string;
-let empty: string;
+const [folder, empty, others] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'concord-search-'));
-  empty = await mkdtemp(join(tmpdir(), 'concord-empty-'));
   await writeFile(join(folder, 'security.md'), '# Security\n\nReport a security problem by mail, not in public.\n');
   await writeFile(join(folder, 'fruit.txt'), 'Apples and pears.\n\nThe oldest apple tree is four hundred years old.\n');
   await writeFile(join(folder, 'noise.txt'), Uint8Array.of(0, 1, 2, 3, 0, 255));
 });
-afterAll(() => Promise.all([folder, empty].map((path) => rm(path, { recursive: true }))));
-afterEach(() => vi.unstubAllEnvs());
 
 const run = (args: readonly string[], signal?: AbortSignal) => runCaptured(runProgram, args, signal);
 
@@ -76,12 +70,12 @@ test('a folder without text, and words that no passage has, are such errors too'
 
 test('stops in the middle of the work when it is interrupted', async () => {
   const text = Array.from({ length: 40_000 }, (_, i) => `word${i} and word${i * 7}`).join('\n\n');
-  const many = await mkdtemp(join(tmpdir(), 'concord-many-'));
+  const many = join(others, 'many');
+  await mkdir(many);
   await Promise.all(Array.from({ length: 20 }, (_, i) => writeFile(join(many, `${i}.md`), `${i}\n${text}`)));
   const interrupt = new AbortController();
   setTimeout(() => interrupt.abort(), 100);
   const ended = await run(['word1', '--dir', many], interrupt.signal);
-  await rm(many, { recursive: true });
   expect(ended).toEqual({ code: 130, stdout: '', stderr: '' });
 });
 
@@ -107,7 +101,8 @@ function start(args: readonly string[]): { next: (text: string) => Promise<strin
 }
 
 test('--watch searches again when files change, until Ctrl-C', async () => {
-  const watched = await mkdtemp(join(tmpdir(), 'concord-watched-'));
+  const watched = join(others, 'watched');
+  await mkdir(watched);
   await writeFile(join(watched, 'a.md'), 'An apple tree.');
   const program = start(['apple', '--dir', watched, '--watch', '--backend', 'cpu']);
   await program.next('a.md:1');
@@ -116,11 +111,11 @@ test('--watch searches again when files change, until Ctrl-C', async () => {
   await rm(join(watched, 'a.md'));
   expect(await program.next('1 best of 1 passages')).not.toContain('a.md:1');
   expect(await program.interrupt()).toBe(0);
-  await rm(watched, { recursive: true });
 });
 
 test('--serve answers until Ctrl-C, with --watch from files as they are', async () => {
-  const watched = await mkdtemp(join(tmpdir(), 'concord-served-'));
+  const watched = join(others, 'served');
+  await mkdir(watched);
   await writeFile(join(watched, 'a.md'), 'An apple tree.');
   const program = start(['--serve', '--dir', watched, '--watch', '--backend', 'cpu']);
   const [, url = ''] = /POST (\S+):/.exec(await program.next('Ctrl-C')) ?? [];
@@ -133,5 +128,4 @@ test('--serve answers until Ctrl-C, with --watch from files as they are', async 
   await vi.waitFor(async () => expect(await files()).toEqual(['a.md', 'b.md']), { timeout: 20_000, interval: 50 });
   expect(await program.interrupt()).toBe(0);
   await expect(files()).rejects.toThrow();
-  await rm(watched, { recursive: true });
 });

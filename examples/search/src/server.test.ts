@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { CpuBackend } from '@concord/backend-cpu';
+import { temporaryFolder } from '@concord/example-command/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { type Answer, SearchIndex } from './search-index.ts';
 import { batched, startServer } from './server.ts';
@@ -17,13 +17,12 @@ import { batched, startServer } from './server.ts';
 const FILES = 50;
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const { signal } = new AbortController();
-let folder: string;
+const folder = temporaryFolder();
 let backend: CpuBackend;
 let index: SearchIndex;
 let server: Awaited<ReturnType<typeof startServer>>;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'concord-server-'));
   for (let n = 0; n < FILES; n++) {
     await writeFile(join(folder, `${n}.md`), `word${n} word${n} neighbour${n + 1} of all the rest`);
   }
@@ -32,10 +31,7 @@ beforeAll(async () => {
   index = new SearchIndex(backend, folder);
   await index.refresh(signal);
 });
-afterAll(async () => {
-  await backend.dispose();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => backend.dispose());
 beforeEach(async () => {
   server = await startServer(index, 0);
 });
