@@ -7,9 +7,9 @@ import { spawnSync } from 'node:child_process';
 import { dirname, join, resolve } from 'node:path';
 import { blocksOf, textInPlace, textOf, unitsOf } from './lib/docs-code.mjs';
 import { root } from './lib/paths.mjs';
-import { outputProblem } from './lib/run-docs-code.mjs';
 import { runMain, toolEnvironment } from './lib/run.mjs';
 import { shownOutputs, wrongOutputs } from './lib/shown-output.mjs';
+import { softwareLevelZero, softwareVulkan } from './lib/software-devices.mjs';
 
 /** Code that a page quotes in pieces, and the file that the pieces together must be. */
 const QUOTED = [
@@ -107,6 +107,30 @@ function typeErrors(folder, pageOf) {
     const [, rooms = '', at = '', message = ''] = /^([^/\\]+)[/\\][^(]+\((\d+),\d+\): (.*)$/.exec(line) ?? [];
     return pageOf.has(rooms) ? `${pageOf.get(rooms)}:${at}: ${message}` : line;
   });
+}
+
+/**
+ * Runs a piece of code of a page: on the CPU backend, whose numbers are the same on every machine, or where it is for one device on that.
+ *
+ * @param {string} page
+ * @param {import('./lib/docs-code.mjs').Unit} unit
+ * @param {string} program the file it was compiled to
+ * @returns {string[]} a problem, or none
+ */
+function outputProblem(page, { blocks, prints, on }, program) {
+  const at = `${page}:${blocks[0]?.line}`;
+  const env = {
+    ...{ ...process.env, CONCORD_BACKEND: on ?? process.env['CONCORD_BACKEND'] ?? 'cpu' },
+    ...(on === 'webgpu' && softwareVulkan({ isWanted: true })),
+    ...(on === 'level-zero' && softwareLevelZero({ isWanted: true })),
+  };
+  const { status, stdout, stderr, error } = spawnSync(process.execPath, [program], {
+    env,
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  if (error !== undefined || status !== 0) return [`${at}: ends with ${status ?? error?.message}: ${stderr.trim()}`];
+  return stdout.trimEnd() === prints?.trimEnd() ? [] : [`${at}: prints\n${stdout.trimEnd()}\nnot\n${prints}`];
 }
 
 await runMain(async () => {

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { copyCheckout } from './lib/checkout-copy.mjs';
-import { packAll } from './lib/pack.mjs';
-import { publishedPackages, readManifest } from './lib/published.mjs';
+import { packAll, publishedPackages, readManifest } from './lib/published.mjs';
 import { problemsOfPackage, problemsOfRepository, problemsOfVersions } from './lib/release-rules.mjs';
 import { runQuietly } from './lib/run-quietly.mjs';
 import { runMain, toolEnvironment } from './lib/run.mjs';
@@ -18,7 +17,7 @@ const env = toolEnvironment();
 const changesetsIn = (copy) =>
   readdirSync(join(copy, '.changeset')).filter((file) => file.endsWith('.md') && file !== 'README.md');
 
-/** @param {import('./lib/pack.mjs').Packed} packed @param {string} top */
+/** @param {import('./lib/published.mjs').Packed} packed @param {string} top */
 function unpack({ name, tarball }, top) {
   const folder = join(top, 'unpacked', name);
   mkdirSync(folder, { recursive: true });

@@ -209,15 +209,12 @@ function validate() {
   }
 }
 
-/** Returns whether a module declares the capability Float16. @param {Uint32Array} module */
+/** Returns whether a module declares the capability Float16: capabilities come first. @param {Uint32Array} module */
 function usesFloat16(module) {
   const [OP_CAPABILITY, FLOAT16] = [17, 9];
-  for (let at = 5; at < module.length;) {
-    const word = module[at] ?? 0;
-    // Capabilities come first.
-    if ((word & 0xffff) !== OP_CAPABILITY) return false;
-    if (module[at + 1] === FLOAT16) return true;
-    at += word >>> 16;
+  const word = (/** @type {number} */ at) => module[at] ?? 0;
+  for (let at = 5; (word(at) & 0xffff) === OP_CAPABILITY; at += word(at) >>> 16) {
+    if (word(at + 1) === FLOAT16) return true;
   }
   return false;
 }

@@ -5,8 +5,8 @@ import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { textOf, unitsOf } from './lib/docs-code.mjs';
-import { packAll } from './lib/pack.mjs';
 import { root } from './lib/paths.mjs';
+import { packAll } from './lib/published.mjs';
 import { installPacked, runQuietly, strangersEnvironment } from './lib/run-quietly.mjs';
 import { runMain } from './lib/run.mjs';
 

@@ -4,9 +4,8 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packAll } from './lib/pack.mjs';
 import { root } from './lib/paths.mjs';
-import { publishedPackages, readManifest } from './lib/published.mjs';
+import { packAll, publishedPackages, readManifest } from './lib/published.mjs';
 import { installPacked, runQuietly } from './lib/run-quietly.mjs';
 import { runMain } from './lib/run.mjs';
 

@@ -18,7 +18,15 @@ export interface CheckResult {
 export function checkBlock(input: BlockInput, weights: BlockWeights, result: BlockResult): CheckResult {
   const { words, dimensions, heads, headDim, causal } = input;
   const width = heads * headDim;
-  const worst = new WorstShare();
+  let [values, worstShare] = [0, 0];
+  const compare = (got: Float32Array, want: Float64Array, allowed: (index: number) => number): void => {
+    values += want.length;
+    for (const [index, value] of want.entries()) {
+      const share = Math.abs((got[index] ?? Number.NaN) - value) / allowed(index);
+      // NaN is as wrong as can be, but compares as if it were not.
+      worstShare = Math.max(worstShare, Number.isNaN(share) ? Infinity : share);
+    }
+  };
   const compareProduct = (
     m: number,
     n: number,
@@ -28,7 +36,7 @@ export function checkBlock(input: BlockInput, weights: BlockWeights, result: Blo
     got: Float32Array,
   ): void => {
     const { value, magnitude } = gemmReference({ m, n, k }, a, b);
-    worst.compare(got, value, (i) => productBound(k, magnitude[i] as number));
+    compare(got, value, (i) => productBound(k, magnitude[i] as number));
   };
   compareProduct(words, width, dimensions, input.vectors, weights.query, result.queries);
   compareProduct(words, width, dimensions, input.vectors, weights.key, result.keys);
@@ -39,16 +47,16 @@ export function checkBlock(input: BlockInput, weights: BlockWeights, result: Blo
     ...{ batch: 1, heads, seqQ: words, seqKv: words, headDim, scale: 1 / Math.sqrt(headDim), causal },
     strides: { q: rows, k: rows, v: rows, o: rows },
   };
-  for (const [values, got] of [
+  for (const [given, got] of [
     [result.values, result.mixed],
     [unitVectors(input), result.attended],
   ] as const) {
-    const { value, magnitude, scoreMagnitude, spread } = attentionReference(shape, result.queries, result.keys, values);
+    const { value, magnitude, scoreMagnitude, spread } = attentionReference(shape, result.queries, result.keys, given);
     // The oracle's results are heads x words x headDim.
     const rowOf = (i: number): number => (Math.floor(i / headDim) % heads) * words + Math.floor(i / width);
     const at = (i: number): number => rowOf(i) * headDim + (i % headDim);
     const want = value.map((_, i) => value[at(i)] as number);
-    worst.compare(got, want, (i) => {
+    compare(got, want, (i) => {
       const delta = gamma(headDim + 2) * (scoreMagnitude[rowOf(i)] as number);
       const visible = causal ? Math.floor(i / width) + 1 : words;
       const scores = 2 * (Math.expm1(2 * delta) + gamma(4 * visible)) * (magnitude[at(i)] as number);
@@ -56,7 +64,7 @@ export function checkBlock(input: BlockInput, weights: BlockWeights, result: Blo
     });
   }
   compareProduct(words, dimensions, width, result.mixed, weights.output, result.output);
-  return worst.result();
+  return { passed: worstShare <= 1, values, worstShare };
 }
 
 const U = 2 ** -23;
@@ -68,22 +76,4 @@ function gamma(n: number): number {
 
 function productBound(terms: number, magnitude: number): number {
   return gamma(terms + 3) * magnitude + (terms + 2) * MIN_NORMAL;
-}
-
-class WorstShare {
-  #values = 0;
-  #share = 0;
-
-  compare(got: Float32Array, want: Float64Array, allowed: (index: number) => number): void {
-    this.#values += want.length;
-    for (const [index, value] of want.entries()) {
-      const share = Math.abs((got[index] ?? Number.NaN) - value) / allowed(index);
-      // NaN is as wrong as can be, but compares as if it were not.
-      this.#share = Math.max(this.#share, Number.isNaN(share) ? Infinity : share);
-    }
-  }
-
-  result(): CheckResult {
-    return { passed: this.#share <= 1, values: this.#values, worstShare: this.#share };
-  }
 }
