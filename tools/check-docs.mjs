@@ -12,9 +12,11 @@ import { shownOutputs, wrongOutputs } from './lib/shown-output.mjs';
 import { softwareLevelZero, softwareVulkan } from './lib/software-devices.mjs';
 
 /** Code that a page quotes in pieces, and the file that the pieces together must be. */
-const QUOTED = [
-  { page: 'docs/writing-a-backend.md', unit: 'src/index.ts', source: 'examples/minimal-backend/src/index.ts' },
-];
+const QUOTED = {
+  page: 'docs/writing-a-backend.md',
+  name: 'src/index.ts',
+  source: 'examples/minimal-backend/src/index.ts',
+};
 
 const OPTIONS = {
   ...{
@@ -75,15 +77,15 @@ const withoutBlankLines = (text) => text.split('\n').filter((line) => line.trim(
 
 /** @param {string} page @param {import('./lib/docs-code.mjs').Unit[]} units @returns {string[]} */
 function misquotes(page, units) {
-  return QUOTED.filter((quoted) => quoted.page === page).flatMap(({ unit: name, source }) => {
-    const unit = units.find((candidate) => candidate.name === name);
-    if (unit === undefined) return [`${page}: expected the pieces of ${source}, marked "file ${name}"`];
-    const [quoted, actual] = [textOf(unit), readFileSync(join(root, source), 'utf8')].map(withoutBlankLines);
-    const at = (quoted ?? []).findIndex((line, index) => line !== actual?.[index]);
-    if (at < 0 && quoted?.length === actual?.length) return [];
-    const [got, want] = [quoted, actual].map((lines) => lines?.at(at < 0 ? -1 : at));
-    return [`${page}: does not quote ${source}: "${got}" instead of "${want}"`];
-  });
+  const { name, source } = QUOTED;
+  if (page !== QUOTED.page) return [];
+  const unit = units.find((candidate) => candidate.name === name);
+  if (unit === undefined) return [`${page}: expected the pieces of ${source}, marked "file ${name}"`];
+  const [quoted = [], actual = []] = [textOf(unit), readFileSync(join(root, source), 'utf8')].map(withoutBlankLines);
+  const at = quoted.findIndex((line, index) => line !== actual[index]);
+  if (at < 0 && quoted.length === actual.length) return [];
+  const [got, want] = [quoted, actual].map((lines) => lines.at(at));
+  return [`${page}: does not quote ${source}: "${got}" instead of "${want}"`];
 }
 
 /**
