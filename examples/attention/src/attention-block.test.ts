@@ -1,8 +1,8 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import { expect, test } from 'vitest';
-import { attentionTable, sharesOf } from './attention-table.ts';
 import { type BlockInput, type BlockResult, type BlockWeights, runBlock, untrainedWeights } from './attention-block.ts';
 import { checkBlock } from './check-block.ts';
+import { attentionTable, sharesOf } from './program.ts';
 
 const SHAPE = { dimensions: 10, heads: 3, headDim: 8 };
 const WEIGHTS: BlockWeights = { ...untrainedWeights(SHAPE), key: untrainedWeights(SHAPE).value };
