@@ -36,7 +36,6 @@ const NEED_LEVEL_ZERO = [
   'packages/backend-levelzero',
   'software-devices/intel-driver',
   'software-devices/level-zero-cpu',
-  'examples/own-kernel',
 ];
 if (!hasLevelZero) {
   console.log(`not run, as there is no Level Zero on ${process.platform}: tests of ${NEED_LEVEL_ZERO.join(', ')}`);

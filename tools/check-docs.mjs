@@ -7,14 +7,16 @@ import { spawnSync } from 'node:child_process';
 import { dirname, join, resolve } from 'node:path';
 import { blocksOf, textInPlace, textOf, unitsOf } from './lib/docs-code.mjs';
 import { root } from './lib/paths.mjs';
-import { outputProblem } from './lib/run-docs-code.mjs';
 import { runMain, toolEnvironment } from './lib/run.mjs';
 import { shownOutputs, wrongOutputs } from './lib/shown-output.mjs';
+import { softwareLevelZero, softwareVulkan } from './lib/software-devices.mjs';
 
 /** Code that a page quotes in pieces, and the file that the pieces together must be. */
-const QUOTED = [
-  { page: 'docs/writing-a-backend.md', unit: 'src/index.ts', source: 'examples/minimal-backend/src/index.ts' },
-];
+const QUOTED = {
+  page: 'docs/writing-a-backend.md',
+  name: 'src/index.ts',
+  source: 'examples/minimal-backend/src/index.ts',
+};
 
 const OPTIONS = {
   ...{
@@ -75,15 +77,15 @@ const withoutBlankLines = (text) => text.split('\n').filter((line) => line.trim(
 
 /** @param {string} page @param {import('./lib/docs-code.mjs').Unit[]} units @returns {string[]} */
 function misquotes(page, units) {
-  return QUOTED.filter((quoted) => quoted.page === page).flatMap(({ unit: name, source }) => {
-    const unit = units.find((candidate) => candidate.name === name);
-    if (unit === undefined) return [`${page}: expected the pieces of ${source}, marked "file ${name}"`];
-    const [quoted, actual] = [textOf(unit), readFileSync(join(root, source), 'utf8')].map(withoutBlankLines);
-    const at = (quoted ?? []).findIndex((line, index) => line !== actual?.[index]);
-    if (at < 0 && quoted?.length === actual?.length) return [];
-    const [got, want] = [quoted, actual].map((lines) => lines?.at(at < 0 ? -1 : at));
-    return [`${page}: does not quote ${source}: "${got}" instead of "${want}"`];
-  });
+  const { name, source } = QUOTED;
+  if (page !== QUOTED.page) return [];
+  const unit = units.find((candidate) => candidate.name === name);
+  if (unit === undefined) return [`${page}: expected the pieces of ${source}, marked "file ${name}"`];
+  const [quoted = [], actual = []] = [textOf(unit), readFileSync(join(root, source), 'utf8')].map(withoutBlankLines);
+  const at = quoted.findIndex((line, index) => line !== actual[index]);
+  if (at < 0 && quoted.length === actual.length) return [];
+  const [got, want] = [quoted, actual].map((lines) => lines.at(at));
+  return [`${page}: does not quote ${source}: "${got}" instead of "${want}"`];
 }
 
 /**
@@ -107,6 +109,30 @@ function typeErrors(folder, pageOf) {
     const [, rooms = '', at = '', message = ''] = /^([^/\\]+)[/\\][^(]+\((\d+),\d+\): (.*)$/.exec(line) ?? [];
     return pageOf.has(rooms) ? `${pageOf.get(rooms)}:${at}: ${message}` : line;
   });
+}
+
+/**
+ * Runs a piece of code of a page: on the CPU backend, whose numbers are the same on every machine, or where it is for one device on that.
+ *
+ * @param {string} page
+ * @param {import('./lib/docs-code.mjs').Unit} unit
+ * @param {string} program the file it was compiled to
+ * @returns {string[]} a problem, or none
+ */
+function outputProblem(page, { blocks, prints, on }, program) {
+  const at = `${page}:${blocks[0]?.line}`;
+  const env = {
+    ...{ ...process.env, CONCORD_BACKEND: on ?? process.env['CONCORD_BACKEND'] ?? 'cpu' },
+    ...(on === 'webgpu' && softwareVulkan({ isWanted: true })),
+    ...(on === 'level-zero' && softwareLevelZero({ isWanted: true })),
+  };
+  const { status, stdout, stderr, error } = spawnSync(process.execPath, [program], {
+    env,
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  if (error !== undefined || status !== 0) return [`${at}: ends with ${status ?? error?.message}: ${stderr.trim()}`];
+  return stdout.trimEnd() === prints?.trimEnd() ? [] : [`${at}: prints\n${stdout.trimEnd()}\nnot\n${prints}`];
 }
 
 await runMain(async () => {
@@ -141,7 +167,9 @@ await runMain(async () => {
       for (const unit of units.filter(({ language }) => ['ts', 'tsx'].includes(language))) {
         const file = join(folder, rooms, unit.name);
         const program = join(folder, 'built', rooms, unit.name.replace(/\.ts$/, '.js'));
-        if (unit.prints !== undefined) programs.push({ page, unit, program });
+        if (unit.on !== undefined && process.platform !== 'linux')
+          notes.push(`${page}:${unit.blocks[0]?.line}: not run on ${process.platform}, which has no software device`);
+        else if (unit.prints !== undefined) programs.push({ page, unit, program });
         mkdirSync(dirname(file), { recursive: true });
         // A block without import or export would share its names with every other.
         writeFileSync(file, `${textInPlace(unit)}export {};\n`);

@@ -92,15 +92,13 @@ async function rowOf({ name, binary, error = 'it has no binary' }, product) {
   return { kernel: name, product, made: await describeKernel(binary, product) };
 }
 
-/** A line a kernel, with all products beside each other. @param {Row[]} rows @param {readonly Product[]} wanted */
+/** A line a kernel, with all products beside each other. @param {readonly Row[]} rows @param {readonly Product[]} wanted */
 function print(rows, wanted) {
-  const width = Math.max(...rows.map(({ kernel }) => kernel.length));
-  const cells = (/** @type {string[]} */ texts) => texts.map((text) => text.padStart(30)).join('');
-  console.log(`${'lanes, registers, SLM, scratch, loop'.padEnd(width)}${cells([...wanted])}`);
-  for (const kernel of new Set(rows.map((row) => row.kernel))) {
-    const line = wanted.map((product) => cellOf(rows.find((row) => row.kernel === kernel && row.product === product)));
-    console.log(kernel.padEnd(width) + cells(line));
-  }
+  /** @type {Record<string, Record<string, string>>} */
+  const cells = {};
+  for (const row of rows) (cells[row.kernel] ??= {})[row.product] = cellOf(row);
+  console.log('lanes, registers, SLM, scratch, multiply-adds an instruction of the loop');
+  console.table(cells);
   for (const product of wanted) {
     const own = rows.filter((row) => row.product === product);
     const spilling = own.filter(({ made }) => made && made.scratch > 0);
@@ -109,11 +107,10 @@ function print(rows, wanted) {
   }
 }
 
-/** @param {Row | undefined} row */
-function cellOf(row) {
-  if (row === undefined) return '';
-  if (row.made === undefined) return 'fails';
-  const { simd, grf, slm, scratch, loop } = row.made;
+/** @param {Row} row */
+function cellOf({ made }) {
+  if (made === undefined) return 'fails';
+  const { simd, grf, slm, scratch, loop } = made;
   const systolic = loop && loop.systolic > 0 ? ` ${loop.systolic} dpas` : '';
-  return `${simd} ${grf} ${slm} ${scratch} ${ratioOf(row.made)}${systolic}`;
+  return `${simd} ${grf} ${slm} ${scratch} ${ratioOf(made)}${systolic}`;
 }

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { copyCheckout } from './lib/checkout-copy.mjs';
-import { packAll } from './lib/pack.mjs';
-import { publishedPackages, readManifest } from './lib/published.mjs';
+import { packAll, publishedPackages, readManifest } from './lib/published.mjs';
 import { problemsOfPackage, problemsOfRepository, problemsOfVersions } from './lib/release-rules.mjs';
 import { runQuietly } from './lib/run-quietly.mjs';
 import { runMain, toolEnvironment } from './lib/run.mjs';
@@ -18,20 +17,12 @@ const env = toolEnvironment();
 const changesetsIn = (copy) =>
   readdirSync(join(copy, '.changeset')).filter((file) => file.endsWith('.md') && file !== 'README.md');
 
-/** @param {import('./lib/pack.mjs').Packed} packed @param {string} top */
+/** @param {import('./lib/published.mjs').Packed} packed @param {string} top */
 function unpack({ name, tarball }, top) {
   const folder = join(top, 'unpacked', name);
   mkdirSync(folder, { recursive: true });
   runQuietly('tar', ['-xzf', tarball, '-C', folder, '--strip-components', '1'], { cwd: top, env, isSilent: true });
   return folder;
-}
-
-/** @param {readonly (readonly string[])[]} rows the first are the headings */
-function printTable(rows) {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
-  const cell = (/** @type {string} */ text, /** @type {number} */ column) =>
-    column < 2 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0);
-  for (const row of rows) console.log(row.map(cell).join('  '));
 }
 
 await runMain(async () => {
@@ -51,13 +42,14 @@ await runMain(async () => {
       runQuietly('npm', ['run', 'build'], { cwd: folder, env, isSilent: true });
     }
 
-    const packed = packAll(copy, packedInto);
-    const versions = new Map(packed.map(({ name, version }) => [name, version]));
+    const all = packAll(copy, packedInto);
+    const versions = new Map(all.map(({ name, version }) => [name, version]));
     /** @type {{ fixed: string[][] }} */
     const { fixed } = JSON.parse(readFileSync(join(copy, '.changeset/config.json'), 'utf8'));
     problems.push(...problemsOfVersions(versions, fixed));
-    const rows = [['package', 'version', 'files', 'packed', 'unpacked']];
-    for (const each of packed) {
+    /** @type {Record<string, object>} */
+    const rows = {};
+    for (const each of all) {
       const folder = unpack(each, top);
       const text = (/** @type {string} */ file) => readFileSync(join(folder, file), 'utf8');
       const manifest = readManifest(folder);
@@ -65,12 +57,10 @@ await runMain(async () => {
       if (values.repository !== undefined) own.push(...problemsOfRepository(manifest, values.repository));
       problems.push(...own.map((problem) => `${each.name}: ${problem}`));
       const bytes = each.files.reduce((sum, file) => sum + readFileSync(join(folder, file)).length, 0);
-      const sizes = [each.bytes, bytes].map((size) => `${(size / 1000).toFixed(0)} kB`);
-      rows.push([each.name, each.version, `${each.files.length}`, ...sizes]);
+      const [packed, unpacked] = [each.bytes, bytes].map((size) => `${(size / 1000).toFixed(0)} kB`);
+      rows[each.name] = { version: each.version, files: each.files.length, packed, unpacked };
     }
-    console.log('');
-    printTable(rows);
-    console.log('');
+    console.table(rows);
     for (const problem of problems) console.error(problem);
     const seconds = ((performance.now() - started) / 1000).toFixed(0);
     console.log(`release: ${problems.length === 0 ? 'ready' : `${problems.length} problems`} (${seconds} s)`);

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { drawCase, MAX_WORK, seeded } from './lib/draw-cases.mjs';
 import { root } from './lib/paths.mjs';
-import { softwareLevelZero } from './lib/software-level-zero.mjs';
+import { softwareLevelZero } from './lib/software-devices.mjs';
 
 /** OpenCL 2.2's rules, but for arithmetic on 16-bit floats, which OpenCL has as an extension. */
 const environmentOf = (/** @type {Uint32Array} */ module) => (usesFloat16(module) ? 'spv1.2' : 'opencl2.2');
@@ -209,15 +209,12 @@ function validate() {
   }
 }
 
-/** Returns whether a module declares the capability Float16. @param {Uint32Array} module */
+/** Returns whether a module declares the capability Float16: capabilities come first. @param {Uint32Array} module */
 function usesFloat16(module) {
   const [OP_CAPABILITY, FLOAT16] = [17, 9];
-  for (let at = 5; at < module.length;) {
-    const word = module[at] ?? 0;
-    // Capabilities come first.
-    if ((word & 0xffff) !== OP_CAPABILITY) return false;
-    if (module[at + 1] === FLOAT16) return true;
-    at += word >>> 16;
+  const word = (/** @type {number} */ at) => module[at] ?? 0;
+  for (let at = 5; (word(at) & 0xffff) === OP_CAPABILITY; at += word(at) >>> 16) {
+    if (word(at + 1) === FLOAT16) return true;
   }
   return false;
 }

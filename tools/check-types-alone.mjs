@@ -4,10 +4,9 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packAll } from './lib/pack.mjs';
 import { root } from './lib/paths.mjs';
-import { publishedPackages, readManifest } from './lib/published.mjs';
-import { runQuietly, strangersEnvironment } from './lib/run-quietly.mjs';
+import { packAll, publishedPackages, readManifest } from './lib/published.mjs';
+import { installPacked, runQuietly } from './lib/run-quietly.mjs';
 import { runMain } from './lib/run.mjs';
 
 /** TypeScripts that are still met, by their names in `tools/package.json`, and the one in use here. */
@@ -63,15 +62,7 @@ await runMain(async () => {
       writeFileSync(join(folder, 'index.ts'), importing(manifest));
       const names = withDependencies(manifest, manifests);
       const tarballs = packed.filter(({ name }) => names.includes(name)).map(({ tarball }) => tarball);
-      const install = [
-        'install',
-        '--no-audit',
-        '--no-fund',
-        '--loglevel=error',
-        '--prefer-offline',
-        '--ignore-scripts',
-      ];
-      runQuietly('npm', [...install, ...tarballs], { cwd: folder, env: strangersEnvironment() });
+      installPacked(folder, ['--ignore-scripts', ...tarballs]);
       for (const name of ['@types/node', ...Object.keys(manifest.peerDependencies ?? {})]) {
         if (existsSync(join(folder, 'node_modules', name)))
           failures.push(`${manifest.name}: ${name} was installed too`);

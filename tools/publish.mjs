@@ -6,8 +6,8 @@ import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { packAll } from './lib/pack.mjs';
 import { root } from './lib/paths.mjs';
+import { packAll } from './lib/published.mjs';
 import { run, runMain } from './lib/run.mjs';
 
 /**

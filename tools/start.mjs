@@ -1,11 +1,10 @@
 // @ts-check
 // `npm start`: the devices of this machine, then one search over real files, checked against the oracle.
 // `npm start -- "another question" --top 3` replaces the question and its options.
-import { withoutDriverNoise } from './lib/driver-noise.mjs';
+import { driverNoise } from './lib/driver-noise.mjs';
 import { prepare } from './lib/prepare.mjs';
 import { run, runMain } from './lib/run.mjs';
-import { softwareLevelZero } from './lib/software-level-zero.mjs';
-import { softwareVulkan } from './lib/software-vulkan.mjs';
+import { softwareLevelZero, softwareVulkan } from './lib/software-devices.mjs';
 
 const given = process.argv.slice(2);
 const search = given.length > 0 ? given : ['how do I report a security problem', '--check'];
@@ -18,22 +17,10 @@ await runMain(async () => {
     ...softwareVulkan({ isWanted: /\bwebgpu\b/.test(wanted) }),
     ...softwareLevelZero({ isWanted: /\blevel-zero\b/.test(wanted) }),
   };
+  // Without the messages of drivers on stderr.
+  const options = search.includes('--verbose') ? { env } : { env, isShown: driverNoise() };
+  const node = (/** @type {string[]} */ ...args) => run(process.execPath, args, options);
   return (
-    (await runQuietly(['packages/cli/bin/concord.js', 'devices'], env)) ||
-    (await runQuietly(['examples/search/dist/main.js', ...search], env))
+    (await node('packages/cli/bin/concord.js', 'devices')) || (await node('examples/search/dist/main.js', ...search))
   );
 });
-
-/**
- * Runs a program of this repository without the messages of drivers on stderr; `--verbose` keeps them.
- *
- * @param {readonly string[]} args
- * @param {Record<string, string>} env
- */
-async function runQuietly(args, env) {
-  if (search.includes('--verbose')) return run(process.execPath, args, { env });
-  const filter = withoutDriverNoise((text) => process.stderr.write(text));
-  const code = await run(process.execPath, args, { env, onStderr: (text) => filter.add(text) });
-  filter.end();
-  return code;
-}

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { findBrokenLinks } from '../lib/broken-links.mjs';
-import { withoutInternalTypes } from '../lib/unexported.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'concord-links-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -29,16 +28,5 @@ test('a link that leads nowhere is found, in the page, in another and out of the
     'index.html ../secret.html',
     'index.html classes',
     join('classes', 'a.html a.png?x=1'),
-  ]);
-});
-
-test('a type that is not exported is a problem, unless it is known to be internal', () => {
-  const unexported = (/** @type {string} */ name) =>
-    `${name}, defined in @concord/x/src/a.ts, is referenced by .B.c but not included in the documentation`;
-  const messages = [unexported('Known'), unexported('Unknown'), 'Failed to resolve link to "Gone"'];
-  expect(withoutInternalTypes(messages, { '@concord/x': ['Known'], '@concord/y': ['Unknown'] })).toEqual([
-    unexported('Unknown'),
-    'Failed to resolve link to "Gone"',
-    'Unknown of @concord/y need not be listed in internal-types.mjs any more',
   ]);
 });

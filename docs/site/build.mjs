@@ -4,9 +4,10 @@ import { cpSync } from 'node:fs';
 import { dirname, posix, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { injectManifest } from '@serwist/build';
+import { build as bundle } from 'esbuild';
 import { build } from 'vitepress';
 import { findBrokenLinks } from '../../api-reference/lib/broken-links.mjs';
-import { writeServiceWorker } from './lib/offline.mjs';
 
 const { values } = parseArgs({
   options: { out: { type: 'string' }, 'without-api': { type: 'boolean', default: false } },
@@ -30,3 +31,33 @@ console.log(
 );
 console.log(problems.length > 0 ? `${problems.length} links lead nowhere` : `${out}/index.html`);
 process.exitCode = problems.length > 0 ? 1 : 0;
+
+/**
+ * Writes `sw.js`, the service worker that keeps the site for use without a network.
+ *
+ * @param {string} folder with the built site
+ * @returns {Promise<{ count: number, size: number }>} how many files it keeps, and their bytes
+ */
+async function writeServiceWorker(folder) {
+  const worker = `${folder}/sw.js`;
+  await bundle({
+    entryPoints: [`${site}src/service-worker.ts`],
+    outfile: worker,
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: 'es2022',
+  });
+  const { count, size, warnings } = await injectManifest({
+    swSrc: worker,
+    swDest: worker,
+    globDirectory: folder,
+    globPatterns: ['**/*'],
+    // Some 700 pages that few visit: kept as they are visited.
+    globIgnores: ['sw.js', '404.html', 'api/**'],
+    dontCacheBustURLsMatching: /^assets\//,
+    maximumFileSizeToCacheInBytes: 8 * 2 ** 20,
+  });
+  if (warnings.length > 0) throw new Error(warnings.join('\n'));
+  return { count, size };
+}

@@ -3,14 +3,15 @@
 //   <!-- check-docs: continues -->             it goes on from the block above, and sees its names
 //   <!-- check-docs: file src/index.ts -->     it is that file, or its next piece; other blocks of the page may import it
 //   <!-- check-docs: runs -->                  it is also run, and prints what the next block of `text` shows
+//   <!-- check-docs: runs on webgpu -->        on the software device of that backend: webgpu or level-zero
 //   <!-- check-docs: skip, REASON -->          it is not checked
 // A block of the language `console` is a command and its output: see shown-output.mjs.
 
 /** @typedef {{ line: number, language: string, code: string, marker: string }} Block `line`: of its first line of code */
 /**
- * Blocks that are checked as one file. `prints`: its expected output; undefined: it is not run
+ * Blocks that are checked as one file. `prints`: its expected output; undefined: it is not run. `on`: the backend whose device it needs
  *
- * @typedef {{ name: string, language: string, blocks: Block[], prints?: string }} Unit
+ * @typedef {{ name: string, language: string, blocks: Block[], prints?: string, on?: string | undefined }} Unit
  */
 
 const fence = /^(`{3,})(\S*)\s*$/;
@@ -59,14 +60,15 @@ export function unitsOf(markdown) {
     }
     const [, file] = /^file (\S+)$/.exec(block.marker) ?? [];
     const [, reason] = /^skip, (.+)$/.exec(block.marker) ?? [];
+    const [runs, on] = /^runs(?: on (webgpu|level-zero))?$/.exec(block.marker) ?? [];
     const last = units.at(-1);
     const known = units.find(({ name }) => name === file);
     if (reason !== undefined) skipped.push({ line: block.line, reason });
     else if (known !== undefined) known.blocks.push(block);
     else if (file !== undefined) units.push({ name: file, language: block.language, blocks: [block] });
     else if (block.marker === 'continues' && last !== undefined) last.blocks.push(block);
-    else if (block.marker === 'runs' && running === undefined) {
-      running = { name: `line-${block.line}.ts`, language: 'ts', blocks: [block] };
+    else if (runs !== undefined && running === undefined) {
+      running = { name: `line-${block.line}.ts`, language: 'ts', blocks: [block], on };
       units.push(running);
     } else if (block.language === 'console' && block.marker === 'numbers vary') continue;
     else if (block.marker !== '') throw new Error(`line ${block.line}: "${block.marker}" is no marker of check-docs`);

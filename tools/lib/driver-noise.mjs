@@ -10,29 +10,11 @@ const NOISE = [
   /^WARNING: .* is not a conformant [vV]ulkan implementation/,
 ];
 
-/**
- * Passes a program's stderr on, line by line, without the messages of its drivers.
- *
- * @param {(text: string) => void} write
- */
-export function withoutDriverNoise(write) {
-  let rest = '';
+/** Makes a function that says of each line of a program's stderr whether it is the program's own, not of a driver. */
+export function driverNoise() {
   let afterNoise = false;
-  const line = (/** @type {string} */ text, /** @type {string} */ end) => {
-    const isNoise = NOISE.some((pattern) => pattern.test(text)) || (afterNoise && text === '');
-    afterNoise = isNoise;
-    if (!isNoise) write(text + end);
-  };
-  return {
-    /** @param {string} text */
-    add(text) {
-      const lines = (rest + text).split('\n');
-      rest = lines.pop() ?? '';
-      for (const each of lines) line(each, '\n');
-    },
-    end() {
-      if (rest !== '') line(rest, '');
-      rest = '';
-    },
+  return (/** @type {string} */ line) => {
+    afterNoise = NOISE.some((pattern) => pattern.test(line)) || (afterNoise && line === '');
+    return !afterNoise;
   };
 }

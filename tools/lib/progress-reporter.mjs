@@ -1,5 +1,5 @@
 // @ts-check
-// A line now and then on how far a run of the tests is: for vitest.
+// A line now and then on how far a run of the tests is, and at its end their plain count: for vitest.
 import { LONG } from './test-parts.mjs';
 
 /** Between two lines. */
@@ -58,7 +58,24 @@ function minutesAndSeconds(ms) {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`;
 }
 
-/** The reporter. */
+/**
+ * Such as `5120 passed, 0 failed, 3 skipped`. A file that did not load has no test at all, and an unhandled error none that failed: neither
+ * may look like 0.
+ *
+ * @param {readonly { state(): string, children: { allTests(): Iterable<{ result(): { state: string } }> } }[]} modules
+ * @param {number} unhandled errors outside of all tests
+ */
+export function countTests(modules, unhandled) {
+  const states = modules.flatMap((module) => {
+    const own = [...module.children.allTests()].map((test) => test.result().state);
+    return module.state() === 'failed' && !own.includes('failed') ? [...own, 'failed'] : own;
+  });
+  const passed = states.filter((state) => state === 'passed').length;
+  const failed = states.filter((state) => state === 'failed').length;
+  return { passed, failed: failed === 0 && unhandled > 0 ? 1 : failed, skipped: states.length - passed - failed };
+}
+
+/** The reporter. A run in which nothing passed fails. */
 export default class ProgressReporter {
   #progress = new Progress();
   /** @type {NodeJS.Timeout | undefined} */
@@ -77,7 +94,11 @@ export default class ProgressReporter {
     this.#progress.end(module.moduleId, tests.length, tests.filter((test) => test.result().state === 'failed').length);
   }
 
-  onTestRunEnd() {
+  /** @param {readonly import('vitest/node').TestModule[]} modules @param {readonly unknown[]} errors */
+  onTestRunEnd(modules, errors) {
     clearInterval(this.#timer);
+    const { passed, failed, skipped } = countTests(modules, errors.length);
+    console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
+    if (passed === 0) process.exitCode = 1;
   }
 }

@@ -1,5 +1,6 @@
 // @ts-check
-// The rules for packages that are published, as pure functions of the files that would be published.
+// The rules for packages that are published, as pure functions of the files that would be published, beside those of publint and
+// attw in check-packages.mjs: that the files that package.json names are there, and have types.
 import { posix } from 'node:path';
 
 /** @typedef {import('./published.mjs').Manifest} Manifest */
@@ -50,30 +51,10 @@ export function problemsOfManifest(manifest, versions) {
 }
 
 /** @param {PackedPackage} packed @returns {string[]} */
-function problemsOfContents({ manifest, files }) {
-  const problems = ['LICENSE', 'README.md', 'CHANGELOG.md', 'package.json']
-    .filter((file) => !files.includes(file))
-    .map((file) => `no ${file}`);
-  problems.push(...files.filter((file) => NOT_FOR_USERS.test(file)).map((file) => `${file} is not for users`));
-  for (const [path, target] of Object.entries(manifest.exports ?? {})) {
-    const isCode = typeof target === 'object';
-    if (isCode && !Object.hasOwn(target ?? {}, 'types')) problems.push(`exports "${path}" has no types`);
-  }
-  const targets = [manifest.exports, manifest.imports, manifest.bin].flatMap(stringsIn);
-  for (const target of new Set(targets)) {
-    const pattern = new RegExp(`^${target.replace(/^\.\//, '').split('*').map(escapeRegExp).join('.+')}$`);
-    if (!files.some((file) => pattern.test(file))) problems.push(`${target} is named in package.json and not there`);
-  }
-  return problems;
-}
-
-/** @param {string} text */
-const escapeRegExp = (text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
-
-/** @param {unknown} value @returns {string[]} every string at the ends of a tree of objects */
-function stringsIn(value) {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : [];
+function problemsOfContents({ files }) {
+  const missing = ['LICENSE', 'README.md', 'CHANGELOG.md', 'package.json'].filter((file) => !files.includes(file));
+  const others = files.filter((file) => NOT_FOR_USERS.test(file));
+  return [...missing.map((file) => `no ${file}`), ...others.map((file) => `${file} is not for users`)];
 }
 
 /** @param {PackedPackage} packed @returns {string[]} maps of which a debugger or an editor would find only one end */

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { root } from './paths.mjs';
 
 const isWindows = process.platform === 'win32';
@@ -22,19 +23,24 @@ export function toolEnvironment() {
  * @param {object} [options]
  * @param {string} [options.cwd]
  * @param {Record<string, string>} [options.env] added to the environment
- * @param {(text: string) => void} [options.onStderr] takes its stderr, instead of this terminal
+ * @param {(line: string) => boolean} [options.isShown] which lines of its stderr come to this terminal; default: all
  * @returns {Promise<number>} its exit code; 128 + signal where a signal ended it
  */
-export function run(command, args, { cwd = root, env = {}, onStderr } = {}) {
+export function run(command, args, { cwd = root, env = {}, isShown } = {}) {
   return new Promise((resolve, reject) => {
     // Programs in node_modules/.bin are .cmd files on Windows, which only a shell starts.
     const shell = isWindows && command !== process.execPath;
     const quoted = shell ? args.map((arg) => `"${arg}"`) : args;
     const child = spawn(command, quoted, {
       ...{ cwd, env: { ...toolEnvironment(), ...env }, shell },
-      stdio: ['inherit', 'inherit', onStderr ? 'pipe' : 'inherit'],
+      stdio: ['inherit', 'inherit', isShown ? 'pipe' : 'inherit'],
     });
-    child.stderr?.setEncoding('utf8').on('data', (text) => onStderr?.(text));
+    if (child.stderr !== null) {
+      createInterface({ input: child.stderr }).on(
+        'line',
+        (line) => isShown?.(line) && process.stderr.write(`${line}\n`),
+      );
+    }
     // On a terminal Ctrl-C reaches the child by itself, and twice would mean "at once" to some programs. Either way this
     // process stays until the child has left, and ends as it did.
     const forward = (/** @type {NodeJS.Signals} */ signal) => {

@@ -1,25 +1,43 @@
 // @ts-check
+// The rules of `pnpm check:structure`. A new op begins with its definition; the check then names every other file
+// that is missing.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import {
-  definitions,
-  derivedMark,
-  headings,
-  maxExampleLines,
-  maxLines,
-  opRooms,
-  selfContained,
-  separateRooms,
-} from '../structure.mjs';
+
+/** The definitions of the ops; `others` are the other files in their folder. */
+export const definitions = { folder: 'packages/backend-core/src/ops', others: ['index', 'op-definition', 'epilogue'] };
+
+/** One file per op in each of these, or where that would be long a folder whose `suite.ts` it is. */
+export const opRooms = [
+  (/** @type {string} */ op) => `packages/backend-cpu/src/reference/${op}.ts`,
+  (/** @type {string} */ op) => `packages/conformance/src/cases/${op}.ts`,
+];
+
+/** The mark of a definition whose op is a `run` of its own kernel: no backend has kernels for it. */
+export const derivedMark = 'asRun:';
+
+/** Rooms, or packages, that import nothing from each other: one judges the other. */
+const separateRooms = [
+  ['packages/backend-cpu/src/reference', 'packages/backend-cpu/src/kernels'],
+  ['packages/backend-cpu/src/reference', '@concord/kernel'],
+];
+
+/** Packages without dependencies, that also run in a browser. */
+const selfContained = ['packages/backend-core'];
+
+export const headings = {
+  package: ['## Install', '## Use'],
+  backend: ['## Requirements', '## Limits'],
+};
+
+/** Of the sources of an example, without its tests. */
+const maxExampleLines = 600;
 
 /** @typedef {{ file: string, expected: string }} Violation */
 /** @typedef {ReturnType<typeof readTree>} Tree */
 
-const kebabCase = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)+$/;
 const testFile = /\.test\.(ts|mjs)$/;
-const generated = /\/generated\//;
 const importSpecifier = /(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g;
-const focusedTest = /\b(?:describe|it|test|suite)(?:\.\w+)*\.(?:only|skip)\b/;
 
 /**
  * The checkout as the rules see it: the paths of all files, with `/`, without installed packages and build output.
@@ -141,13 +159,6 @@ const rules = {
       ];
     }),
 
-  shortFiles: (tree) =>
-    tree.files
-      .filter((file) => /^packages\/[^/]+\/src\//.test(file) && !generated.test(file))
-      .map((file) => ({ file, lines: tree.text(file).trimEnd().split('\n').length }))
-      .filter(({ lines }) => lines > maxLines)
-      .map(({ file, lines }) => ({ file, expected: `at most ${maxLines} lines, found ${lines}` })),
-
   shortExamples: (tree) => {
     /** @type {Map<string, number>} */
     const linesOf = new Map();
@@ -159,18 +170,6 @@ const rules = {
       .filter(([, lines]) => lines > maxExampleLines)
       .map(([file, lines]) => ({ file, expected: `at most ${maxExampleLines} lines of source, found ${lines}` }));
   },
-
-  kebabCaseNames: (tree) =>
-    tree.files
-      .filter((file) => /^(packages\/[^/]+|examples\/[^/]+|bench|tools)\/(src|test|bin|lib)\//.test(file))
-      .filter((file) => !kebabCase.test(posix.basename(file)))
-      .map((file) => ({ file, expected: 'a kebab-case file name' })),
-
-  noFocusedTests: (tree) =>
-    tree.files
-      .filter((file) => testFile.test(file))
-      .filter((file) => focusedTest.test(tree.text(file)))
-      .map((file) => ({ file, expected: 'no .skip and no .only: a test runs or it does not exist' })),
 };
 
 /** Every violation of the tree's rules below `root`, in the order of the rules. @param {string} root */

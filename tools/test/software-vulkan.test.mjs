@@ -2,7 +2,7 @@
 import { delimiter } from 'node:path';
 import { expect, test } from 'vitest';
 import { folderOf, readyDevice } from '../../software-devices/vulkan/lib/cache.mjs';
-import { softwareVulkan } from '../lib/software-vulkan.mjs';
+import { softwareVulkan } from '../lib/software-devices.mjs';
 
 const yes = () => true;
 const no = () => false;

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { root } from '../lib/paths.mjs';
-import { Progress } from '../lib/progress-reporter.mjs';
+import { countTests, Progress } from '../lib/progress-reporter.mjs';
 import { DIVIDED, environmentOf, LONG, partOf, sampleOfTenth, testsOf } from '../lib/test-parts.mjs';
 
 test('every file that is named is there, in one list only', () => {
@@ -47,4 +47,16 @@ test('progress goes by the time that files take, not by their number', () => {
   for (const file of short) progress.end(file, 10, 0);
   progress.end('/x/none.test.ts', 5, 2);
   expect(progress.line()).toMatch(/^1 min 30 s: \d+ of \d+ files, [\d,]+ tests, 2 failed; about 2 min to go$/);
+});
+
+test('a file that did not load and an error outside of every test count as failed', () => {
+  const file = (/** @type {string} */ state, /** @type {string[]} */ ...states) => ({
+    state: () => state,
+    children: { allTests: () => states.map((own) => ({ result: () => ({ state: own }) })) },
+  });
+  const fine = file('passed', 'passed', 'skipped');
+  expect(countTests([fine, file('failed', 'failed', 'passed')], 1)).toEqual({ passed: 2, failed: 1, skipped: 1 });
+  expect(countTests([fine, file('failed')], 0)).toEqual({ passed: 1, failed: 1, skipped: 1 });
+  expect(countTests([fine], 1)).toEqual({ passed: 1, failed: 1, skipped: 1 });
+  expect(countTests([fine], 0)).toEqual({ passed: 1, failed: 0, skipped: 1 });
 });

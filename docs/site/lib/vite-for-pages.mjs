@@ -1,6 +1,6 @@
 // @ts-check
 import { join } from 'node:path';
-import { bundledText } from './bundled-text.mjs';
+import { build } from 'esbuild';
 
 /** @typedef {NonNullable<import('vitepress').UserConfig['vite']>} ViteConfig */
 
@@ -45,5 +45,27 @@ export function viteForPages(site, more) {
         },
       },
     ],
+  };
+}
+
+const QUERY = '?bundled';
+
+/**
+ * A plugin of Vite: `import text from './file.ts?bundled'` gives the file and all that it imports as the text of one script.
+ *
+ * @returns {import('vitepress').Plugin}
+ */
+function bundledText() {
+  return {
+    name: 'bundled-text',
+    enforce: 'pre',
+    async load(id) {
+      if (!id.endsWith(QUERY)) return undefined;
+      const { outputFiles } = await build({
+        ...{ entryPoints: [id.slice(0, -QUERY.length)], bundle: true, write: false, minify: true },
+        ...{ format: 'iife', platform: 'browser', target: 'es2022' },
+      });
+      return `export default ${JSON.stringify(outputFiles[0]?.text)};`;
+    },
   };
 }

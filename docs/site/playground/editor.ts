@@ -25,7 +25,6 @@ export interface Editor {
   replace(source: string): void;
   /** Marks the line of a fault, or none. */
   mark(fault: Fault | undefined): void;
-  focus(): void;
   destroy(): void;
 }
 
@@ -68,7 +67,6 @@ export function createEditor(parent: HTMLElement, source: string, { onChange, on
     source: () => view.state.doc.toString(),
     replace: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
     mark: (fault) => view.dispatch(setDiagnostics(view.state, diagnosticsOf(view.state, fault))),
-    focus: () => view.focus(),
     destroy: () => view.destroy(),
   };
 }

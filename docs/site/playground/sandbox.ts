@@ -1,4 +1,4 @@
-/* oxlint-disable import/default -- lib/bundled-text.mjs gives the bundle of a file as text */
+/* oxlint-disable import/default -- lib/vite-for-pages.mjs gives the bundle of a file as text */
 import evaluator from './kernel/evaluate.worker.ts?bundled';
 import { type Evaluation, type EvaluationRequest, readEvaluation } from './kernel/evaluation.ts';
 import { type RunProgress, type RunRequest, type RunResult } from './kernel/run-program.ts';

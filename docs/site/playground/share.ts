@@ -21,9 +21,9 @@ const MAX_HASH = 20_000;
  * @throws {Error} where the program is too long for {@link sharedIn}
  */
 export function hashOf({ source, backend }: Shared): string {
-  checkSource(source);
+  checkLength('program', source, MAX_SOURCE);
   const compressed = compressToEncodedURIComponent(JSON.stringify({ source, backend }));
-  checkCompressed(compressed);
+  checkLength('compressed program', compressed, MAX_HASH);
   return `${PREFIX}${compressed}`;
 }
 
@@ -36,25 +36,18 @@ export function hashOf({ source, backend }: Shared): string {
 export function sharedIn(hash: string): Shared | undefined {
   if (!hash.startsWith(PREFIX)) return undefined;
   const compressed = hash.slice(PREFIX.length);
-  checkCompressed(compressed);
+  checkLength('compressed program', compressed, MAX_HASH);
   const text = decompressFromEncodedURIComponent(compressed);
   const { source, backend } = parsed(text);
   if (typeof source !== 'string') throw new Error('the address holds no whole program: a part of it is missing');
-  checkSource(source);
+  checkLength('program', source, MAX_SOURCE);
   return { source, backend: BACKEND_NAMES.find((name) => name === backend) ?? 'webgpu' };
 }
 
-function checkCompressed({ length }: string): void {
-  if (length > MAX_HASH) throw tooLong('compressed program', length, MAX_HASH);
-}
-
-function checkSource({ length }: string): void {
-  if (length > MAX_SOURCE) throw tooLong('program', length, MAX_SOURCE);
-}
-
-function tooLong(what: string, length: number, limit: number): Error {
+function checkLength(what: string, { length }: string, limit: number): void {
+  if (length <= limit) return;
   const [got, most] = [length, limit].map((count) => count.toLocaleString('en'));
-  return new Error(`the ${what} has ${got} characters; an address may hold ${most}`);
+  throw new Error(`the ${what} has ${got} characters; an address may hold ${most}`);
 }
 
 function parsed(text: string | null): { readonly source?: unknown; readonly backend?: unknown } {

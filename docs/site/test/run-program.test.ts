@@ -6,7 +6,7 @@ import { hashOf, MAX_SOURCE, sharedIn } from '../playground/share.ts';
 import { evaluation, readEvaluation } from '../playground/kernel/evaluation.ts';
 import { syntaxFaultOf } from '../playground/kernel/transpile.ts';
 import { type RunProgress, type RunResult, runProgram } from '../playground/kernel/run-program.ts';
-import { verdictOf } from '../playground/kernel/verdict.ts';
+import { verdictOf } from '../playground/kernel/judge.ts';
 import type { Picture } from '../playground/kernel/program-api.ts';
 
 const picture: Picture = {

@@ -95,7 +95,7 @@ await describeInChromium('Test my GPU', () => {
     await page.getByLabel('Only').fill('');
     await page.getByLabel('Cases').selectOption('all: minutes');
     await start(page);
-    await page.locator('.pg-table tbody tr').first().waitFor();
+    await page.getByText(/^[1-9][\d,]* of [\d,]+ cases$/).waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('Cancelled: only a part was run').waitFor();
     expect(await page.getByRole('button', { name: /^concord-/ }).count()).toBe(0);

@@ -1,6 +1,6 @@
-import { attentionReference, batchedGemmReference, gemmReference } from '@concord/backend-cpu/reference';
-import { type BlockInput, type BlockResult, unitVectors } from './attention-block.ts';
-import type { BlockWeights } from './block-weights.ts';
+import type { HeadStrides } from '@concord/backend-core';
+import { attentionReference, gemmReference } from '@concord/backend-cpu/reference';
+import { type BlockInput, type BlockResult, type BlockWeights, unitVectors } from './attention-block.ts';
 
 /** The comparison of the device's results with the oracle's. */
 export interface CheckResult {
@@ -17,52 +17,54 @@ export interface CheckResult {
  */
 export function checkBlock(input: BlockInput, weights: BlockWeights, result: BlockResult): CheckResult {
   const { words, dimensions, heads, headDim, causal } = input;
-  const worst = new WorstShare();
-
-  const projection = {
-    ...{ m: words, n: headDim, k: dimensions, batchCount: heads },
-    ...{ strideA: 0, ldb: heads * headDim, strideB: headDim, strideC: words * headDim },
+  const width = heads * headDim;
+  let [values, worstShare] = [0, 0];
+  const compare = (got: Float32Array, want: Float64Array, allowed: (index: number) => number): void => {
+    values += want.length;
+    for (const [index, value] of want.entries()) {
+      const share = Math.abs((got[index] ?? Number.NaN) - value) / allowed(index);
+      // NaN is as wrong as can be, but compares as if it were not.
+      worstShare = Math.max(worstShare, Number.isNaN(share) ? Infinity : share);
+    }
   };
-  for (const [matrix, got] of [
-    [weights.query, result.queries],
-    [weights.key, result.keys],
-    [weights.value, result.values],
-  ] as const) {
-    const { value, magnitude } = batchedGemmReference(projection, input.vectors, matrix);
-    worst.compare(got, value, (i) => productBound(dimensions, magnitude[i] as number));
-  }
+  const compareProduct = (
+    m: number,
+    n: number,
+    k: number,
+    a: Float32Array,
+    b: Float32Array,
+    got: Float32Array,
+  ): void => {
+    const { value, magnitude } = gemmReference({ m, n, k }, a, b);
+    compare(got, value, (i) => productBound(k, magnitude[i] as number));
+  };
+  compareProduct(words, width, dimensions, input.vectors, weights.query, result.queries);
+  compareProduct(words, width, dimensions, input.vectors, weights.key, result.keys);
+  compareProduct(words, width, dimensions, input.vectors, weights.value, result.values);
 
-  const shape = { batch: 1, heads, seqQ: words, seqKv: words, headDim, scale: 1 / Math.sqrt(headDim), causal };
-  for (const [values, got] of [
+  const rows: HeadStrides = [words * width, headDim, width];
+  const shape = {
+    ...{ batch: 1, heads, seqQ: words, seqKv: words, headDim, scale: 1 / Math.sqrt(headDim), causal },
+    strides: { q: rows, k: rows, v: rows, o: rows },
+  };
+  for (const [given, got] of [
     [result.values, result.mixed],
     [unitVectors(input), result.attended],
   ] as const) {
-    const { value, magnitude, scoreMagnitude, spread } = attentionReference(shape, result.queries, result.keys, values);
-    worst.compare(got, value, (i) => {
-      const row = Math.floor(i / headDim);
-      const delta = gamma(headDim + 2) * (scoreMagnitude[row] as number);
-      const visible = causal ? (row % words) + 1 : words;
-      const scores = 2 * (Math.expm1(2 * delta) + gamma(4 * visible)) * (magnitude[i] as number);
-      return scores + U * (spread[i] as number) + (visible + 2) * MIN_NORMAL;
+    const { value, magnitude, scoreMagnitude, spread } = attentionReference(shape, result.queries, result.keys, given);
+    // The oracle's results are heads x words x headDim.
+    const rowOf = (i: number): number => (Math.floor(i / headDim) % heads) * words + Math.floor(i / width);
+    const at = (i: number): number => rowOf(i) * headDim + (i % headDim);
+    const want = value.map((_, i) => value[at(i)] as number);
+    compare(got, want, (i) => {
+      const delta = gamma(headDim + 2) * (scoreMagnitude[rowOf(i)] as number);
+      const visible = causal ? Math.floor(i / width) + 1 : words;
+      const scores = 2 * (Math.expm1(2 * delta) + gamma(4 * visible)) * (magnitude[at(i)] as number);
+      return scores + U * (spread[at(i)] as number) + (visible + 2) * MIN_NORMAL;
     });
   }
-
-  // Each head adds its product to the sum of those before it, which carries an error already.
-  let sum = new Float64Array(words * dimensions);
-  let allowed = new Float64Array(sum.length);
-  for (let head = 0; head < heads; head++) {
-    const offsets = { a: head * words * headDim, b: head * headDim * dimensions };
-    const call = { m: words, n: dimensions, k: headDim, beta: head === 0 ? 0 : 1 };
-    const before = sum;
-    const { value, magnitude } = gemmReference(call, result.mixed, weights.output, before, offsets);
-    allowed = allowed.map((error, i) => {
-      const kept = error + gamma(3) * (Math.abs(before[i] as number) + error);
-      return productBound(headDim, magnitude[i] as number) + kept;
-    });
-    sum = value as typeof sum;
-  }
-  worst.compare(result.output, sum, (i) => allowed[i] as number);
-  return worst.result();
+  compareProduct(words, dimensions, width, result.mixed, weights.output, result.output);
+  return { passed: worstShare <= 1, values, worstShare };
 }
 
 const U = 2 ** -23;
@@ -74,22 +76,4 @@ function gamma(n: number): number {
 
 function productBound(terms: number, magnitude: number): number {
   return gamma(terms + 3) * magnitude + (terms + 2) * MIN_NORMAL;
-}
-
-class WorstShare {
-  #values = 0;
-  #share = 0;
-
-  compare(got: Float32Array, want: Float64Array, allowed: (index: number) => number): void {
-    this.#values += want.length;
-    for (const [index, value] of want.entries()) {
-      const share = Math.abs((got[index] ?? Number.NaN) - value) / allowed(index);
-      // NaN is as wrong as can be, but compares as if it were not.
-      this.#share = Math.max(this.#share, Number.isNaN(share) ? Infinity : share);
-    }
-  }
-
-  result(): CheckResult {
-    return { passed: this.#share <= 1, values: this.#values, worstShare: this.#share };
-  }
 }

@@ -42,13 +42,7 @@ class Direction {
   awayFrom(other: Direction): Float32Array {
     const difference = this.#sum.map((sum, i) => sum / this.count - (other.#sum[i] as number) / other.count);
     // A word that every passage has points nowhere, and stays at 0.
-    const length = lengthOf(difference) || 1;
+    const length = Math.sqrt(difference.reduce((sum, value) => sum + value * value, 0)) || 1;
     return Float32Array.from(difference, (value) => value / length);
   }
-}
-
-function lengthOf(vector: Float64Array): number {
-  let squares = 0;
-  for (const value of vector) squares += value * value;
-  return Math.sqrt(squares);
 }

@@ -1,14 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runCaptured } from '@concord/example-command/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCaptured, temporaryFolder } from '@concord/example-command/testing';
+import { beforeAll, expect, test } from 'vitest';
 import { runProgram } from './program.ts';
 
-let folder: string;
+const folder = temporaryFolder();
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'concord-attention-'));
   const texts = {
     apple: 'The apple tree in the garden has fruit in autumn, for cider and cake.',
     pear: 'The pear tree in the garden has fruit in autumn, beside the hedge and the gate.',
@@ -17,9 +15,8 @@ beforeAll(async () => {
   };
   for (const [name, text] of Object.entries(texts)) await writeFile(join(folder, `${name}.md`), text);
 });
-afterAll(() => rm(folder, { recursive: true }));
 
-const run = (args: readonly string[], signal?: AbortSignal) => runCaptured(runProgram, args, signal);
+const run = (args: readonly string[]) => runCaptured(runProgram, args);
 
 test('words attend to themselves and to what is used in the same places', async () => {
   const { code, stdout, stderr } = await run(['--dir', folder, '--backend', 'cpu', 'An apple, an engine and a pear']);
@@ -50,13 +47,10 @@ test('as JSON, the shares of each word', async () => {
 });
 
 test.each([
-  ['no sentence', [], 'missing required argument'],
   ['a sentence without words', ['of the'], 'the sentence has no word with meaning'],
   ['a sentence too long', ['apple '.repeat(65)], 'the sentence has 65 words, more than 64'],
   ['words that no document has', ['apple plum cherry plum'], 'has: plum, cherry'],
   ['a folder that does not exist', ['apple', '--dir', '/no/such/folder'], 'there is no folder /no/such/folder'],
-  ['an unknown option', ['apple', '--casual'], "unknown option '--casual'"],
-  ['an unknown backend', ['apple', '--backend', 'gpu'], 'no backend "gpu"; there are: level-zero, webgpu, wasm, cpu'],
 ])('%s is an error in one line with a hint', async (_, args, message) => {
   const { code, stdout, stderr } = await run(args.includes('--dir') ? args : ['--dir', folder, ...args]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -68,14 +62,4 @@ test('takes as many words as a head is long', async () => {
   const { code, stdout } = await run(['--dir', folder, '--backend', 'cpu', 'apple pear '.repeat(32)]);
   expect(code).toBe(0);
   expect(stdout).toContain('Block    64 words');
-});
-
-test('ends without a word when it is interrupted', async () => {
-  expect(await run(['--dir', folder, 'apple'], AbortSignal.abort())).toEqual({ code: 130, stdout: '', stderr: '' });
-});
-
-test('has help with examples and exit codes', async () => {
-  const { code, stdout } = await run(['--help']);
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/Usage: attention .*Examples:.*Exit codes:/s);
 });

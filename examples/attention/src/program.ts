@@ -16,9 +16,7 @@ import {
 } from '@concord/example-command';
 import { cutPassages, DIMENSIONS, readDocuments, tokenize } from '@concord/example-search';
 import { Option } from 'commander';
-import { type BlockInput, runBlock } from './attention-block.ts';
-import { attentionTable, sharesOf } from './attention-table.ts';
-import { untrainedWeights } from './block-weights.ts';
+import { type BlockInput, runBlock, untrainedWeights } from './attention-block.ts';
 import { checkBlock } from './check-block.ts';
 import { embedWords } from './embed-words.ts';
 
@@ -29,6 +27,8 @@ interface Options extends CommonOptions {
 
 /** This checkout, which examples/search searches too. */
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
+/** Words shown of those that a word attends to. */
+const SHOWN = 4;
 const SHAPE = { dimensions: DIMENSIONS, heads: 4, headDim: 64 };
 
 /** Shows which words of a sentence attend to which. */
@@ -54,7 +54,7 @@ export const runProgram: Program = defineProgram<Options>({
   run: async ([sentence = ''], options, context) => {
     const words = wordsOf(sentence);
     const learnt = await learnWords(words, options.dir, context.signal);
-    const require = [{ op: 'batchedGemm' }, { op: 'attention' }, { op: 'gemm' }] as const;
+    const require = [{ op: 'gemm' }, { op: 'attention' }] as const;
     return withBackend(options.backend, require, (backend) => attend(backend, words, learnt, options, context));
   },
 });
@@ -84,6 +84,37 @@ async function attend(
     return `${attentionTable(words, shares)}\n\n${factLines(facts)}`;
   });
   return check.passed ? EXIT.ok : EXIT.failed;
+}
+
+/**
+ * The share of its attention that each word gives to each, `[words, words]`: the mean of the heads.
+ *
+ * @param attended - `[words, heads, columns]`, of which the first `words` columns count
+ */
+export function sharesOf(words: number, attended: Float32Array, heads: number): number[][] {
+  const columns = attended.length / heads / words;
+  return Array.from({ length: words }, (_row, i) =>
+    Array.from({ length: words }, (_column, j) => {
+      let sum = 0;
+      for (let head = 0; head < heads; head++) sum += attended[(i * heads + head) * columns + j] as number;
+      return sum / heads;
+    }),
+  );
+}
+
+/** One line for each word: those it attends to, in per cent, the largest share first. */
+export function attentionTable(words: readonly string[], shares: readonly (readonly number[])[]): string {
+  const width = Math.max('word'.length, ...words.map((word) => word.length));
+  const lines = words.map((word, i) => {
+    const cells = words
+      .map((other, j) => ({ other, percent: Math.round(100 * (shares[i]?.[j] as number)) }))
+      .filter(({ percent }) => percent > 0)
+      .sort((a, b) => b.percent - a.percent)
+      .slice(0, SHOWN)
+      .map(({ other, percent }) => `${other} ${percent}%`.padEnd(width + 5));
+    return `${word.padEnd(width)}  ${cells.join('  ')}`.trimEnd();
+  });
+  return [`${'word'.padEnd(width)}  attends to`, ...lines].join('\n');
 }
 
 function wordsOf(sentence: string): readonly string[] {

@@ -1,10 +1,10 @@
 import { BackendError } from '@concord/backend-core';
 import { expect, test } from 'vitest';
-import { withBackend } from './backend-option.ts';
+import { deviceFields, withBackend } from './backend.ts';
+import { EXIT } from './errors.ts';
 import { integer } from './numbers.ts';
+import { factLines, writeResult } from './output.ts';
 import { type CommonOptions, defineProgram, type Program, subcommand } from './program.ts';
-import { EXIT } from './report-error.ts';
-import { deviceFields, factLines, writeResult } from './result.ts';
 import { runCaptured } from './testing.ts';
 
 interface Options extends CommonOptions {

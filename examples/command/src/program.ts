@@ -1,7 +1,8 @@
+import { constants } from 'node:os';
 import { Command, CommanderError } from 'commander';
-import { backendOption, checkBackendNames } from './backend-option.ts';
+import { backendNames } from './backend.ts';
+import { EXIT, reportError } from './errors.ts';
 import { type Output, widthOf } from './output.ts';
-import { EXIT, reportError } from './report-error.ts';
 
 /** The streams and the signal that a program runs with. */
 export interface CommandContext {
@@ -29,22 +30,19 @@ export interface CommonOptions {
   readonly verbose?: boolean;
 }
 
-/** One of the commands of a program that has several. */
-export interface Subcommand {
-  readonly name: string;
-  readonly description: string;
-  /** Adds its arguments and options. */
-  readonly define?: ((command: Command) => Command) | undefined;
-  /** @returns the exit code */
-  readonly run: (command: Command, context: CommandContext) => Promise<number>;
-}
-
 /** Work with the arguments and options of a command; gives the exit code. */
 type Run<Options> = (
   args: readonly string[],
   options: Options & CommonOptions,
   context: CommandContext,
 ) => Promise<number>;
+
+/** One of the commands of a program that has several: adds itself to the program, and hands over its work when it is the one called. */
+export type Subcommand = (
+  program: Command,
+  context: CommandContext,
+  take: (work: () => Promise<number>) => void,
+) => void;
 
 /** A program: its help, its options, and its work. */
 export interface ProgramDefinition<Options> {
@@ -60,27 +58,24 @@ export interface ProgramDefinition<Options> {
   readonly define?: (command: Command) => Command;
   /** The option `--verbose` in the help; default: "show the stack of errors". */
   readonly verbose?: string;
-  /** False for a program that is written for one backend. */
-  readonly hasBackendOption?: boolean;
   /** The work of a program without subcommands. */
   readonly run?: Run<Options>;
   /** Of {@link subcommand}; the options of the program are theirs too. */
   readonly commands?: readonly Subcommand[];
 }
 
-/** Makes one of the commands of a program. */
+/** Makes one of the commands of a program; `define` adds its arguments and options. */
 export function subcommand<Options = object>(
   name: string,
   description: string,
   run: Run<Options>,
   define?: (command: Command) => Command,
 ): Subcommand {
-  const runParsed: Subcommand['run'] = (command, context) => {
-    const options = command.optsWithGlobals<Options & CommonOptions>();
-    checkBackendNames(options.backend);
-    return run(command.args, options, context);
+  return (program, context, take) => {
+    const command = program.command(name).description(description);
+    define?.(command);
+    command.action(() => take(() => run(command.args, command.optsWithGlobals<Options & CommonOptions>(), context)));
   };
-  return { name, description, define, run: runParsed };
 }
 
 /** Makes a program that parses, fails and ends as all examples do. */
@@ -89,20 +84,13 @@ export function defineProgram<Options = object>(definition: ProgramDefinition<Op
   return async (args, context) => {
     try {
       let work = (): Promise<number> => Promise.resolve(EXIT.ok);
-      const command = commandOf(described, context).configureHelp({ showGlobalOptions: true });
+      const command = commandOf(described, context);
       if (run !== undefined) {
-        const own = subcommand(definition.name, '', run);
         command.action(() => {
-          work = () => own.run(command, context);
+          work = () => run(command.args, command.opts<Options & CommonOptions>(), context);
         });
       }
-      for (const each of commands) {
-        const added = command.command(each.name).description(each.description);
-        each.define?.(added);
-        added.action(() => {
-          work = () => each.run(added, context);
-        });
-      }
+      for (const add of commands) add(command, context, (own) => (work = own));
       command.parse(commands.length > 0 && args.length === 0 ? ['--help'] : [...args], { from: 'user' });
       return await work();
     } catch (error) {
@@ -114,11 +102,23 @@ export function defineProgram<Options = object>(definition: ProgramDefinition<Op
 }
 
 function commandOf(definition: ProgramDefinition<never>, { stdout, stderr }: CommandContext): Command {
-  const { name, description, define, verbose = 'show the stack of errors', hasBackendOption = true } = definition;
+  const { name, description, define, examples, notes, exitCodes, verbose = 'show the stack of errors' } = definition;
+  const after = [
+    ...['', 'Examples:', ...examples.map((example) => `  ${example}`)],
+    ...(notes === undefined ? [] : ['', notes]),
+    ...['', 'Exit codes:'],
+    `  0    ${exitCodes.ok ?? 'done'}`,
+    `  1    ${exitCodes.failed}`,
+    `  2    ${exitCodes.usage}`,
+    '  3    no backend can be used on this machine',
+    '  130  interrupted with Ctrl-C',
+    ...['', 'CONCORD_BACKEND=a,b restricts the choice of the backend as --backend does.'],
+  ];
   const command = new Command(name)
     .description(description)
     .helpOption('-h, --help', 'show this help')
-    .addHelpText('after', helpAfter(definition))
+    .addHelpText('after', after.join('\n'))
+    .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => stdout.write(text),
@@ -128,20 +128,26 @@ function commandOf(definition: ProgramDefinition<never>, { stdout, stderr }: Com
       outputError: () => undefined,
     });
   define?.(command);
-  if (hasBackendOption) command.addOption(backendOption());
-  return command.option('--json', 'print one JSON object instead of text').option('--verbose', verbose);
+  return command
+    .option('--backend <names>', 'use one of these, in this order (default: the best that works)', backendNames)
+    .option('--json', 'print one JSON object instead of text')
+    .option('--verbose', verbose);
 }
 
-function helpAfter({ examples, notes, exitCodes, hasBackendOption = true }: ProgramDefinition<never>): string {
-  return [
-    ...['', 'Examples:', ...examples.map((example) => `  ${example}`)],
-    ...(notes === undefined ? [] : ['', notes]),
-    ...['', 'Exit codes:'],
-    `  0    ${exitCodes.ok ?? 'done'}`,
-    `  1    ${exitCodes.failed}`,
-    `  2    ${exitCodes.usage}`,
-    '  3    no backend can be used on this machine',
-    '  130  interrupted with Ctrl-C',
-    ...(hasBackendOption ? ['', 'CONCORD_BACKEND=a,b restricts the choice of the backend as --backend does.'] : []),
-  ].join('\n');
+/** Runs a program on the arguments, the streams and the Ctrl-C of this process. */
+export async function runMain(runProgram: Program): Promise<void> {
+  const interrupt = new AbortController();
+  // Once: a second Ctrl-C ends the process immediately, should the first one hang in a driver.
+  process.once('SIGINT', () => interrupt.abort());
+
+  // The reader has closed the pipe, as `| head` does: end without an error message, as programs do that SIGPIPE ends.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      process.exit(128 + constants.signals.SIGPIPE);
+    });
+  }
+
+  const { stdout, stderr } = process;
+  process.exitCode = await runProgram(process.argv.slice(2), { stdout, stderr, signal: interrupt.signal });
 }

@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import type { Program } from './program.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -15,6 +18,13 @@ export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/** A folder for the tests of a file. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'concord-example-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  return folder;
 }
 
 /** Runs a program in this process. */

@@ -1,6 +1,6 @@
 import { type ComputeBackend, download, type WaitOptions, withBuffers } from '@concord/backend-core';
 import { CHANNELS, type FilterStep } from './filter-steps.ts';
-import type { Picture } from './picture.ts';
+import type { Picture } from './png-file.ts';
 
 /** Runs the steps on the device, one after the other without a wait between, and gives the last output back. */
 export async function runSteps(

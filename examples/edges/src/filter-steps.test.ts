@@ -1,8 +1,7 @@
 import { conv2dReference } from '@concord/backend-cpu/reference';
 import { expect, test } from 'vitest';
-import { checkSteps } from './check-steps.ts';
 import { edgePixels, picturePixels, planesOf } from './filter-picture.ts';
-import { binomialWeights, filterSteps, MAX_BLUR } from './filter-steps.ts';
+import { checkSteps, filterSteps, MAX_BLUR } from './filter-steps.ts';
 
 const grey = (rows: readonly (readonly number[])[]) => ({
   width: rows[0]?.length ?? 0,
@@ -18,12 +17,6 @@ function filtered(picture: ReturnType<typeof grey>, blur: number, edges: boolean
   }
   return Float32Array.from(planes);
 }
-
-test('the weights of a blur', () => {
-  expect(binomialWeights(0)).toEqual([1]);
-  expect(binomialWeights(1)).toEqual([0.25, 0.5, 0.25]);
-  expect(binomialWeights(2)).toEqual([1, 4, 6, 4, 1].map((weight) => weight / 16));
-});
 
 test('the border of a picture goes on outside of it', () => {
   const planes = planesOf({ width: 2, height: 1, channels: 3, pixels: Uint8Array.of(1, 2, 3, 4, 5, 6) }, 1);

@@ -1,4 +1,5 @@
 import type { Conv2dShape, ImageShape } from '@concord/backend-core';
+import { conv2dReference } from '@concord/backend-cpu/reference';
 
 /** The filters that are applied to a picture. */
 export interface Filters {
@@ -65,8 +66,20 @@ export function filterSteps(width: number, height: number, filters: Filters): Fi
 }
 
 /** `C(2 r, i) / 4^r`: close to a Gaussian of standard deviation sqrt(r / 2), sums to 1, exact in float32. */
-export function binomialWeights(radius: number): number[] {
+function binomialWeights(radius: number): number[] {
   let row = [1];
   for (let i = 0; i < 2 * radius; i++) row = [...row, 0].map((value, at) => (value + (row[at - 1] ?? 0)) / 2);
   return row;
+}
+
+/** Runs the steps on the float64 oracle, which every value of the device has to equal, and counts those that do not. */
+export function checkSteps(
+  steps: readonly FilterStep[],
+  planes: Float32Array,
+  got: Float32Array,
+): { readonly values: number; readonly different: number } {
+  let want: ArrayLike<number> = planes;
+  for (const { shape, filter } of steps) want = conv2dReference(shape, want, filter).value;
+  const different = got.filter((value, index) => value !== want[index]).length;
+  return { values: want.length, different: different + Math.abs(want.length - got.length) };
 }

@@ -1,7 +1,16 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { UserError } from '@concord/example-command';
 import { PNG } from 'pngjs';
-import type { Picture } from './picture.ts';
+
+/** An opaque picture with 8 bits a channel. */
+export interface Picture {
+  readonly width: number;
+  readonly height: number;
+  /** 3 for red, green and blue, 1 for grey. */
+  readonly channels: 1 | 3;
+  /** Row by row, the channels of a pixel one after the other. */
+  readonly pixels: Uint8Array;
+}
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 /** A file of a few bytes can claim to be a picture of any size. */

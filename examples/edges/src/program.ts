@@ -13,11 +13,9 @@ import {
   withBackend,
   writeResult,
 } from '@concord/example-command';
-import { checkSteps } from './check-steps.ts';
 import { edgePixels, picturePixels, planesOf, runSteps } from './filter-picture.ts';
-import { filterSteps, marginOf, MAX_BLUR } from './filter-steps.ts';
-import type { Picture } from './picture.ts';
-import { readPng, writePng } from './png-file.ts';
+import { checkSteps, filterSteps, marginOf, MAX_BLUR } from './filter-steps.ts';
+import { type Picture, readPng, writePng } from './png-file.ts';
 
 interface Options extends CommonOptions {
   readonly blur: number;

@@ -30,9 +30,6 @@ test('a token is one character or a part of one', async () => {
 });
 
 test.each([
-  [['--tokens', '0', 'x'], /must be an integer from 1 to 4294967295/],
-  [['--temperature', '-1', 'x'], /must be a number from 0 on/],
-  [['--seed', '1.5', 'x'], /must be an integer from 0/],
   [['--dtype', 'i8', 'x'], /Allowed choices are f32, f16/],
   [[''], /the prompt is empty \(NO_PROMPT\)/],
   [['word '.repeat(300)], /the prompt has \d+ tokens, the model takes 255 \(TOO_LONG\)/],

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type CommandContext, EXIT, type Output, UserError } from '@concord/example-command';
-import cliProgress from 'cli-progress';
+import { type CommandContext, EXIT, type Output, progressOn, UserError } from '@concord/example-command';
 import { openCorpus } from './corpus.ts';
 import { saveGraph } from './neighbours.ts';
 import { makePlan } from './plan.ts';
@@ -84,20 +83,17 @@ export async function build(options: BuildOptions, context: CommandContext): Pro
 }
 
 /** On a terminal a bar, elsewhere a line now and then. */
-function progressBar(stderr: Output): { update(of: Progress, perSecond: number, pairs: number): void; stop(): void } {
-  const bar = new cliProgress.SingleBar({
-    stream: stderr as NodeJS.WriteStream,
-    format: '{bar} {value}/{total} tiles | {speed} M pairs/s | {left} | {workers} workers',
-    // Ctrl-C is handled by the program itself.
-    ...{ noTTYOutput: true, notTTYSchedule: 10_000, gracefulExit: false },
-  });
+function progressBar(stderr: Output): {
+  update(of: Progress, perSecond: number, pairs: number): void;
+  stop(): unknown;
+} {
+  const format = '{bar} {value}/{total} tiles | {note}';
+  const bar = progressOn(stderr, '', { format, clearOnComplete: false, noTTYOutput: true, notTTYSchedule: 10_000 });
   const update = ({ done, tiles, workers }: Progress, perSecond: number, pairs: number): void => {
     const left = perSecond > 0 ? `${Math.ceil((tiles - done) / perSecond)} s left` : 'time left unknown';
-    const shown = { speed: ((perSecond * pairs) / 1e6).toFixed(1), left, workers };
-    if (bar.isActive) bar.update(done, shown);
-    else bar.start(tiles, done, shown);
+    bar.update(done, tiles, `${((perSecond * pairs) / 1e6).toFixed(1)} M pairs/s | ${left} | ${workers} workers`);
   };
-  return { update, stop: () => bar.isActive && bar.stop() };
+  return { update, stop: bar.stop };
 }
 
 function startWorker(n: number, options: BuildOptions, stderr: Output): ChildProcess {

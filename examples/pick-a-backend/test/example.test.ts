@@ -24,28 +24,16 @@ test('takes the best backend, prints the outcome for each, and multiplies', () =
   expect(status).toBe(0);
 });
 
-// The driver of Level Zero for the CPU is for Linux.
-const ONLY_LINUX = test.runIf(process.platform === 'linux');
-
-ONLY_LINUX('takes level-zero when CONCORD_BACKEND asks for it', () => {
-  expectSelected('level-zero', ['software-devices/level-zero-cpu/run.mjs', process.execPath, MAIN]);
-});
-
-test('takes webgpu when CONCORD_BACKEND asks for it', () => {
-  expectSelected('webgpu', ['software-devices/vulkan/run.mjs', 'lavapipe', process.execPath, MAIN]);
-});
-
-test('takes wasm when CONCORD_BACKEND asks for it', () => {
-  expectSelected('wasm', [MAIN]);
-});
-
-test('takes cpu when CONCORD_BACKEND asks for it', () => {
-  expectSelected('cpu', [MAIN]);
-});
-
-function expectSelected(name: string, args: readonly string[]): void {
-  const { status, stdout } = run(args, name);
+test.each([
+  // The driver of Level Zero for the CPU is for Linux.
+  ...(process.platform === 'linux'
+    ? [['level-zero', ['software-devices/level-zero-cpu/run.mjs', process.execPath]]]
+    : []),
+  ['webgpu', ['software-devices/vulkan/run.mjs', 'lavapipe', process.execPath]],
+  ['cpu', []],
+] as [name: string, runner: string[]][])('takes %s when CONCORD_BACKEND asks for it', (name, runner) => {
+  const { status, stdout } = run([...runner, MAIN], name);
   expect(stdout).toMatch(new RegExp(`^\\*  ${name} +selected\n`));
   expect(stdout.endsWith(PRODUCT)).toBe(true);
   expect(status).toBe(0);
-}
+});

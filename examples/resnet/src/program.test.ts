@@ -22,27 +22,3 @@ test('as JSON, the likeliest classes first', async () => {
   const shares = (classes as { share: number }[]).map(({ share }) => share);
   expect(shares).toEqual([...shares].sort((a, b) => b - a));
 });
-
-test.each([
-  ['a batch of nothing', ['--batch', '0'], 'It must be an integer from 1 to 1024.'],
-  ['images too small', ['--size', '31'], 'It must be an integer from 32 to 1024.'],
-  ['no runs', ['--runs', 'x'], 'It must be an integer from 1 to 1000.'],
-  ['an argument', ['cat.png'], 'too many arguments'],
-  ['an unknown backend', ['--backend', 'gpu'], 'no backend "gpu"; there are: level-zero, webgpu, wasm, cpu'],
-])('%s is an error in one line with a hint', async (_, args, message) => {
-  const { code, stdout, stderr } = await runCaptured(runProgram, args);
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toMatch(/^error: [^\n]+ \([A-Z_]+\)\nhint: [^\n]+\n$/);
-  expect(stderr).toContain(message);
-});
-
-test('ends without a word when it is interrupted', async () => {
-  const ended = await runCaptured(runProgram, SMALL, AbortSignal.abort());
-  expect(ended).toEqual({ code: 130, stdout: '', stderr: '' });
-});
-
-test('has help with examples and exit codes', async () => {
-  const { code, stdout } = await runCaptured(runProgram, ['--help']);
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/Usage: resnet .*Examples:.*Exit codes:/s);
-});

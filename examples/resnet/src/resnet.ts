@@ -1,7 +1,6 @@
 import { conv2d, globalAveragePool, linear, maxPool, relu, type Tensor, tensor, tidy } from '@concord/ops';
 import type { ComputeBackend } from '@concord/backend-core';
 import { type Architecture, type Block, blocksOf, parametersOf } from './architecture.ts';
-import { seededNumbers } from './seeded-numbers.ts';
 
 /** The tensors of a network by name. */
 export type Weights = Readonly<Record<string, Tensor>>;
@@ -12,7 +11,7 @@ export function untrainedWeights(backend: ComputeBackend, architecture: Architec
     Object.fromEntries(
       parametersOf(architecture).map(({ name, shape, bound }, index) => {
         const length = shape.reduce((product, each) => product * each, 1);
-        return [name, tensor(backend, seededNumbers(length, { seed: index + 1, bound }), shape)];
+        return [name, tensor(backend, seededNumbers(length, index + 1, bound), shape)];
       }),
     ),
   );
@@ -20,7 +19,7 @@ export function untrainedWeights(backend: ComputeBackend, architecture: Architec
 
 /** Images that show nothing, the same in every run. */
 export function noiseImages(backend: ComputeBackend, batch: number, size: number): Tensor {
-  return tensor(backend, seededNumbers(batch * 3 * size * size, { seed: 0, bound: 1 }), [batch, 3, size, size]);
+  return tensor(backend, seededNumbers(batch * 3 * size * size, 0, 1), [batch, 3, size, size]);
 }
 
 /** The scores of each class, `[n, classes]`, of images `[n, 3, h, w]`. */
@@ -62,4 +61,19 @@ function of(weights: Weights, name: string): Tensor {
   const found = weights[name];
   if (found === undefined) throw new Error(`the weights have no ${name}`);
   return found;
+}
+
+/**
+ * Numbers that look random, spread evenly from -bound to bound: a hash of each index, whose 24 upper bits are a multiple of 2^-23, times the
+ * bound. `reference/resnet.py` makes the same, bit for bit.
+ */
+function seededNumbers(length: number, seed: number, bound: number): Float32Array {
+  const start = Math.imul(seed, 0x9e3779b9);
+  return Float32Array.from({ length }, (_, index) => {
+    let bits = (start + index) | 0;
+    bits = Math.imul(bits ^ (bits >>> 16), 0x7feb352d);
+    bits = Math.imul(bits ^ (bits >>> 15), 0x846ca68b);
+    bits ^= bits >>> 16;
+    return ((bits >>> 8) / 2 ** 23 - 1) * bound;
+  });
 }

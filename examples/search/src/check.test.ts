@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { checkHits } from './check.ts';
-import { tokenize } from './tokenize.ts';
-import { unitVector } from './unit-vector.ts';
+import { checkHits } from './search-index.ts';
+import { tokenize, unitVector } from './vocabulary.ts';
 
 const TEXTS = ['red apple', 'green apple tree', 'apple pie with red cherries', 'blue sky'];
 const question = unitVector(['red', 'apple']);

@@ -1,18 +1,7 @@
-import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { PassageMatrix } from './passage-matrix.ts';
-import { DIMENSIONS } from './unit-vector.ts';
-
-let backend: ComputeBackend;
-let matrix: PassageMatrix;
-
-beforeEach(async () => {
-  backend = new CpuBackend();
-  await backend.init();
-  matrix = new PassageMatrix(backend);
-});
-afterEach(() => backend.dispose());
+import { DIMENSIONS } from './vocabulary.ts';
 
 /** Rows with the given first two elements, zeros otherwise. */
 function rows(...heads: readonly (readonly [number, number])[]): Float32Array {
@@ -22,6 +11,8 @@ function rows(...heads: readonly (readonly [number, number])[]): Float32Array {
 }
 
 test('finds the best of each list, also in rows far apart, the first of equals first', async () => {
+  await using backend = await CpuBackend.create();
+  const matrix = new PassageMatrix(backend);
   for (const [row, x] of [0.5, 0.25, 0.75].entries()) matrix.put(row, rows([x, 1 - x]));
   matrix.put(5000, rows([0.625, 0.375]));
   matrix.put(3000, rows([0.75, 0.25]));
@@ -42,32 +33,4 @@ test('finds the best of each list, also in rows far apart, the first of equals f
       [0, 0.25],
     ],
   ]);
-});
-
-test('says by the score where a list has ended', async () => {
-  matrix.put(0, rows([-1, 0]));
-  expect(await matrix.best(rows([1, 0], [1, 0]), [[0], []], 2, {})).toEqual([
-    [
-      [0, -1],
-      [1, -2],
-    ],
-    [
-      [0, -2],
-      [1, -2],
-    ],
-  ]);
-});
-
-test('finds nothing in an empty matrix', async () => {
-  expect(await matrix.best(rows([1, 0]), [[]], 1, {})).toEqual([[[0, -2]]]);
-});
-
-test('a search sees the rows as they were when it began, and gives all memory back', async () => {
-  matrix.put(0, rows([0.5, 0]));
-  const before = backend.memory();
-  const search = matrix.best(rows([1, 0]), [[0]], 1, {});
-  matrix.put(0, rows([0.25, 0]));
-  expect(await search).toEqual([[[0, 0.5]]]);
-  expect(await matrix.best(rows([1, 0]), [[0]], 1, {})).toEqual([[[0, 0.25]]]);
-  expect(backend.memory()).toMatchObject({ inUseBytes: before.inUseBytes, liveAllocations: before.liveAllocations });
 });

@@ -1,6 +1,6 @@
 import { type ComputeBackend, type DevicePtr, offsetPtr, type WaitOptions } from '@concord/backend-core';
 import { defineKernel } from '@concord/backend-core/kernel';
-import { DIMENSIONS } from './unit-vector.ts';
+import { DIMENSIONS } from './vocabulary.ts';
 
 const FLOAT_BYTES = 4;
 const ROW_BYTES = DIMENSIONS * FLOAT_BYTES;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutPassages } from './passages.ts';
+import { cutPassages, plainText } from './passages.ts';
 
 const words = (count: number, word = 'word'): string => Array.from({ length: count }, () => word).join(' ');
 const cut = (text: string): { line: number; words: number }[] =>
@@ -39,4 +39,21 @@ test('counts lines by any line end, and gives nothing for an empty file', () => 
   expect(cut(`${words(80)}\r\n\r\n\r\n${words(120)}`)[1]).toEqual({ line: 4, words: 120 });
   expect(cut('')).toEqual([]);
   expect(cut(' \n\t\n')).toEqual([]);
+});
+
+test.each([
+  ['[![ci](a.svg)](https://ci) # Title', ' # Title'],
+  ['see [the guide](./guide.md "x") or [this][1]', 'see the guide or this'],
+  ['<p align="center">Hello <b>you</b></p>', 'Hello you'],
+  ['a <!-- no --> b', 'a  b'],
+  ['=====', ''],
+  ['```sh', ''],
+  ['|---|:-:|', ''],
+  ['[1]: https://example.org', ''],
+])('of %j it leaves %j', (line, text) => {
+  expect(plainText(line)).toBe(text);
+});
+
+test('keeps what only looks like a tag', () => {
+  expect(plainText('Promise<void> and x < y > z')).toBe('Promise<void> and x < y > z');
 });

@@ -78,11 +78,6 @@ test('gives back what it knows of files that did not change', async () => {
   expect(now.get('a.md')).toBe(known.get('a.md'));
 });
 
-test('stops when it is told to', async () => {
-  await put('a.md');
-  await expect(readDocuments(folder, AbortSignal.abort())).rejects.toThrow('abort');
-});
-
 test('says what is wrong with a folder', async () => {
   await put('a.md');
   for (const path of ['none', 'a.md']) {

@@ -1,6 +1,6 @@
 import type { Attempt } from '@concord/backend-core';
 import { expect, test } from 'vitest';
-import { formatResult, type SearchResult } from './report.ts';
+import { formatResult, type SearchResult, snippet } from './report.ts';
 
 const device = { vendor: 'host', name: 'CPU', type: 'cpu', driver: 'Node.js' } as const;
 const selected: Attempt = { provider: 'cpu', outcome: 'selected', device, message: 'works' };
@@ -37,11 +37,6 @@ test('shows what was found, where, how fast and on what', () => {
   for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
 });
 
-test('says what the registry tried if asked, and where no GPU was used', () => {
-  expect(format(onGpu, true)).toContain('Backends tried:\n*  cpu');
-  expect(format(result, false)).toContain('Backends tried:\n*  cpu');
-});
-
 test('marks the words looked for, and a check that failed', () => {
   const text = format(
     { ...result, check: { passed: false, largestDifference: 1, allowed: 0, scores: 2 } },
@@ -50,4 +45,28 @@ test('marks the words looked for, and a check that failed', () => {
   );
   expect(text).toContain('\u001b[33mparse\u001b[39m the \u001b[33moptions');
   expect(text).toContain('\u001b[31mFAILED');
+});
+
+/** As long as what colours a word on a terminal. */
+const MARK = '{{{{';
+const mark = (word: string): string => `<${word}>`;
+const filler = (count: number): string => Array.from({ length: count }, (_, i) => `w${i}`).join(' ');
+
+test('emphasises the words looked for, whatever their case and punctuation', () => {
+  expect(snippet('Report: a Security, problem', ['security', 'report'], 80, mark)).toEqual([
+    '<Report:> a <Security,> problem',
+  ]);
+});
+
+test('shows the part with most of them', () => {
+  const [line = ''] = snippet(`alpha ${filler(60)} alpha beta ${filler(60)}`, ['alpha', 'beta'], 1000, mark);
+  expect(line).toMatch(/^\.\.\. /);
+  expect(line).toMatch(/ \.\.\.$/);
+  expect(line).toContain('<alpha> <beta>');
+});
+
+test('keeps to the width, counted without the emphasis', () => {
+  const lines = snippet(filler(30), ['w3'], 20, (word) => `${MARK}${word}${MARK}`);
+  expect(lines.length).toBeGreaterThan(3);
+  for (const line of lines) expect(line.replaceAll(MARK, '').length).toBeLessThanOrEqual(20);
 });

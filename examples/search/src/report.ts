@@ -1,8 +1,9 @@
 import { type Attempt, type DeviceInfo, formatAttempts } from '@concord/backend-core';
-import { colorsFor, counted, deviceText, factLines, type Output, widthOf } from '@concord/example-command';
-import type { CheckResult } from './check.ts';
-import type { Answer, SearchIndex } from './search-index.ts';
-import { snippet } from './snippet.ts';
+import { colorsFor, counted, deviceText, factLines, type Output, widthOf, wrap } from '@concord/example-command';
+import type { Answer, CheckResult, SearchIndex } from './search-index.ts';
+import { tokenize } from './vocabulary.ts';
+
+const SNIPPET_WORDS = 36;
 
 /** Everything that is printed about one search. */
 export type SearchResult = Answer &
@@ -35,4 +36,16 @@ export function formatResult(result: SearchResult, output: Output, verbose: bool
     ...(check === undefined ? [] : [`${verdict}: ${check.scores} scores against the float64 oracle, off by ${error}`]),
     ...(verbose || device.type === 'cpu' ? [`\nBackends tried:\n${formatAttempts(attempts)}`] : []),
   ].join('\n');
+}
+
+/** The part of a text with most of the words looked for, in lines of at most `width` characters without the marks. */
+export function snippet(text: string, wanted: string[], width: number, mark: (word: string) => string): string[] {
+  const isWanted = (word: string): boolean => tokenize(word).some((token) => wanted.includes(token));
+  const words = text.split(/\s+/).filter((word) => !/^#+$/.test(word));
+  const found = words.map(isWanted);
+  const counts = words.map((_, start) => found.slice(start, start + SNIPPET_WORDS).filter(Boolean).length);
+  const start = Math.max(0, Math.min(counts.indexOf(Math.max(...counts)), words.length - SNIPPET_WORDS));
+  const end = start + SNIPPET_WORDS;
+  const shown = `${start > 0 ? '... ' : ''}${words.slice(start, end).join(' ')}${end < words.length ? ' ...' : ''}`;
+  return wrap(shown, width).map((line) => line.replace(/\S+/g, (word) => (isWanted(word) ? mark(word) : word)));
 }

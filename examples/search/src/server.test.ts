@@ -1,29 +1,28 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { CpuBackend } from '@concord/backend-cpu';
+import { temporaryFolder } from '@concord/example-command/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { type Answer, SearchIndex } from './search-index.ts';
-import { startServer } from './server.ts';
+import { batched, startServer } from './server.ts';
 
 const FILES = 50;
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const { signal } = new AbortController();
-let folder: string;
+const folder = temporaryFolder();
 let backend: CpuBackend;
 let index: SearchIndex;
 let server: Awaited<ReturnType<typeof startServer>>;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'concord-server-'));
   for (let n = 0; n < FILES; n++) {
     await writeFile(join(folder, `${n}.md`), `word${n} word${n} neighbour${n + 1} of all the rest`);
   }
@@ -32,10 +31,7 @@ beforeAll(async () => {
   index = new SearchIndex(backend, folder);
   await index.refresh(signal);
 });
-afterAll(async () => {
-  await backend.dispose();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => backend.dispose());
 beforeEach(async () => {
   server = await startServer(index, 0);
 });
@@ -192,23 +188,6 @@ async function openOddly(url: string): Promise<Socket[]> {
   return sockets;
 }
 
-test('close does not wait for connections without a request', async () => {
-  const own = await startServer(index, 0);
-  const sockets = await openOddly(own.url);
-  const started = performance.now();
-  await own.close();
-  expect(performance.now() - started).toBeLessThan(5_000);
-  for (const socket of sockets) socket.destroy();
-});
-
-test('headers that do not arrive in time end their connection', async () => {
-  const hasty = await startServer(index, 0, 200);
-  const socket = connect(Number(new URL(hasty.url).port), '127.0.0.1');
-  socket.write('POST /search HTTP/1.1\r\nhost: lo');
-  expect(Buffer.concat(await socket.toArray()).toString()).toMatch(/^HTTP\/1.1 408 /);
-  await hasty.close();
-});
-
 test('the process ends on Ctrl-C, whatever connections there are', async () => {
   const child = spawn(process.execPath, [MAIN, '--serve', '--dir', folder, '--backend', 'cpu'], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -224,4 +203,25 @@ test('the process ends on Ctrl-C, whatever connections there are', async () => {
   expect(await ended).toEqual([0, null]);
   expect(performance.now() - started).toBeLessThan(5_000);
   for (const socket of sockets) socket.destroy();
+});
+
+test('batches what comes during a batch, up to the largest', async () => {
+  const batches: number[][] = [];
+  const release: (() => void)[] = [];
+  const ask = batched<number, number>(async (questions) => {
+    batches.push(questions);
+    await new Promise<void>((resolve) => release.push(resolve));
+    return questions;
+  }, 3);
+  const first = ask(0);
+  while (batches.length < 1) await new Promise(setImmediate);
+  const others = [1, 2, 3, 4].map(ask);
+  await new Promise(setImmediate);
+  expect(batches).toEqual([[0]]);
+  for (let done = 0; done < 3; done++) {
+    while (release.length <= done) await new Promise(setImmediate);
+    release[done]?.();
+  }
+  expect(await Promise.all([first, ...others])).toEqual([0, 1, 2, 3, 4]);
+  expect(batches).toEqual([[0], [1, 2, 3], [4]]);
 });

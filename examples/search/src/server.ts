@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { boundedServer, UserError } from '@concord/example-command';
-import { batched } from './batched.ts';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import { UserError } from '@concord/example-command';
 import type { Question, SearchIndex } from './search-index.ts';
 
 type SearchServer = Readonly<{ url: string; close: () => Promise<unknown> }>;
@@ -20,7 +20,15 @@ const STATUS: Readonly<Record<string, number>> = { FORBIDDEN: 403, NOT_FOUND: 40
  */
 export async function startServer(index: SearchIndex, port: number, timeoutMs = 10_000): Promise<SearchServer> {
   const search = batched((questions: Question[]) => index.search(questions, { timeoutMs }), MAX_BATCH);
-  const { server, close } = boundedServer(timeoutMs, (request, response) => {
+  const limits = {
+    headersTimeout: timeoutMs,
+    requestTimeout: 2 * timeoutMs,
+    connectionsCheckingInterval: timeoutMs / 10,
+  };
+  const waiting = new Set<Promise<unknown>>();
+  const server = createServer(limits, (request, response) => {
+    const closed: Promise<unknown> = once(response, 'close').then(() => waiting.delete(closed));
+    waiting.add(closed);
     const send = (status: number, body: unknown): void => {
       clearTimeout(timer);
       if (response.headersSent) return;
@@ -36,6 +44,13 @@ export async function startServer(index: SearchIndex, port: number, timeoutMs = 
     const answer = async (): Promise<void> => send(200, await search(await questionOf(request)));
     answer().catch(fail);
   });
+  const close = async (): Promise<void> => {
+    const closed = once(server.close(), 'close');
+    // By then each request has its answer, which its client may never read.
+    await Promise.race([Promise.all(waiting), wait(1.1 * timeoutMs, undefined, { ref: false })]);
+    server.closeAllConnections();
+    await closed;
+  };
   await once(server.listen(port, '127.0.0.1'), 'listening');
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
@@ -54,4 +69,25 @@ async function questionOf(request: IncomingMessage): Promise<Question> {
   const { question, top = 5 } = (given ?? {}) as Partial<Question>;
   if (typeof question === 'string' && Number.isInteger(top) && top > 0 && top <= MAX_TOP) return { question, top };
   throw new UserError('BAD_REQUEST', 'the body must be JSON: { "question": text, "top": 1 to 256 }');
+}
+
+/** Makes a function that answers questions in batches, one at a time: what comes during one is in the next. */
+export function batched<Q, A>(answer: (questions: Q[]) => Promise<A[]>, max: number): (question: Q) => Promise<A> {
+  let batch: Q[] = [];
+  let answers: Promise<A[]> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  return async (question) => {
+    if (answers === undefined || batch.length === max) {
+      const questions: Q[] = (batch = []);
+      answers = last.then(async () => {
+        // Requests that have arrived already are taken first.
+        await setImmediate();
+        if (batch === questions) answers = undefined;
+        return answer(questions);
+      });
+      last = answers.catch(() => undefined);
+    }
+    const place = batch.push(question) - 1;
+    return (await answers)[place] as A;
+  };
 }

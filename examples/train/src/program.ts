@@ -65,14 +65,9 @@ async function fitOn(
 /** The losses as a curve, each column the mean of the steps that fall into it. */
 function curve({ losses }: Fitted, width: number): string {
   const columns = Math.min(losses.length, width - 12);
+  const startOf = (column: number): number => Math.floor((column * losses.length) / columns);
   const means = Array.from({ length: columns }, (_, column) => {
-    const part = losses.slice(
-      Math.floor((column * losses.length) / columns),
-      Math.max(
-        Math.floor((column * losses.length) / columns) + 1,
-        Math.floor(((column + 1) * losses.length) / columns),
-      ),
-    );
+    const part = losses.slice(startOf(column), startOf(column + 1));
     return part.reduce((sum, loss) => sum + loss, 0) / part.length;
   });
   return asciichart.plot(means, { height: 10, min: 0 });

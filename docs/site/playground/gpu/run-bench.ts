@@ -2,17 +2,14 @@ import { isBackendError, selectBackend } from '@concord/backend-core';
 import {
   BENCH_OPS,
   type BenchOp,
-  type BenchOutcome,
-  type BenchRow,
   type BenchRun,
   type OpenedBackend,
   runCases,
   selectBenchCases,
 } from '@concord/cli/bench';
-import { speedOf } from '@concord/cli/reports';
 import type { BackendName } from '../backend-names.ts';
 import { providerOf } from '../backends.ts';
-import type { SpeedResult, SuiteProgress } from './suite.ts';
+import type { SuiteProgress } from './suite.ts';
 
 /** The time for which each case is measured on each backend. */
 const SECONDS = 0.1;
@@ -44,8 +41,7 @@ export async function runBench(
       { seconds: SECONDS, signal },
       {
         onStart: () => undefined,
-        onResult: (row, backend, outcome) =>
-          report({ kind: 'speed', done: ++done, total, result: speedResult(row, backend, outcome) }),
+        onResult: ({ benchCase: { title } }) => report({ kind: 'speed', done: ++done, total, title }),
       },
     );
     const ms = performance.now() - started;
@@ -67,11 +63,4 @@ async function open(name: BackendName): Promise<OpenedBackend> {
     const notRun = { backend: name, message, hint, isRequired: false, isFailure: reason === 'failed' };
     return { backend: name, device: null, notRun };
   }
-}
-
-function speedResult({ benchCase }: BenchRow, backend: string, outcome: BenchOutcome): SpeedResult {
-  const { id, op, title, unit } = benchCase;
-  const about = { backend, id, op, title, unit };
-  if (outcome.status !== 'measured') return { ...about, trouble: `${outcome.status}: ${outcome.detail}` };
-  return { ...about, speed: speedOf(benchCase, outcome).median };
 }

@@ -50,18 +50,18 @@ export async function runConformanceOn(
   }
 }
 
-/** Reports cases some at a time, the last ones at once. */
+/** Reports the progress now and then, with the cases that failed meanwhile, and at the end. */
 function batched(
   backend: string,
   report: (progress: SuiteProgress) => void,
 ): (result: CaseResult, done: number, total: number) => void {
-  let waiting: CaseResult[] = [];
+  let failures: CaseResult[] = [];
   let last = 0;
   return (result, done, total) => {
-    waiting.push(result);
+    if (result.status === 'failed') failures.push(result);
     if (done < total && performance.now() - last < REPORT_MS) return;
-    report({ kind: 'cases', backend, done, total, results: waiting });
-    waiting = [];
+    report({ kind: 'cases', backend, done, total, failures });
+    failures = [];
     last = performance.now();
   };
 }

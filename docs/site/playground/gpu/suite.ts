@@ -12,32 +12,13 @@ export interface SuiteRequest {
   readonly withBench: boolean;
 }
 
-/** A speed that was measured, or why there is none. */
-export interface SpeedResult {
-  readonly backend: string;
-  readonly id: string;
-  readonly op: string;
-  readonly title: string;
-  readonly unit: string;
-  /** Of the median round, in `unit`. */
-  readonly speed?: number;
-  /** The reason why there is no speed. */
-  readonly trouble?: string;
-}
-
-/** One step of the progress of a run. */
-export type SuiteProgress =
-  | { readonly kind: 'backend'; readonly backend: string; readonly device: string }
-  | { readonly kind: 'not-run'; readonly backend: string; readonly message: string; readonly hint: string | null }
-  | {
-      readonly kind: 'cases';
-      readonly backend: string;
-      readonly done: number;
-      readonly total: number;
-      /** Those since the last report. */
-      readonly results: readonly CaseResult[];
-    }
-  | { readonly kind: 'speed'; readonly done: number; readonly total: number; readonly result: SpeedResult };
+/** One step of the progress of a run; `failures` are those since the last report. */
+export type SuiteProgress = Readonly<
+  | { kind: 'backend'; backend: string; device: string }
+  | { kind: 'not-run'; backend: string; message: string; hint: string | null }
+  | { kind: 'cases'; backend: string; done: number; total: number; failures: readonly CaseResult[] }
+  | { kind: 'speed'; done: number; total: number; title: string }
+>;
 
 /** The reports that can be downloaded. */
 export interface SuiteResult {

@@ -2,7 +2,7 @@ import { BYTES_OF, type ComputeBackend, type DevicePtr, withBuffers } from '@con
 import type { RunCall } from '@concord/backend-core/kernel';
 import type { StoredElements } from '@concord/backend-cpu/reference';
 import type { PreparedRun } from './prepare-run.ts';
-import { elementsOf } from './stored.ts';
+import { emptyElements } from './stored.ts';
 
 /** The result of a run. */
 export interface Computed {
@@ -28,13 +28,12 @@ export function compute(backend: ComputeBackend, run: PreparedRun): Promise<Comp
   const { kernel, geometry, shape, inputs, params } = run;
   return withBuffers(backend, async (scope) => {
     const place = (elements: StoredElements): DevicePtr => {
-      const bytes = new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength);
-      const ptr = scope.alloc(bytes.length);
-      backend.copyHtod(ptr, bytes);
+      const ptr = scope.alloc(elements.byteLength);
+      backend.copyHtod(ptr, elements);
       return ptr;
     };
     const outputs = geometry.outputs.map(({ name, dtype, extent }) => ({
-      ...{ name, dtype, bytes: extent * BYTES_OF[dtype] },
+      ...{ name, host: emptyElements(dtype, extent) },
       ptr: scope.alloc(extent * BYTES_OF[dtype]),
     }));
     const call: RunCall = {
@@ -59,12 +58,7 @@ export function compute(backend: ComputeBackend, run: PreparedRun): Promise<Comp
     const started = performance.now();
     let bestMs = await timed();
     for (let i = 1; i < CALLS && performance.now() - started < BUDGET_MS; i++) bestMs = Math.min(bestMs, await timed());
-    const read = [];
-    for (const { dtype, bytes, ptr } of outputs) {
-      const host = new Uint8Array(bytes);
-      if (bytes > 0) await backend.copyDtoh(host, ptr);
-      read.push(elementsOf(dtype, host));
-    }
-    return { outputs: read, firstMs, bestMs };
+    for (const { host, ptr } of outputs) if (host.length > 0) await backend.copyDtoh(host, ptr);
+    return { outputs: outputs.map(({ host }) => host), firstMs, bestMs };
   });
 }
