@@ -1,7 +1,7 @@
 // @ts-check
 
 const kernelsCuts = 'packages/backend-levelzero/src/kernels/cuts.ts';
-const kernelsPlanCache = 'packages/backend-levelzero/src/kernels/plan-cache.ts';
+const kernelsOpPlan = 'packages/backend-levelzero/src/kernels/op-plan.ts';
 const kernelsConv2dLayout = 'packages/backend-levelzero/src/kernels/conv2d/layout.ts';
 const kernelsGemmSplits = 'packages/backend-levelzero/src/kernels/gemm/splits.ts';
 const kernelsGemmReusedScratch = 'packages/backend-levelzero/src/kernels/gemm/reused-scratch.ts';
@@ -26,7 +26,7 @@ export const levelZeroKernelFaults = [
     breaks: 'The last piece of a cut is shorter than a kernel can take.',
   },
   {
-    file: kernelsPlanCache,
+    file: kernelsOpPlan,
     find: 'alignment: 4,',
     replace: 'alignment: 1,',
     breaks: 'A call whose operand is aligned to 1 byte runs with a plan for 4.',

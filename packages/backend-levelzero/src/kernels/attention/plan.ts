@@ -1,6 +1,6 @@
 import { BackendError } from '@concord/backend-core';
 import type { ResolvedAttention } from '@concord/backend-core/implement';
-import { pickVariant } from '@concord/variants';
+import { type Family, pickVariant } from '@concord/variants';
 import { cuts } from '../cuts.ts';
 import { secondsFor } from '../estimate.ts';
 import { floatsFrom } from '../floats-from.ts';
@@ -13,6 +13,7 @@ import {
   allSubgroupKernels,
   COLUMNS,
   splitKeys,
+  VARIANT_IDS,
   variantsFor,
 } from './choose-variant.ts';
 import { combine, COMBINE_LANES } from './combine.spv.ts';
@@ -24,7 +25,13 @@ import { row } from './row.spv.ts';
 import { queriesOf, subgroup } from './subgroup.spv.ts';
 import { wide, WIDE_QUERIES, type WideParams } from './wide.spv.ts';
 
-export { VARIANT_IDS } from './choose-variant.ts';
+/** attention. */
+export const attentionFamily: Family<'attention', DeviceMemory, Recorder, Kernel> = {
+  kernel: 'attention',
+  dtypes: ['f32', 'f16'],
+  plan: planAttention,
+  tables: [{ ids: VARIANT_IDS, kernelsFor: allKernels }],
+};
 
 /** The maximum number of bytes of K and V that are laid out anew at a time, where the device allocates that much, unless one head has more. */
 const LAID_OUT_BYTES = 2 ** 26;
@@ -95,7 +102,7 @@ const RELAYOUTS: readonly RelayoutParams[] = (['f32', 'f16'] as const).flatMap((
 );
 
 /** Every kernel of attention that can be chosen for a device. */
-export function allKernels(traits: DeviceTraits): readonly Kernel[] {
+function allKernels(traits: DeviceTraits): readonly Kernel[] {
   const both = [false, true] as const;
   const ways = both.flatMap((any) => both.map((partial) => ({ any, partial })));
   const layouts = [...both.map((any) => combine({ any })), ...RELAYOUTS.map((params) => relayout(params))];

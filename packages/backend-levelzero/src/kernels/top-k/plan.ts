@@ -1,11 +1,19 @@
 import type { ResolvedTopK } from '@concord/backend-core/implement';
-import { pickVariant } from '@concord/variants';
+import { type Family, pickVariant } from '@concord/variants';
+import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, Recorder } from '../recorder.ts';
-import { type From, type Into, launchPass } from './launch.ts';
-import { variantsFor } from './variant.ts';
+import { allKernels, type From, type Into, launchPass } from './launch.ts';
+import { VARIANT_IDS, variantsFor } from './variant.ts';
 
-export { allKernels } from './launch.ts';
-export { MAX_K, VARIANT_IDS } from './variant.ts';
+export { MAX_K } from './variant.ts';
+
+/** topK. */
+export const topKFamily: Family<'topK', DeviceMemory, Recorder, Kernel> = {
+  kernel: 'topK',
+  dtypes: ['f32'],
+  plan: planTopK,
+  tables: [{ ids: VARIANT_IDS, kernelsFor: allKernels }],
+};
 
 /**
  * Selects in passes: each takes the k best of each part of a row, in order, until there is one part. A part is twice as long

@@ -1,8 +1,6 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
-import type { Fit } from './flash-tile.ts';
-import { quotients } from './flash-output.ts';
-import { byFours } from './flash-visible.ts';
+import { type Fit, quotients, byFours } from './flash-parts.ts';
 import { attentionFunctions, headOf, outputType, paramsOf, rowOf, uniformsOf } from './form.wgsl.ts';
 import {
   BLOCK_VECTORS,
