@@ -7,7 +7,6 @@ import { pack, PACK_DEPTH } from './pack.spv.ts';
 import { type Matrix, type Product, type ProductShape, type Steps, stepsOfA, stepsOfB } from './product.ts';
 import { splitArguments } from './splits.ts';
 import {
-  BOTH,
   FORMATS,
   GROUPS_EACH,
   ITEMS_EACH,
@@ -68,7 +67,7 @@ function groupsFor({ rows, alongRows }: MatvecShape, by: By): number {
  */
 export const vectorTables: readonly ProductTable[] = [
   {
-    ids: BOTH.map((alongRows) => vectorId('teams', alongRows)),
+    ids: [true, false].map((alongRows) => vectorId('teams', alongRows)),
     kernelsFor: ({ isCpuLike }) =>
       isCpuLike ? [] : PLAIN.flatMap((vectors) => [teamRows(vectors), teamColumns(vectors)]),
     candidates: (product, { isCpuLike, computeUnits }) => {
@@ -79,7 +78,7 @@ export const vectorTables: readonly ProductTable[] = [
     launch: (work, variant, recorder) => launch(work, variant, 'teams', recorder),
   },
   {
-    ids: BOTH.map((alongRows) => vectorId('vectors', alongRows)),
+    ids: [true, false].map((alongRows) => vectorId('vectors', alongRows)),
     kernelsFor: ({ isCpuLike }) => {
       if (!isCpuLike) return [];
       const rows = [...PLAIN, ...GATHERED].flatMap((formats) =>
