@@ -1,7 +1,7 @@
 import type { Explanation } from '@concord/backend-core';
 import { checkedRun, checkKernel, type Kernel, type RunShape } from '@concord/backend-core/kernel';
 import { LaunchPlans } from '@concord/variants';
-import { DEFAULT_TRAITS } from './kernels/default-traits.ts';
+import { DEFAULT_TRAITS } from './kernels/recorder.ts';
 import { PLANNING } from './kernels/launch-plan.ts';
 import { explainPlan } from './kernels/run/explain.ts';
 

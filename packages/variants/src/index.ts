@@ -18,6 +18,7 @@ export {
   type VariantTable,
   VariantTables,
 } from './family.ts';
+export { FloatResults, type Results } from './float-results.ts';
 export {
   checkSteps,
   kernelsOf,

@@ -1,6 +1,6 @@
 import type { CheckedConv2d } from '@concord/backend-core/implement';
 import { type Family, type NamedVariant, sizeStep, VariantTables } from '@concord/variants';
-import { packedStrides, planEpilogue, resultsOf, widened } from '../epilogue/plan-epilogue.ts';
+import { floatResults } from '../epilogue/plan-epilogue.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, Recorder } from '../recorder.ts';
 import { directTable } from './direct.ts';
@@ -35,25 +35,7 @@ export const conv2dFamily: Family<'conv2dForward', DeviceMemory, Recorder, Kerne
  * @param choose - how the kernel is chosen, for tests of one
  */
 export function planConv2d(call: Call, recorder: Recorder, choose: ChooseVariant = chooseVariant): void {
-  const { outputShape, dtype, epilogue } = call;
-  if (dtype === 'f16') {
-    planHalves(call, recorder, choose);
-    return;
-  }
-  planFloats(call, recorder, choose);
-  if (epilogue === undefined) return;
-  const strides = packedStrides(outputShape);
-  planEpilogue(call, outputShape, { strides, dtype }, call.output, { span: call.output, strides }, recorder);
-}
-
-/** By float32 copies of the operands, and one rounding at the end. */
-function planHalves(call: Call, recorder: Recorder, choose: ChooseVariant): void {
-  const { inputShape, filterShape, outputShape, dtype } = call;
-  const input = widened(call.input, inputShape, packedStrides(inputShape), recorder).span;
-  const filter = widened(call.filter, filterShape, packedStrides(filterShape), recorder).span;
-  const results = resultsOf(outputShape, recorder);
-  planFloats({ ...call, dtype: 'f32', input, filter, output: results.span }, recorder, choose);
-  planEpilogue(call, outputShape, { strides: results.strides, dtype }, call.output, results, recorder);
+  floatResults.convolution(call, recorder, (floats) => planFloats(floats, recorder, choose));
 }
 
 function planFloats(call: Call, recorder: Recorder, choose: ChooseVariant): void {

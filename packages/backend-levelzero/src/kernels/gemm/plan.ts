@@ -1,6 +1,6 @@
 import type { ResolvedGemm } from '@concord/backend-core/implement';
 import { type Family, type KernelTable, sizeStep, VariantTables } from '@concord/variants';
-import { planEpilogue, resultsOf, widened } from '../epilogue/plan-epilogue.ts';
+import { floatResults } from '../epilogue/plan-epilogue.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
 import { directTable } from './direct.ts';
@@ -69,13 +69,14 @@ function planWithEpilogue(call: ResolvedGemm<DeviceMemory>, recorder: Recorder, 
   const product = productOf(call);
   if (dtype === 'f32') {
     planProduct(product, recorder, choose);
-    planEpilogue(call, domain, { strides, dtype }, call.c, { span: call.c, strides }, recorder);
+    floatResults.finish(call, domain, { strides, dtype }, call.c, { span: call.c, strides }, recorder);
     return;
   }
-  const results = beta === 0 ? resultsOf(domain, recorder) : widened(call.c, domain, strides, recorder);
+  const results =
+    beta === 0 ? floatResults.scratch(domain, recorder) : floatResults.widened(call.c, domain, strides, recorder);
   const stride = batchCount === 1 ? 0 : m * n;
   planProduct({ ...product, c: { span: results.span, dtype: 'f32', ld: n, stride } }, recorder, choose);
-  planEpilogue(call, domain, { strides, dtype }, call.c, results, recorder);
+  floatResults.finish(call, domain, { strides, dtype }, call.c, results, recorder);
 }
 
 function planProduct(product: Product, recorder: Recorder, choose: ChooseVariant): void {

@@ -1,7 +1,6 @@
 import { shapeOf } from '@concord/variants';
 import type { DeviceTraits } from '../recorder.ts';
-import { matrixBytes, type MatrixTile, SUBGROUP, UNIT } from './matrix-tile.ts';
-import { matrix } from './matrix.wgsl.ts';
+import { matrix, matrixBytes, type MatrixTile, SUBGROUP, UNIT } from './matrix.wgsl.ts';
 import { type AttentionTable, groupsOf, rowsByFours, withSplits } from './table.ts';
 
 const TILE_OF: ReadonlyMap<string, MatrixTile> = new Map(

@@ -19,10 +19,11 @@ import {
   formOf,
 } from './table.ts';
 import { tiledTable } from './tiled.ts';
-import { anyUniforms, blindUniforms } from './any-uniforms.ts';
 import { combine, COMBINE_LANES, combineTable, slotsAtOnce } from './combine.wgsl.ts';
 import { elementBytes, type Form } from './form.wgsl.ts';
 import {
+  anyUniforms,
+  blindUniforms,
   type Geometry,
   geometryOf,
   groupOf,

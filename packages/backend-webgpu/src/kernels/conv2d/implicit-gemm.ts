@@ -1,7 +1,8 @@
 import { shapeOf } from '@concord/variants';
 import type { DeviceTraits } from '../recorder.ts';
-import { ADD_SPLITS_GROUP, addSplits } from './add-splits.wgsl.ts';
 import {
+  ADD_SPLITS_GROUP,
+  addSplits,
   type Fit,
   FITS,
   implicitGemm,

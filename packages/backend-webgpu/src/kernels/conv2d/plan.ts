@@ -1,6 +1,6 @@
 import { BackendError } from '@concord/backend-core';
 import type { ResolvedConv2d } from '@concord/backend-core/implement';
-import { packedStrides, planEpilogue, resultsOf, widened } from '../epilogue/plan-epilogue.ts';
+import { floatResults } from '../epilogue/plan-epilogue.ts';
 import type { Kernel } from '../kernel.ts';
 import { maxLoopIterations } from '../loop-iterations.ts';
 import { apartFrom, bindingSlack } from '../operands.ts';
@@ -45,25 +45,7 @@ export function planConv2d(
   recorder: Recorder,
   choose: ChooseVariant = chooseVariant,
 ): void {
-  const { outputShape, dtype, epilogue } = call;
-  if (dtype === 'f16') {
-    planHalves(call, recorder, choose);
-    return;
-  }
-  planFloats(call, recorder, choose);
-  if (epilogue === undefined) return;
-  const strides = packedStrides(outputShape);
-  planEpilogue(call, outputShape, { strides, dtype }, call.output, { span: call.output, strides }, recorder);
-}
-
-/** By float32 copies of the operands, and one rounding at the end. */
-function planHalves(call: ResolvedConv2d<StorageBuffer>, recorder: Recorder, choose: ChooseVariant): void {
-  const { inputShape, filterShape, outputShape, dtype } = call;
-  const input = widened(call.input, inputShape, packedStrides(inputShape), recorder).span;
-  const filter = widened(call.filter, filterShape, packedStrides(filterShape), recorder).span;
-  const results = resultsOf(outputShape, recorder);
-  planFloats({ ...call, dtype: 'f32', input, filter, output: results.span }, recorder, choose);
-  planEpilogue(call, outputShape, { strides: results.strides, dtype }, call.output, results, recorder);
+  floatResults.convolution(call, recorder, (floats) => planFloats(floats, recorder, choose));
 }
 
 function planFloats(call: ResolvedConv2d<StorageBuffer>, recorder: Recorder, choose: ChooseVariant): void {

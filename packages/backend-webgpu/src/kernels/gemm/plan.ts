@@ -2,7 +2,7 @@ import type { ResolvedGemm } from '@concord/backend-core/implement';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
 import { type Family, sizeStep, VariantTables } from '@concord/variants';
 import { fusedEpilogue } from '../epilogue/fused-epilogue.ts';
-import { planEpilogue, resultsOf, widened } from '../epilogue/plan-epilogue.ts';
+import { floatResults } from '../epilogue/plan-epilogue.ts';
 import type { Kernel } from '../kernel.ts';
 import { directTable } from './direct.ts';
 import { f16RoundTripTable } from './f16-round-trip.wgsl.ts';
@@ -80,13 +80,14 @@ function planWithEpilogue(call: ResolvedGemm<StorageBuffer>, recorder: Recorder,
   }
   if (dtype === 'f32') {
     planProduct(product, recorder, again);
-    planEpilogue(call, domain, { strides, dtype }, call.c, { span: call.c, strides }, recorder);
+    floatResults.finish(call, domain, { strides, dtype }, call.c, { span: call.c, strides }, recorder);
     return;
   }
-  const results = beta === 0 ? resultsOf(domain, recorder) : widened(call.c, domain, strides, recorder);
+  const results =
+    beta === 0 ? floatResults.scratch(domain, recorder) : floatResults.widened(call.c, domain, strides, recorder);
   const stride = batchCount === 1 ? 0 : m * n;
   planProduct({ ...product, c: { span: results.span, dtype: 'f32', ld: n, stride } }, recorder, again);
-  planEpilogue(call, domain, { strides, dtype }, call.c, results, recorder);
+  floatResults.finish(call, domain, { strides, dtype }, call.c, results, recorder);
 }
 
 /** Returns whether the kernel of a product that is one panel stores C itself, and would apply the epilogue. */
