@@ -138,8 +138,8 @@ export const webgpuMemoryFaults = [
   },
   {
     file: clientBindGroupCache,
-    find: '    const key = [layout.id];',
-    replace: '    const key = [0];',
+    find: 'key.push(layout.id);',
+    replace: 'key.push(0);',
     breaks: 'Kernels with other accesses share what they bind.',
   },
   {
