@@ -132,8 +132,8 @@ export const webgpuMemoryFaults = [
   },
   {
     file: clientBindGroupCache,
-    find: '    const key = [id];',
-    replace: '    const key = [0];',
+    find: '    key.push(id);',
+    replace: '    key.push(0);',
     breaks: 'Different plans on the same operands share what they bind.',
   },
   {
