@@ -26,9 +26,9 @@ const JOBS = 2;
 /** Products with their own code. */
 const COMPILED = productNames.filter((name) => products[name].code === name);
 
-/** @type {{ allKernels: typeof import('../packages/backend-levelzero/src/kernels/all-kernels.ts').allKernels }} */
+/** @type {{ allKernels: typeof import('../packages/backend-levelzero/src/kernels/families.ts').allKernels }} */
 const { allKernels } = await import(
-  pathToFileURL(join(root, 'packages/backend-levelzero/dist/kernels/all-kernels.js')).href
+  pathToFileURL(join(root, 'packages/backend-levelzero/dist/kernels/families.js')).href
 );
 
 await runMain(async () => {

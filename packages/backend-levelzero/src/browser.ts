@@ -7,7 +7,7 @@
 import { BackendError, type BackendProvider } from '@concord/backend-core';
 import { BackendLifecycle, type InitResult } from '@concord/backend-core/implement';
 
-export { levelZeroVariants } from './kernels/all-variants.ts';
+export { levelZeroVariants } from './kernels/families.ts';
 export { defineKernel } from './kernels/kernel.ts';
 export { splitGemm } from './split-gemm.ts';
 

@@ -21,7 +21,7 @@ export {
   type Pointee,
   type SpecConstant,
 } from './kernels/kernel.ts';
-export { levelZeroVariants } from './kernels/all-variants.ts';
+export { levelZeroVariants } from './kernels/families.ts';
 export type { DeviceMemory, DeviceTraits, Launch, Recorder, Span } from './kernels/recorder.ts';
 export { LevelZeroBackend, type LevelZeroBackendOptions } from './levelzero-backend.ts';
 export type { LevelZeroNative, NativeArgument, NativeLaunchOptions } from './native.ts';

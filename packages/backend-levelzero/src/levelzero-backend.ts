@@ -1,83 +1,52 @@
-import {
-  type DevicePtr,
-  type DType,
-  type Explanation,
-  isBackendError,
-  type VariantReport,
-} from '@concord/backend-core';
-import {
-  type PlannedKernels,
-  DTYPES,
-  BaseBackend,
-  type BaseBackendOptions,
-  type InitResult,
-  type KernelCall,
-  type Launch,
-} from '@concord/backend-core/implement';
-import type { Kernel, RunShape } from '@concord/backend-core/kernel';
-import { variantTuning } from '@concord/variants';
+import type { DevicePtr, Explanation } from '@concord/backend-core';
+import type { BaseBackendOptions, InitResult, KernelCall } from '@concord/backend-core/implement';
+import { kernelsOf, leaveOut, PlannedBackend } from '@concord/variants';
 import { addressOf } from './device/command-stream.ts';
+import { takesLargeBuffers } from './device/large-buffers.ts';
 import { LevelZeroClient } from './device/level-zero-client.ts';
 import type { LevelZeroOptions } from './device/options.ts';
-import type { DeviceMemory, DeviceTraits, Span } from './kernels/recorder.ts';
+import type { Kernel } from './kernels/kernel.ts';
+import { type OpPlan, PLANNING } from './kernels/op-plan.ts';
+import type { DeviceMemory, Recorder, Span } from './kernels/recorder.ts';
 import { explainPlan } from './kernels/run/explain.ts';
 import { MAX_K } from './kernels/top-k/plan.ts';
 import { tryMatrixEngines } from './matrix-engine-trial.ts';
 import type { LevelZeroNative } from './native.ts';
 import { loadedModule, nativeArguments } from './native-launch.ts';
-import { OpRunner } from './op-runner.ts';
 
 /** Options of a {@link LevelZeroBackend}. */
 export interface LevelZeroBackendOptions extends LevelZeroOptions, BaseBackendOptions {}
-
-const FLOATS: readonly DType[] = ['f32', 'f16'];
-const F32: readonly DType[] = ['f32'];
 
 /** The time for which `dispose` waits for the device; the base class gives up at the same time. */
 const DISPOSE_TIMEOUT_MS = 4_900;
 
 /** The contract in SPIR-V, on devices of Level Zero: Intel's GPUs. */
-export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
+export class LevelZeroBackend extends PlannedBackend<DeviceMemory, OpPlan, Recorder, Kernel, LevelZeroClient> {
   readonly name = 'level-zero';
   readonly native: LevelZeroNative;
-  protected readonly kernels: PlannedKernels<DeviceMemory> = {
-    gemm: { ...this.#kernel('gemm', FLOATS), hasEpilogues: true },
-    conv2dForward: { ...this.#kernel('conv2dForward', FLOATS), hasEpilogues: true },
-    attention: this.#kernel('attention', FLOATS),
-    topK: this.#kernel('topK', F32),
-    run: this.#kernel('run', DTYPES),
-  };
   readonly #options: LevelZeroOptions;
-  #opened: LevelZeroClient | undefined;
-  #openedRunner: OpRunner | undefined;
+  /** Plans whose kernels are all built; those for memory beyond 4 GiB are separate kernels. */
+  readonly #built = new WeakSet<OpPlan>();
+  readonly #builtForLarge = new WeakSet<OpPlan>();
 
   constructor(options: LevelZeroBackendOptions = {}) {
-    super(options);
+    super(PLANNING, options);
     this.#options = options;
     this.native = this.#makeNative();
   }
 
-  /** Which kernel variants ran. Works after loss too. */
-  variants(): VariantReport {
-    return this.#runner.report();
+  protected explainPlan(plan: OpPlan): Explanation {
+    return explainPlan(plan);
   }
 
-  /** Explains how a kernel is computed: the launches, with the modules instruction by instruction. Errors as `run`. */
-  explain(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Explanation {
-    this.assertUsable('explain');
-    const [step] = this.loweredShape('run', { ...call, kernel });
-    return step === undefined ? { passes: [] } : explainPlan(this.#runner.planOf(step));
+  protected compile(kernel: Kernel, plan: OpPlan): Promise<void> {
+    return this.opened.compile(kernel, takesLargeBuffers(plan, []));
   }
 
   protected async doInit(): Promise<InitResult> {
     const client = await LevelZeroClient.open(this.#options);
-    this.#opened = client;
-    this.#openedRunner = new OpRunner(client);
+    this.use(client);
     await tryMatrixEngines(client, this.#options);
-    client.onFailure((error) => {
-      if (error.code === 'DEVICE_LOST') this.reportLost(error.detail, error);
-      else this.reportFailure(error);
-    });
     return {
       device: client.deviceInfo,
       limits: { maxAllocationBytes: client.traits.maxAllocationBytes, maxHeadDim: 256, maxTopK: MAX_K },
@@ -86,88 +55,59 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
   }
 
   protected async doDispose(): Promise<void> {
-    await this.#client.dispose(DISPOSE_TIMEOUT_MS);
-  }
-
-  protected doAlloc(bytes: number, label: string | undefined): DeviceMemory {
-    return this.#client.allocate(bytes, label);
-  }
-
-  protected doFree(buffer: DeviceMemory): void {
-    this.#client.deallocate(buffer.id);
+    await this.opened.dispose(DISPOSE_TIMEOUT_MS);
   }
 
   protected doCopyHtod(dst: Span, src: Uint8Array): void {
-    this.#client.write(dst, src);
-  }
-
-  protected doCopyDtoh(src: Span, deliver: (bytes: Uint8Array) => void, isWanted: () => boolean): Promise<void> {
-    return this.#client.read(src, deliver, isWanted);
+    this.opened.write(dst, src);
   }
 
   protected doCopyDtod(dst: Span, src: Span): void {
-    this.#client.copy(dst, src);
+    this.opened.copy(dst, src);
   }
 
   protected doFill(dst: Span, byte: number): void {
-    this.#client.fill(dst, byte);
+    this.opened.fill(dst, byte);
   }
 
-  protected doSynchronize(isWanted: () => boolean): Promise<void> {
-    return this.#client.finish(isWanted);
-  }
-
-  protected override doFlush(): void {
-    this.#client.flush();
-  }
-
-  protected override pooledBytes(): number {
-    return this.#opened?.memory().pooledBytes ?? 0;
-  }
-
-  get #client(): LevelZeroClient {
-    if (this.#opened === undefined) throw this.notReady();
-    return this.#opened;
-  }
-
-  get #runner(): OpRunner {
-    if (this.#openedRunner === undefined) throw this.notReady();
-    return this.#openedRunner;
-  }
-
-  protected override doLaunch(launch: Launch<DeviceMemory>): void {
-    this.#runner.run(launch);
-  }
-
-  /** A kernel that is planned and then recorded. */
-  #kernel<Name extends KernelCall['kernel']>(
-    kernel: Name,
-    dtypes: readonly DType[],
-  ): NonNullable<PlannedKernels<DeviceMemory>[Name]> {
-    return {
-      dtypes,
-      refuse: (call: KernelCall['call']) => this.#refuse({ kernel, call } as KernelCall),
-      prepare: (call: KernelCall['call'], inPlaceOf?: readonly number[]) =>
-        this.#runner.prepare({ kernel, call, ...(inPlaceOf === undefined ? {} : { inPlaceOf }) } as KernelCall),
-    };
-  }
-
-  #refuse(call: KernelCall): string | undefined {
-    if (!mayBeRefused(call, this.#client.traits)) return undefined;
-    try {
-      this.#runner.planOf(call);
-      return undefined;
-    } catch (error) {
-      if (isBackendError(error, 'UNSUPPORTED')) return error.detail;
-      throw error;
+  /**
+   * Builds all kernels of a plan before any of it is recorded: where one does not build, its variant is left out on this device, and
+   * the op is planned again.
+   */
+  protected override isReady(plan: OpPlan, operands: readonly Span[]): boolean {
+    const isLarge = takesLargeBuffers(plan, operands);
+    const built = isLarge ? this.#builtForLarge : this.#built;
+    if (built.has(plan)) return true;
+    for (const kernel of kernelsOf(plan)) {
+      try {
+        this.opened.compileNow(kernel, isLarge);
+      } catch (error) {
+        this.onBuildFailed(plan, kernel, error);
+        return false;
+      }
     }
+    built.add(plan);
+    return true;
+  }
+
+  protected override onBuilt(plan: OpPlan): void {
+    (takesLargeBuffers(plan, []) ? this.#builtForLarge : this.#built).add(plan);
+  }
+
+  protected override onBuildFailed(plan: OpPlan, kernel: Kernel, error: unknown): void {
+    leaveOut(this.opened.tuning, plan, kernel, error);
+  }
+
+  /** No plan but conv2d's launches more groups than an operand has elements. */
+  protected override mayBeRefused({ kernel, call }: KernelCall): boolean {
+    const certain = Math.min(...this.opened.traits.maxGroups);
+    if (kernel === 'conv2dForward') return true;
+    if (kernel !== 'run') return call.operands.some(({ elements }) => elements > certain);
+    return [...call.inputs, ...call.outputs].some(({ extent }) => extent > certain);
   }
 
   #makeNative(): LevelZeroNative {
-    const client = (): LevelZeroClient => {
-      this.assertUsable('native');
-      return this.#client;
-    };
+    const client = (): LevelZeroClient => this.usable;
     const spanOf = (ptr: DevicePtr): Span => this.operandAt(ptr);
     return {
       get driver() {
@@ -193,26 +133,9 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
         client().launch(loaded, kernel, nativeArguments(args, spanOf), groups, options);
       },
       // Also after a failure: then the counters and the logs matter most.
-      memory: () => this.#client.memory(),
-      buildLogs: () => this.#client.buildLogs,
-      tuning: variantTuning(
-        () => client().tuning,
-        (op, shape) => {
-          const steps = this.loweredShape(op, shape);
-          return steps.flatMap((step) => this.#runner.planOf(step).picks);
-        },
-      ),
+      memory: () => this.opened.memory(),
+      buildLogs: () => this.opened.buildLogs,
+      tuning: this.makeTuning(),
     };
   }
-}
-
-/**
- * Returns whether a plan could find that the device cannot run it: then it is planned twice. No plan but conv2d's launches more
- * groups than an operand has elements.
- */
-function mayBeRefused(call: KernelCall, { maxGroups }: DeviceTraits): boolean {
-  const certain = Math.min(...maxGroups);
-  if (call.kernel === 'conv2dForward') return true;
-  if (call.kernel !== 'run') return call.call.operands.some(({ elements }) => elements > certain);
-  return [...call.call.inputs, ...call.call.outputs].some(({ extent }) => extent > certain);
 }

@@ -9,8 +9,7 @@ import {
 } from '@concord/backend-core/implement';
 import { chooseFma } from './engine/simd.ts';
 import { allKernels } from './kernels/all-kernels.ts';
-import { copyCode, copyCommand } from './kernels/memory/copy.ts';
-import { fillCode, fillCommand } from './kernels/memory/fill.ts';
+import { copyCode, copyCommand, fillCode, fillCommand } from './kernels/memory/ranges.ts';
 import type { WasmCode } from './kernels/kernel.ts';
 import { checkOptions, type WasmBackendOptions, type WasmOptions } from './options.ts';
 import { HEAP_START } from './pool/layout.ts';

@@ -1,7 +1,8 @@
 import type { Explanation } from '@concord/backend-core';
 import { checkedRun, checkKernel, type Kernel, type RunShape } from '@concord/backend-core/kernel';
-import { DEFAULT_TRAITS } from './kernels/default-traits.ts';
-import { PlanCache } from './kernels/plan-cache.ts';
+import { LaunchPlans } from '@concord/variants';
+import { DEFAULT_TRAITS } from './kernels/recorder.ts';
+import { PLANNING } from './kernels/launch-plan.ts';
 import { explainPlan } from './kernels/run/explain.ts';
 
 /**
@@ -14,5 +15,5 @@ export function explainRun(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Expl
   const checked = checkKernel(kernel);
   const geometry = checkedRun(checked, { inputs: {}, outputs: {}, ...call });
   if (geometry.outputs.every(({ extent }) => extent === 0)) return { passes: [] };
-  return explainPlan(new PlanCache(DEFAULT_TRAITS).ofShape({ kernel: 'run', call: geometry }));
+  return explainPlan(new LaunchPlans(PLANNING, DEFAULT_TRAITS).ofShape({ kernel: 'run', call: geometry }));
 }

@@ -20,6 +20,6 @@ export {
   type UniformType,
 } from './kernels/kernel.ts';
 export type { DeviceTraits, Launch, MatrixShape, Recorder, Span, StorageBuffer } from './kernels/recorder.ts';
-export { webgpuVariants } from './kernels/all-variants.ts';
+export { webgpuVariants } from './kernels/families.ts';
 export { webgpu } from './provider.ts';
 export { type NativeBuffer, WebGpuBackend, type WebGpuBackendOptions, type WebGpuNative } from './webgpu-backend.ts';

@@ -2,7 +2,7 @@ import { BINARY_OPS, type DevicePtr, isBackendError, offsetPtr, REDUCE_OPS, UNAR
 import type { Kernel } from '@concord/backend-core/kernel';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { allKernels } from '../src/kernels/all-kernels.ts';
+import { allKernels } from '../src/kernels/families.ts';
 import { shapeOf } from './support/conv2d-shape.ts';
 import { PlanningBackend } from './support/planning-backend.ts';
 import { double, lookUp, softmax, sums } from './support/run-kernels.ts';

@@ -5,7 +5,7 @@ import type { GpuContext } from '../src/client/gpu-source.ts';
 import { MATRIX_UNITS } from '../src/client/matrix-units.ts';
 import { PipelineCache } from '../src/client/pipeline-cache.ts';
 import { MAX_UNIFORM_BYTES } from '../src/client/uniform-ring.ts';
-import { allKernels } from '../src/kernels/all-kernels.ts';
+import { allKernels } from '../src/kernels/families.ts';
 import { type Kernel, uniformBytes } from '../src/kernels/kernel.ts';
 import type { DeviceTraits } from '../src/kernels/recorder.ts';
 import { runKernels } from './support/run-kernels.ts';

@@ -9,14 +9,6 @@ export { Terms } from './functions/terms.ts';
 export { fromBf16, fromF16, toBf16, toF16 } from './functions/storage.ts';
 export { type Access, accessOf, type AccessQuestion } from './schedule/access.ts';
 export {
-  epilogueRun,
-  type EpilogueRun,
-  packedStrides,
-  type Results,
-  resultsOf,
-  widenRun,
-} from './program/epilogue-run.ts';
-export {
   axesOfNodes,
   canContract,
   formKey,

@@ -1,12 +1,46 @@
 /**
- * For authors of backends with several kernels for an op: choosing between them, forcing and tuning, and plans kept by call.
+ * For authors of backends with several kernels for an op: families of kernels and their variants, choosing between them, forcing
+ * and tuning, plans kept by call, and the backend that all of it makes.
  *
  * @packageDocumentation
  */
-export { withFakeOperands } from './operands.ts';
-export { type CacheablePlan, PlanCache, type PlanCacheOptions } from './plan-cache.ts';
-export { checkSteps, type Place, PlanMemory, spanAt } from './plan-memory.ts';
+export {
+  type AnyFamily,
+  type Candidates,
+  type Families,
+  type Family,
+  familiesOf,
+  idsOf,
+  kernelsFor,
+  type KernelTable,
+  planCall,
+  shapeOf,
+  type VariantTable,
+  VariantTables,
+} from './family.ts';
+export { FloatResults, type Results } from './float-results.ts';
+export {
+  checkSteps,
+  kernelsOf,
+  type LaunchPlan,
+  type Place,
+  type PlannedCopy,
+  type PlannedLaunch,
+  spanAt,
+  StepRecorder,
+} from './launch-plan.ts';
+export { type CallPlans, type Canonical, LaunchPlans, type Planning } from './launch-plans.ts';
+export { leaveOut, PlannedBackend, type PlannedCall, type PlannedDevice } from './planned-backend.ts';
 export { cacheFolder } from '#profile-store';
+export {
+  type Fault,
+  faultOf,
+  type TrialCall,
+  trialCall,
+  type TrialMultiply,
+  type TrialSizes,
+  wrongProduct,
+} from './trial.ts';
 export { DeviceTuning, type ProfileState } from './tuning/device-tuning.ts';
 export type { ProfileDevice, TuningProfile } from './tuning/profile.ts';
 export {
@@ -15,7 +49,7 @@ export {
   tuningSettings,
   type TuningSettings,
 } from './tuning/tuning-settings.ts';
-export { type VariantTuning, variantTuning } from './tuning/variant-tuning.ts';
+export type { VariantTuning } from './tuning/variant-tuning.ts';
 export {
   matchesGlob,
   type NamedVariant,

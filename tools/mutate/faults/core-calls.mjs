@@ -7,7 +7,7 @@ const opsTopK = 'packages/backend-core/src/ops/top-k.ts';
 const opsEpilogue = 'packages/backend-core/src/ops/epilogue.ts';
 const kernelCheckRun = 'packages/backend-core/src/kernel/check-run.ts';
 const kernelSameRun = 'packages/backend-core/src/kernel/same-run.ts';
-const planCache = 'packages/variants/src/plan-cache.ts';
+const launchPlans = 'packages/variants/src/launch-plans.ts';
 const listMap = 'packages/backend-core/src/implement/list-map.ts';
 const readCall = 'packages/backend-core/src/implement/read-call.ts';
 const callPlan = 'packages/backend-core/src/implement/call-plan.ts';
@@ -194,19 +194,19 @@ export const coreCallFaults = [
     breaks: 'A getter of a call that disposes the backend has it launched on a device that is gone.',
   },
   {
-    file: planCache,
+    file: launchPlans,
     find: 'byteOffset - (operands[first] as Operand<Buffer>).byteOffset;',
     replace: '0;',
     breaks: 'A call whose operands lie otherwise in one buffer runs with the plan of the call before.',
   },
   {
-    file: planCache,
-    find: 'byteOffset % alignment',
-    replace: '0',
+    file: launchPlans,
+    find: '? byteOffset % alignment',
+    replace: '? 0',
     breaks: 'A call with another alignment runs with the plan of the call before.',
   },
   {
-    file: planCache,
+    file: launchPlans,
     find: '      preferences?.forced === known?.forced &&',
     replace: '',
     breaks: 'A variant that is forced after the first call is not used.',

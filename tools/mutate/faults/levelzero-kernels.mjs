@@ -1,12 +1,13 @@
 // @ts-check
 
 const kernelsCuts = 'packages/backend-levelzero/src/kernels/cuts.ts';
-const kernelsPlanCache = 'packages/backend-levelzero/src/kernels/plan-cache.ts';
+const kernelsOpPlan = 'packages/backend-levelzero/src/kernels/op-plan.ts';
 const kernelsConv2dLayout = 'packages/backend-levelzero/src/kernels/conv2d/layout.ts';
 const kernelsGemmSplits = 'packages/backend-levelzero/src/kernels/gemm/splits.ts';
 const kernelsGemmReusedScratch = 'packages/backend-levelzero/src/kernels/gemm/reused-scratch.ts';
 const kernelsConv2dDirectSpv = 'packages/backend-levelzero/src/kernels/conv2d/direct.spv.ts';
-const kernelsAttentionPlan = 'packages/backend-levelzero/src/kernels/attention/plan.ts';
+const kernelsAttentionTable = 'packages/backend-levelzero/src/kernels/attention/table.ts';
+const kernelsAttentionWide = 'packages/backend-levelzero/src/kernels/attention/wide.ts';
 
 /** Faults of the Level Zero backend's kernels and their plans.
  *
@@ -26,7 +27,7 @@ export const levelZeroKernelFaults = [
     breaks: 'The last piece of a cut is shorter than a kernel can take.',
   },
   {
-    file: kernelsPlanCache,
+    file: kernelsOpPlan,
     find: 'alignment: 4,',
     replace: 'alignment: 1,',
     breaks: 'A call whose operand is aligned to 1 byte runs with a plan for 4.',
@@ -110,31 +111,31 @@ export const levelZeroKernelFaults = [
     breaks: 'The last places of a convolution are not computed.',
   },
   {
-    file: kernelsAttentionPlan,
+    file: kernelsAttentionTable,
     find: 'const first = (head * call.kvHeads) / call.heads;',
     replace: 'const first = head;',
     breaks: 'With grouped heads a later piece takes the keys of other heads.',
   },
   {
-    file: kernelsAttentionPlan,
+    file: kernelsAttentionTable,
     find: 'Math.max(1, Math.min(call.seqKv, call.seqQ - 1 + end));',
     replace: 'Math.max(1, Math.min(call.seqKv, call.seqQ - 2 + end));',
     breaks: 'The last key that a causal query sees is left out.',
   },
   {
-    file: kernelsAttentionPlan,
+    file: kernelsAttentionTable,
     find: 'recorder.scratch(4 * splits * rows * record)',
     replace: 'recorder.scratch(4 * (splits - 1) * rows * record)',
     breaks: 'Scratch memory for the results of splits is one split too small.',
   },
   {
-    file: kernelsAttentionPlan,
+    file: kernelsAttentionTable,
     find: 'gridOf(Math.ceil((rows * headDim) / COMBINE_LANES), recorder.traits)',
     replace: 'gridOf(Math.max(1, Math.floor((rows * headDim) / COMBINE_LANES)), recorder.traits)',
     breaks: 'The last rows of a split attention are not combined.',
   },
   {
-    file: kernelsAttentionPlan,
+    file: kernelsAttentionWide,
     find: 'value_pitch: isPadded ? PADDED_COLUMNS : headDim,',
     replace: 'value_pitch: headDim,',
     breaks: 'Padded values are taken with the row length of those that are not.',

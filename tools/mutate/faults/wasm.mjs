@@ -8,7 +8,7 @@ const reads = 'packages/backend-wasm/src/pool/pending-reads.ts';
 const machine = 'packages/backend-wasm/src/pool/shared-machine.ts';
 const steps = 'packages/backend-wasm/src/pool/steps-machine.ts';
 const scoped = 'packages/backend-wasm/src/scoped-kernels.ts';
-const copy = 'packages/backend-wasm/src/kernels/memory/copy.ts';
+const ranges = 'packages/backend-wasm/src/kernels/memory/ranges.ts';
 
 /** Faults of the WebAssembly backend's pool and memory.
  *
@@ -95,7 +95,7 @@ export const wasmFaults = [
     breaks: 'Memory that an op took for itself is never given back.',
   },
   {
-    file: copy,
+    file: ranges,
     find: 'body.if(i32.ltU(rest, wanted), () => body.set(wanted, rest));',
     replace: '',
     breaks: 'A copy writes beyond its end.',

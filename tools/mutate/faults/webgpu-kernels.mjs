@@ -1,17 +1,18 @@
 // @ts-check
 
 const kernelsConv2dDirectWgsl = 'packages/backend-webgpu/src/kernels/conv2d/direct.wgsl.ts';
-const kernelsConv2dLaunchWindow = 'packages/backend-webgpu/src/kernels/conv2d/launch-window.ts';
-const kernelsConv2dAddSplitsWgsl = 'packages/backend-webgpu/src/kernels/conv2d/add-splits.wgsl.ts';
+const kernelsConv2dDirect = 'packages/backend-webgpu/src/kernels/conv2d/direct.ts';
+const kernelsConv2dImplicitGemm = 'packages/backend-webgpu/src/kernels/conv2d/implicit-gemm.ts';
+const kernelsConv2dBindWindow = 'packages/backend-webgpu/src/kernels/conv2d/bind-window.ts';
+const kernelsConv2dAddSplitsWgsl = 'packages/backend-webgpu/src/kernels/conv2d/implicit-gemm.wgsl.ts';
 const kernelsConv2dInputStrip = 'packages/backend-webgpu/src/kernels/conv2d/input-strip.ts';
 const kernelsConv2dWindows = 'packages/backend-webgpu/src/kernels/conv2d/windows.ts';
 const kernelsConv2dPlan = 'packages/backend-webgpu/src/kernels/conv2d/plan.ts';
 const kernelsMemoryPlan = 'packages/backend-webgpu/src/kernels/memory/plan.ts';
-const kernelsMemoryCopyBytesWgsl = 'packages/backend-webgpu/src/kernels/memory/copy-bytes.wgsl.ts';
-const kernelsMemoryFillWordsWgsl = 'packages/backend-webgpu/src/kernels/memory/fill-words.wgsl.ts';
+const kernelsMemoryWgsl = 'packages/backend-webgpu/src/kernels/memory/memory.wgsl.ts';
 const kernelsOperands = 'packages/backend-webgpu/src/kernels/operands.ts';
 const kernelsGrid = 'packages/backend-webgpu/src/kernels/grid.ts';
-const kernelsPlanCache = 'packages/backend-webgpu/src/kernels/plan-cache.ts';
+const kernelsLaunchPlan = 'packages/backend-webgpu/src/kernels/launch-plan.ts';
 
 /** Faults of the WebGPU backend's kernels and their plans.
  *
@@ -55,55 +56,55 @@ export const webgpuKernelFaults = [
     breaks: 'The last filters of a block that is not full take the weights of others.',
   },
   {
-    file: kernelsConv2dLaunchWindow,
+    file: kernelsConv2dDirect,
     find: 'filterWidth > 1 && strideW === dilationW;',
     replace: 'filterWidth > 1 && strideW === 1;',
     breaks: 'With stride 1 and dilation 2 along a row inputs are reused that are not shared.',
   },
   {
-    file: kernelsConv2dLaunchWindow,
+    file: kernelsConv2dDirect,
     find: 'filterWidth > 1 && strideW === dilationW;',
     replace: 'filterWidth > 1 && dilationW === 1;',
     breaks: 'With stride 2 and dilation 1 along a row inputs are reused that are not shared.',
   },
   {
-    file: kernelsConv2dLaunchWindow,
+    file: kernelsConv2dDirect,
     find: 'Math.ceil(outputWidth / block.columns)',
     replace: 'Math.max(1, Math.floor(outputWidth / block.columns))',
     breaks: 'The right edge of rows that are no multiple of a strip is not computed.',
   },
   {
-    file: kernelsConv2dLaunchWindow,
+    file: kernelsConv2dBindWindow,
     find: 'accumulate: channels.first > 0 ? 1 : 0,',
     replace: 'accumulate: 0,',
     breaks: "A convolution whose channels are cut keeps only the last piece's sums.",
   },
   {
-    file: kernelsConv2dLaunchWindow,
+    file: kernelsConv2dBindWindow,
     find: 'isPadded: call.padding.some((extent) => extent > 0),',
     replace: 'isPadded: call.padding[0] > 0,',
     breaks: 'Padding at the right and bottom alone is read from memory.',
   },
   {
-    file: kernelsConv2dLaunchWindow,
+    file: kernelsConv2dImplicitGemm,
     find: 'if (isWhole && !shape.isPadded) return',
     replace: 'if (isWhole) return',
     breaks: 'A padded convolution with a whole number of steps reads beyond the image.',
   },
   {
-    file: kernelsConv2dLaunchWindow,
+    file: kernelsConv2dImplicitGemm,
     find: 'shape.filterWidth <= MAX_COLUMNS',
     replace: 'shape.filterWidth <= MAX_COLUMNS + 1',
     breaks: 'A filter of 17 columns is computed with the sets of 16.',
   },
   {
-    file: kernelsConv2dLaunchWindow,
+    file: kernelsConv2dBindWindow,
     find: 'stride_w: stride[1] % MODULUS,',
     replace: 'stride_w: stride[0] % MODULUS,',
     breaks: 'With stride 2 on one axis only, both axes take it.',
   },
   {
-    file: kernelsConv2dLaunchWindow,
+    file: kernelsConv2dBindWindow,
     find: 'dilation_h: dilation[0] % MODULUS,',
     replace: 'dilation_h: dilation[1] % MODULUS,',
     breaks: 'With dilation 2 on one axis only, both axes take it.',
@@ -175,19 +176,19 @@ export const webgpuKernelFaults = [
     breaks: 'A short write within one word changes the bytes after it.',
   },
   {
-    file: kernelsMemoryCopyBytesWgsl,
+    file: kernelsMemoryWgsl,
     find: 'let low = 0xffffffffu << (8u * (max(u.begin, first) - first));',
     replace: 'let low = 0xffffffffu;',
     breaks: 'A copy changes the bytes of the word before its first.',
   },
   {
-    file: kernelsMemoryCopyBytesWgsl,
+    file: kernelsMemoryWgsl,
     find: '  if (bits != 0u) { value |=',
     replace: '  { value |=',
     breaks: 'A copy of bytes whose source and destination lie equally in their words is wrong.',
   },
   {
-    file: kernelsMemoryFillWordsWgsl,
+    file: kernelsMemoryWgsl,
     // One word more is no fault: the device keeps it within the binding, whose last word gets the same value.
     find: 'if (index < u.count)',
     replace: 'if (index + 1u < u.count)',
@@ -218,9 +219,9 @@ export const webgpuKernelFaults = [
     breaks: 'The last workgroups of a large launch do not run.',
   },
   {
-    file: kernelsPlanCache,
-    find: 'const MAX_ALIGNMENT = 256;',
-    replace: 'const MAX_ALIGNMENT = 16;',
+    file: kernelsLaunchPlan,
+    find: 'alignment: 256,',
+    replace: 'alignment: 16,',
     breaks: 'A call whose operand is 16 bytes further on runs with the plan of the call before.',
   },
 ];

@@ -132,14 +132,14 @@ export const webgpuMemoryFaults = [
   },
   {
     file: clientBindGroupCache,
-    find: '    const key = [id];',
-    replace: '    const key = [0];',
+    find: '    key.push(id);',
+    replace: '    key.push(0);',
     breaks: 'Different plans on the same operands share what they bind.',
   },
   {
     file: clientBindGroupCache,
-    find: '    const key = [layout.id];',
-    replace: '    const key = [0];',
+    find: 'key.push(layout.id);',
+    replace: 'key.push(0);',
     breaks: 'Kernels with other accesses share what they bind.',
   },
   {

@@ -5,7 +5,7 @@ const kernelsRunOperandCode = 'packages/backend-webgpu/src/kernels/run/operand-c
 const kernelsRunGraphScope = 'packages/backend-webgpu/src/kernels/run/graph-scope.ts';
 const kernelsRunPiece = 'packages/backend-webgpu/src/kernels/run/piece.ts';
 const clientCallWords = 'packages/backend-webgpu/src/client/call-words.ts';
-const kernelsRunParams = 'packages/backend-webgpu/src/kernels/run/params.ts';
+const kernelsLaunchPlan = 'packages/backend-webgpu/src/kernels/launch-plan.ts';
 
 /** Faults of how the WebGPU backend runs kernels that programs write.
  *
@@ -134,32 +134,32 @@ export const webgpuRunFaults = [
   },
   {
     file: clientCallWords,
-    find: 'index < params.length;',
-    replace: 'index < params.length - 1;',
+    find: 'index < count;',
+    replace: 'index < count - 1;',
     breaks: 'A call that differs from the one before in the last of its parameters runs with the old one.',
   },
   {
     file: clientCallWords,
-    find: 'if (!isOwn) words = words.slice();',
+    find: 'if (words === before) words = before.slice();',
     replace: '',
     breaks: 'Parameters of calls in one batch are those of the last of them.',
   },
   {
     file: clientCallWords,
-    find: '(step.words[word] as number) + from',
-    replace: 'step.words[word] as number',
+    find: '(step.words[at] as number) + start',
+    replace: 'step.words[at] as number',
     breaks: 'A call along a memory works on the place of the call that was planned.',
   },
   {
-    file: kernelsRunParams,
-    find: "if (kernel !== 'gemm' && kernel !== 'conv2dForward') return undefined;",
-    replace: "if (kernel !== 'gemm') return undefined;",
-    breaks: "The parameters of a convolution's epilogue are those of the call before.",
+    file: kernelsLaunchPlan,
+    find: "if (kernel !== 'gemm' && kernel !== 'conv2dForward') return [];",
+    replace: "if (kernel !== 'gemm') return [];",
+    breaks: "The parameters of a convolution's epilogue that are floats arrive as whole numbers.",
   },
   {
-    file: kernelsRunParams,
-    find: "(type === 'f32' ? floats : words)[index]",
-    replace: "(type === 'i32' ? words : floats)[index]",
+    file: kernelsLaunchPlan,
+    find: "call.geometry.kernel.params.map(({ type }) => type === 'f32')",
+    replace: "call.geometry.kernel.params.map(({ type }) => type !== 'i32')",
     breaks: 'Parameters that are no floats arrive as the bits of floats.',
   },
   {

@@ -21,14 +21,14 @@ export const webgpuStreamFaults = [
   },
   {
     file: clientCommandStream,
-    find: 'const group = groups[index] ??',
-    replace: 'const group = groups[0] ??',
+    find: '(groups[index] ??=',
+    replace: '(groups[0] ??=',
     breaks: 'The second launch of an op gets the operands of the first.',
   },
   {
     file: clientCommandStream,
-    find: 'this.#dispatch({ words: callWords(step, values), grid',
-    replace: 'this.#dispatch({ words: step.words, grid',
+    find: 'this.#dispatch(callWords(step, plan.floats, params, memory, maxBindingBytes), step',
+    replace: 'this.#dispatch(step.words, step',
     breaks: 'Parameters of a call are those of the call before.',
   },
   {

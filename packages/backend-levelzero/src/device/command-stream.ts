@@ -4,11 +4,11 @@ import type { KernelHandle } from '../ffi/handles.ts';
 import { RESULTS } from '../ffi/result.ts';
 import { checkGroups } from '../kernels/check-groups.ts';
 import { secondsOf } from '../kernels/estimate.ts';
-import type { OpPlan, PlannedLaunch } from '../kernels/op-plan.ts';
+import type { OpPlan } from '../kernels/op-plan.ts';
 import type { DeviceTraits, Launch, Recorder, Span } from '../kernels/recorder.ts';
 import type { HostBlock, HostBlocks } from './host-blocks.ts';
 import type { Allocation, MemoryPool } from './memory-pool.ts';
-import { isInLargeBuffer } from './large-buffers.ts';
+import { isInLargeBuffer, takesLargeBuffers } from './large-buffers.ts';
 import type { ModuleCache } from './module-cache.ts';
 import type { OpenDevice } from './open-device.ts';
 import { CHUNK_BYTES, Staging } from './staging.ts';
@@ -22,16 +22,6 @@ export interface CommandStreamOptions {
   readonly modules: ModuleCache;
   readonly pool: MemoryPool;
   readonly blocks: HostBlocks;
-}
-
-/** The values that a call brings to its plan. */
-export interface PlannedCall {
-  /** In the order of the call; to its launches, scratch memory after. */
-  readonly operands: readonly Span[];
-  /** The operands, by their place in the plan. */
-  readonly numbers: readonly number[];
-  /** True if an operand or a piece of scratch memory is in an allocation beyond 4 GiB: kernels are built otherwise then. */
-  readonly hasLargeBuffers: boolean;
 }
 
 /** Commands that are collected before they are submitted without anybody waiting. */
@@ -87,12 +77,21 @@ export class CommandStream implements Recorder {
   }
 
   /** Records what was planned for an op, with the operands and the numbers of a call. */
-  run(op: string, { steps, scratch }: OpPlan, { operands, numbers, hasLargeBuffers }: PlannedCall): void {
+  run(op: string, plan: OpPlan, operands: readonly Span[], numbers: readonly number[]): void {
+    const { steps, scratch } = plan;
+    const hasLargeBuffers = takesLargeBuffers(plan, operands);
     this.record(op, () => {
       const memory = scratch.length === 0 ? operands : [...operands, ...scratch.map((bytes) => this.scratch(bytes))];
       for (const step of steps) {
-        if ('kernel' in step) this.launchPlanned(step, { operands: memory, numbers, hasLargeBuffers });
-        else this.copy(spanAt(memory, step.dst), spanAt(memory, step.src));
+        if ('dst' in step) {
+          this.copy(spanAt(memory, step.dst), spanAt(memory, step.src));
+          continue;
+        }
+        const { kernel, args, groups, variant, seconds } = step;
+        const loaded = this.#options.modules.kernel(kernel, hasLargeBuffers);
+        loaded.setPlannedArguments(args, memory, numbers);
+        this.launchKernel(loaded.object.handle, groups, kernel.name, seconds);
+        this.#count(variant);
       }
     });
   }
@@ -103,15 +102,6 @@ export class CommandStream implements Recorder {
     const loaded = this.#options.modules.kernel(kernel, Object.values(args).some(isLarge));
     loaded.setArguments(args);
     this.launchKernel(loaded.object.handle, groups, kernel.name, secondsOf(launch, this.traits));
-    this.#count(variant);
-  }
-
-  /** Launches a step of a plan. */
-  launchPlanned({ kernel, args, groups, variant, seconds }: PlannedLaunch, call: PlannedCall): void {
-    const { operands, numbers, hasLargeBuffers } = call;
-    const loaded = this.#options.modules.kernel(kernel, hasLargeBuffers);
-    loaded.setPlannedArguments(args, operands, numbers);
-    this.launchKernel(loaded.object.handle, groups, kernel.name, seconds);
     this.#count(variant);
   }
 

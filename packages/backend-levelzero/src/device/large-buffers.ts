@@ -9,7 +9,7 @@ export function isInLargeBuffer({ buffer }: Span): boolean {
   return buffer.size > MAX_SMALL;
 }
 
-/** Returns whether a plan takes scratch memory that addresses of 32 bits do not reach all of. */
-export function hasLargeScratch({ scratch }: OpPlan): boolean {
-  return scratch.some((bytes) => bytes > MAX_SMALL);
+/** Returns whether a plan with these operands works on memory that addresses of 32 bits do not reach all of. */
+export function takesLargeBuffers({ scratch }: OpPlan, operands: readonly Span[]): boolean {
+  return scratch.some((bytes) => bytes > MAX_SMALL) || operands.some(isInLargeBuffer);
 }

@@ -1,16 +1,17 @@
 import { BackendError, type DeviceInfo } from '@concord/backend-core';
-import { DeviceTuning } from '@concord/variants';
+import type { Sequence } from '@concord/backend-core/implement';
+import { DeviceTuning, type PlannedCall, type PlannedDevice } from '@concord/variants';
 import { loadLevelZero, type LevelZeroLibrary, unavailable } from '../ffi/load.ts';
-import { levelZeroVariants } from '../kernels/all-variants.ts';
+import { levelZeroVariants } from '../kernels/families.ts';
 import type { Kernel } from '../kernels/kernel.ts';
 import type { OpPlan } from '../kernels/op-plan.ts';
-import type { DeviceTraits, Launch, Recorder, Span } from '../kernels/recorder.ts';
+import type { DeviceMemory, DeviceTraits, Launch, Recorder, Span } from '../kernels/recorder.ts';
 import { BinaryCache } from './binary-cache.ts';
 import { checkSource, type ModuleConstant } from './build-module.ts';
 import { checkGroupCounts } from './check-launch.ts';
 import { checkNativeOptions } from './check-native-options.ts';
 import { chooseDevice } from './choose-device.ts';
-import { CommandStream, type PlannedCall } from './command-stream.ts';
+import { CommandStream } from './command-stream.ts';
 import { type HostBlock, HostBlocks } from './host-blocks.ts';
 import { listDevices, type ListedDevice } from './list-devices.ts';
 import type { LoadedModule } from './loaded-module.ts';
@@ -38,7 +39,7 @@ export interface LoadOptions {
  * A device, a stream of commands to it, and the memory they work on: what a backend stands on, and what is useful alone
  * to run user kernels. Each client has its own context, queue and memory.
  */
-export class LevelZeroClient {
+export class LevelZeroClient implements PlannedDevice<DeviceMemory, OpPlan> {
   readonly traits: DeviceTraits;
   readonly deviceInfo: DeviceInfo;
   /** The settings that decide between kernel variants. */
@@ -200,9 +201,19 @@ export class LevelZeroClient {
   }
 
   /** @internal Records what was planned for an op, for this call; `op` is its name in messages. */
-  run(op: string, plan: OpPlan, call: PlannedCall): void {
+  run(op: string, plan: OpPlan, operands: readonly Span[], params: readonly number[]): void {
     this.#assertUsable(op);
-    this.#stream.run(op, plan, call);
+    this.#stream.run(op, plan, operands, params);
+  }
+
+  /** @internal What was planned for ops, to be queued again and again. */
+  sequence(calls: readonly PlannedCall<DeviceMemory, OpPlan>[]): Sequence {
+    return {
+      run: () => {
+        for (const { op, plan, operands, params } of calls) this.run(op, plan, operands, params);
+      },
+      release: () => undefined,
+    };
   }
 
   /**

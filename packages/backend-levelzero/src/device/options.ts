@@ -1,7 +1,7 @@
 import { BackendError } from '@concord/backend-core';
 import { type BaseBackendOptions, checkFields } from '@concord/backend-core/implement';
 import { type TuningOptions, tuningSettings } from '@concord/variants';
-import { levelZeroVariants } from '../kernels/all-variants.ts';
+import { levelZeroVariants } from '../kernels/families.ts';
 
 /** Which device of Level Zero to take. */
 export interface DeviceChoice {

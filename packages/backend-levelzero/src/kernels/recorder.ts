@@ -15,6 +15,11 @@ export interface DeviceMemory {
 /** A piece of device memory. */
 export type Span = Operand<DeviceMemory>;
 
+/** A span that stands for a separate allocation. Plans pass memory on and never look where it is. */
+export function fakeSpan(byteLength: number): Span {
+  return { buffer: { id: 0, address: 0n, size: byteLength }, byteOffset: 0, byteLength };
+}
+
 /** The facts about a device that planning needs. */
 export interface DeviceTraits {
   /** Work-items of a group run one after the other on a core: barriers are dear, wide vectors are cheap. */

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 
 const built = new URL('../../dist/', import.meta.url);
 const { LevelZeroClient } = await import(new URL('device/level-zero-client.js', built).href);
-const { allKernels } = await import(new URL('kernels/all-kernels.js', built).href);
+const { allKernels } = await import(new URL('kernels/families.js', built).href);
 
 const BYTES = 2 ** 20;
 

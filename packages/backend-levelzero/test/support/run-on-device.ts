@@ -54,7 +54,7 @@ export async function runOnDevice(
   };
   const operands = [...inputs, ...outputs].filter((span): span is Span => span !== undefined);
   const plan = planOp({ kernel: 'run', call }, operands, { ...client.traits, ...traits });
-  client.run('run', plan, { operands, numbers: call.params, hasLargeBuffers: false });
+  client.run('run', plan, operands, call.params);
   const want = runReference(geometry, data);
   const wrong: string[] = [];
   for (const [index, span] of outputs.entries()) {

@@ -1,6 +1,6 @@
 import { BackendError, isBackendError } from '@concord/backend-core';
 import type { Command, WasmCode, WasmTraits } from '../kernels/kernel.ts';
-import { copyCode, copyCommand } from '../kernels/memory/copy.ts';
+import { copyCode, copyCommand } from '../kernels/memory/ranges.ts';
 import { Heap } from '../memory/heap.ts';
 import { growTo, type LinearMemory } from '../memory/linear-memory.ts';
 import { BaseMachine } from './base-machine.ts';

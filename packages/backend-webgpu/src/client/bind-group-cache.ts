@@ -20,6 +20,8 @@ export class BindGroupCache {
   /** Allocations come and go; the buffers behind them are reused. */
   readonly #bufferIds = new WeakMap<GPUBuffer, number>();
   #buffers = 0;
+  /** The key that is asked for: one list, so that a launch makes none. */
+  readonly #key: number[] = [];
 
   constructor(context: GpuContext, uniforms: Pick<UniformRing, 'gpu'>) {
     this.#context = context;
@@ -31,7 +33,9 @@ export class BindGroupCache {
     spans: readonly Span[],
     onCheck: (caught: Scoped<unknown>['caught']) => void,
   ): GPUBindGroup {
-    const key = [layout.id];
+    const key = this.#key;
+    key.length = 0;
+    key.push(layout.id);
     for (const { buffer, byteOffset, byteLength } of spans) {
       const { gpu, start } = homeOf(buffer);
       key.push(this.#idOf(gpu), start + byteOffset, byteLength);
@@ -49,7 +53,9 @@ export class BindGroupCache {
 
   /** Where a plan keeps the bind groups of its steps with this memory: spares it to ask for each of them. */
   ofPlan({ id, moving }: LaunchPlan, memory: readonly Span[], maxBindingBytes: number): (GPUBindGroup | undefined)[] {
-    const key = [id];
+    const key = this.#key;
+    key.length = 0;
+    key.push(id);
     for (let index = 0; index < memory.length; index++) {
       const span = memory[index] as Span;
       const { gpu, start } = homeOf(span.buffer);

@@ -1,43 +1,54 @@
-import { spanAt } from '@concord/variants';
+import { type Place, spanAt } from '@concord/variants';
+import type { Moving } from '../kernels/dispatch.ts';
 import type { PlannedDispatch } from '../kernels/launch-plan.ts';
 import type { Span } from '../kernels/recorder.ts';
 
-/** The words of each dispatch as its last call had them: calls of many layers follow each other with the same. */
-const lastWords = new WeakMap<PlannedDispatch, Uint32Array>();
+const float = new Float32Array(1);
+const word = new Uint32Array(float.buffer);
 
-/** The values that differ between the calls of one plan. */
-export interface CallValues {
-  /** Words of the parameters, if there are any. */
-  readonly params: Uint32Array | undefined;
-  readonly memory: readonly Span[];
-  /** The maximum number of bytes of a binding: memory of more is not bound whole. */
-  readonly maxBindingBytes: number;
-}
-
-/** The words of a dispatch with the parameters of a call, and its operands where they are. */
-export function callWords(step: PlannedDispatch, { params, memory, maxBindingBytes }: CallValues): Uint32Array {
-  const { paramsAt } = step.kernel;
-  if (params === undefined && step.moving.length === 0) return step.words;
-  let words = lastWords.get(step) ?? step.words;
-  let isOwn = false;
+/**
+ * The words of a dispatch with the parameters of a call, and its operands where they are.
+ *
+ * @param floats - which of the parameters are floats
+ * @param maxBindingBytes - memory of more is not bound whole
+ */
+export function callWords(
+  step: PlannedDispatch,
+  floats: readonly boolean[],
+  params: readonly number[],
+  memory: readonly Span[],
+  maxBindingBytes: number,
+): Uint32Array {
+  const { kernel, moving } = step;
+  const count = kernel.paramsAt === undefined ? 0 : params.length;
+  if (count === 0 && moving.length === 0) return step.words;
+  const before = step.lastWords;
+  let words = before;
   const set = (at: number, value: number): void => {
     if (words[at] === value) return;
     // Not in place: the words of the calls before are told by their array until they are uploaded.
-    if (!isOwn) words = words.slice();
-    isOwn = true;
+    if (words === before) words = before.slice();
     words[at] = value;
   };
-  if (params !== undefined && paramsAt !== undefined) {
-    for (let index = 0; index < params.length; index++) set(paramsAt + index, params[index] as number);
+  for (let index = 0; index < count; index++) {
+    set((kernel.paramsAt as number) + index, wordOf(params[index] as number, floats[index] === true));
   }
-  for (const { index, word, bytes } of step.moving) {
-    const { memory: which, byteOffset } = step.places[index] as PlannedDispatch['places'][number];
-    const operand = memory[which] as Span;
-    const from = isBoundWhole(operand, maxBindingBytes) ? (operand.byteOffset + byteOffset) / bytes : 0;
-    set(word, (step.words[word] as number) + from);
+  for (let which = 0; which < moving.length; which++) {
+    const { index, word: at, bytes } = moving[which] as Moving;
+    const { memory: from, byteOffset } = step.places[index] as Place;
+    const operand = memory[from] as Span;
+    const start = isBoundWhole(operand, maxBindingBytes) ? (operand.byteOffset + byteOffset) / bytes : 0;
+    set(at, (step.words[at] as number) + start);
   }
-  if (isOwn) lastWords.set(step, words);
+  step.lastWords = words;
   return words;
+}
+
+/** The word that the device reads as a parameter. */
+function wordOf(value: number, isFloat: boolean): number {
+  if (!isFloat) return value >>> 0;
+  float[0] = value;
+  return word[0] as number;
 }
 
 /** Returns whether a binding that may move is bound from the beginning of its memory to the end. */

@@ -1,7 +1,7 @@
 import { BackendError } from '@concord/backend-core';
 import { type BaseBackendOptions, checkFields } from '@concord/backend-core/implement';
 import { tuningSettings } from '@concord/variants';
-import { webgpuVariants } from '../kernels/all-variants.ts';
+import { webgpuVariants } from '../kernels/families.ts';
 import type { DawnOptions } from './dawn-source.ts';
 import type { WebGpuOptions } from './webgpu-options.ts';
 

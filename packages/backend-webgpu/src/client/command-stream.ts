@@ -1,6 +1,6 @@
 import { BackendError } from '@concord/backend-core';
 import { annotate } from '@concord/backend-core/implement';
-import { spanAt } from '@concord/variants';
+import { type PlannedCall, spanAt } from '@concord/variants';
 import { type Dispatch, dispatchesOf } from '../kernels/dispatch.ts';
 import type { Kernel } from '../kernels/kernel.ts';
 import type { LaunchPlan } from '../kernels/launch-plan.ts';
@@ -10,9 +10,9 @@ import { type BufferPool, homeOf } from './buffer-pool.ts';
 import { callWords, spansOf, withinBuffer } from './call-words.ts';
 import { inScopes, type Scoped, toCodedError } from './error-scopes.ts';
 import type { GpuContext } from './gpu-source.ts';
-import { OpenEncoder, type ReadyDispatch } from './open-encoder.ts';
+import { OpenEncoder, type ReadyDispatch, refusePromise } from './open-encoder.ts';
 import type { PipelineCache, ReadyKernel } from './pipeline-cache.ts';
-import { type PlannedCall, PlannedSequence, type ReadyCommand } from './sequence.ts';
+import { PlannedSequence, type ReadyCommand } from './sequence.ts';
 import { UniformRing } from './uniform-ring.ts';
 import { MAX_UPLOAD_BYTES, UploadRing } from './upload-ring.ts';
 
@@ -83,39 +83,44 @@ export class CommandStream implements Recorder {
     try {
       plan(this);
     } finally {
-      this.#op = outer;
-      while (this.#scratch.length > held) this.#options.pool.release(this.#scratch.pop() as StorageBuffer);
+      this.#endOp(outer, held);
     }
   }
 
-  /**
-   * Records what was planned for an op, with these operands.
-   *
-   * @param params - words of the parameters of the call, if it has any
-   */
-  run(op: string, plan: LaunchPlan, operands: readonly Span[], params?: Uint32Array): void {
-    this.record(op, () => {
+  #endOp(outer: string, held: number): void {
+    this.#op = outer;
+    while (this.#scratch.length > held) this.#options.pool.release(this.#scratch.pop() as StorageBuffer);
+  }
+
+  /** Records what was planned for an op, with the operands and the parameters of a call. */
+  run(op: string, plan: LaunchPlan, operands: readonly Span[], params: readonly number[]): void {
+    this.#assertNotEncoding();
+    const outer = this.#op;
+    const held = this.#scratch.length;
+    this.#op = op;
+    try {
       this.#place(operands, plan.written);
-      const memory = plan.scratch.length === 0 ? operands : [...operands, ...plan.scratch.map((n) => this.scratch(n))];
-      const { maxBindingBytes } = this.traits;
+      const { steps, scratch } = plan;
+      const memory = scratch.length === 0 ? operands : [...operands, ...scratch.map((bytes) => this.scratch(bytes))];
+      const { maxBindingBytes } = this.#options.traits;
       const groups = this.#bindGroups.ofPlan(plan, memory, maxBindingBytes);
-      const values = { params, memory, maxBindingBytes };
-      let index = 0;
-      for (const step of plan.steps) {
+      for (let index = 0; index < steps.length; index++) {
+        const step = steps[index] as LaunchPlan['steps'][number];
         if ('dst' in step) {
           this.copy(spanAt(memory, step.dst), withinBuffer(spanAt(memory, step.src)));
           continue;
         }
         const ready = this.#options.pipelines.now(step.kernel);
-        const group = groups[index] ?? this.#bindGroup(step.kernel, ready, spansOf(step, memory, maxBindingBytes));
-        groups[index++] = group;
-        this.#dispatch({ words: callWords(step, values), grid: step.grid, variant: step.variant }, ready, group);
+        const group = (groups[index] ??= this.#bindGroup(step.kernel, ready, spansOf(step, memory, maxBindingBytes)));
+        this.#dispatch(callWords(step, plan.floats, params, memory, maxBindingBytes), step, ready, group);
       }
-    });
+    } finally {
+      this.#endOp(outer, held);
+    }
   }
 
   /** Calls that will be queued again and again. */
-  sequence(calls: readonly PlannedCall[]): PlannedSequence {
+  sequence(calls: readonly PlannedCall<StorageBuffer, LaunchPlan>[]): PlannedSequence {
     const { context, traits, pipelines, pool } = this.#options;
     const sequence = new PlannedSequence(calls, {
       context,
@@ -152,7 +157,7 @@ export class CommandStream implements Recorder {
         storage.flatMap(({ access }, index) => (access === 'read_write' ? [index] : [])),
       );
       const ready = this.#options.pipelines.now(dispatch.kernel);
-      this.#dispatch(dispatch, ready, this.#bindGroup(dispatch.kernel, ready, dispatch.spans));
+      this.#dispatch(dispatch.words, dispatch, ready, this.#bindGroup(dispatch.kernel, ready, dispatch.spans));
     }
   }
 
@@ -306,7 +311,8 @@ export class CommandStream implements Recorder {
   }
 
   #dispatch(
-    { words, grid, variant }: Pick<Dispatch, 'words' | 'grid' | 'variant'>,
+    words: Uint32Array,
+    { grid, variant }: Pick<Dispatch, 'grid' | 'variant'>,
     { pipeline, judging }: ReadyKernel,
     group: GPUBindGroup,
   ): void {
@@ -380,21 +386,9 @@ export class CommandStream implements Recorder {
   }
 }
 
-async function isRefused(judging: Promise<unknown> | undefined): Promise<boolean> {
-  try {
-    await judging;
-    return false;
-  } catch {
-    return true;
-  }
-}
-
-/** @throws {BackendError} INVALID_ARGUMENT for what an async function returns: its commands would come too late */
-function refusePromise(returned: unknown): void {
-  if (typeof (returned as PromiseLike<unknown> | null | undefined)?.then !== 'function') return;
-  // No other call waits for it.
-  Promise.resolve(returned).catch(() => undefined);
-  throw new BackendError('INVALID_ARGUMENT', 'the callback of encode must not return a promise', {
-    hint: 'await what you need before encode, and add all commands before the callback returns',
-  });
+function isRefused(judging: Promise<unknown> | undefined): Promise<boolean> {
+  return Promise.resolve(judging).then(
+    () => false,
+    () => true,
+  );
 }

@@ -1,3 +1,5 @@
+import { BackendError } from '@concord/backend-core';
+
 /** A dispatch, ready but for the pass that it goes to. */
 export interface ReadyDispatch {
   readonly pipeline: GPUComputePipeline;
@@ -52,4 +54,14 @@ export class OpenEncoder {
     this.#pipeline = undefined;
     this.#group = undefined;
   }
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT for what an async function returns: its commands would come too late */
+export function refusePromise(returned: unknown): void {
+  if (typeof (returned as PromiseLike<unknown> | null | undefined)?.then !== 'function') return;
+  // No other call waits for it.
+  Promise.resolve(returned).catch(() => undefined);
+  throw new BackendError('INVALID_ARGUMENT', 'the callback of encode must not return a promise', {
+    hint: 'await what you need before encode, and add all commands before the callback returns',
+  });
 }

@@ -1,5 +1,5 @@
 import type { Sequence } from '@concord/backend-core/implement';
-import { spanAt } from '@concord/variants';
+import { type PlannedCall, spanAt } from '@concord/variants';
 import type { LaunchPlan, PlannedDispatch } from '../kernels/launch-plan.ts';
 import type { DeviceTraits, Span, StorageBuffer } from '../kernels/recorder.ts';
 import { BindGroupCache } from './bind-group-cache.ts';
@@ -12,14 +12,7 @@ import type { ReadyDispatch } from './open-encoder.ts';
 import type { PipelineCache, ReadyKernel } from './pipeline-cache.ts';
 import { MAX_UNIFORM_BYTES } from './uniform-ring.ts';
 
-/** An op as it was planned, with its operands. */
-export interface PlannedCall {
-  readonly op: string;
-  readonly plan: LaunchPlan;
-  readonly operands: readonly Span[];
-  /** Words of the parameters of the call, if it has any. */
-  readonly params: Uint32Array | undefined;
-}
+type Call = PlannedCall<StorageBuffer, LaunchPlan>;
 
 /** The content of a sequence. */
 export type ReadyCommand = ReadyDispatch | { readonly dst: Span; readonly src: Span };
@@ -32,7 +25,7 @@ export interface SequenceOptions {
   readonly pool: BufferPool;
   readonly onCheck: (caught: Scoped<unknown>['caught'], what: string) => void;
   /** Queues a call as any other. */
-  readonly run: (call: PlannedCall) => void;
+  readonly run: (call: Call) => void;
   readonly replay: (op: string, commands: readonly ReadyCommand[]) => void;
   /** Destroys a buffer once what is collected is submitted. */
   readonly retire: (buffer: GPUBuffer) => void;
@@ -42,7 +35,7 @@ export interface SequenceOptions {
 /** Calls that are queued again and again: their bind groups are made once, their uniforms are written once. */
 export class PlannedSequence implements Sequence {
   readonly #options: SequenceOptions;
-  readonly #calls: readonly PlannedCall[];
+  readonly #calls: readonly Call[];
   readonly #op: string;
   #commands: readonly ReadyCommand[] | undefined;
   #uniforms: GPUBuffer | undefined;
@@ -52,7 +45,7 @@ export class PlannedSequence implements Sequence {
   /** {@link BufferPool.moves} when that was looked at. */
   #moves = 0;
 
-  constructor(calls: readonly PlannedCall[], options: SequenceOptions) {
+  constructor(calls: readonly Call[], options: SequenceOptions) {
     this.#calls = calls;
     this.#options = options;
     this.#op = [...new Set(calls.map(({ op }) => op))].join(', ');
@@ -103,7 +96,7 @@ export class PlannedSequence implements Sequence {
         const spans = spansOf(step, memory, maxBindingBytes);
         const group = groups.get(layout, spans, (caught) => onCheck(caught, step.kernel.name));
         const offset = stride * index++;
-        words.set(callWords(step, { params, memory, maxBindingBytes }), offset / 4);
+        words.set(callWords(step, plan.floats, params, memory, maxBindingBytes), offset / 4);
         return { pipeline, group, offset, grid: step.grid, variant: step.variant };
       });
     });

@@ -1,8 +1,8 @@
 import { BackendError, type DeviceInfo } from '@concord/backend-core';
 import type { Sequence } from '@concord/backend-core/implement';
-import { DeviceTuning } from '@concord/variants';
+import { DeviceTuning, type PlannedCall, type PlannedDevice } from '@concord/variants';
 import { defaultSource } from '#gpu-source';
-import { webgpuVariants } from '../kernels/all-variants.ts';
+import { webgpuVariants } from '../kernels/families.ts';
 import type { Kernel } from '../kernels/kernel.ts';
 import type { LaunchPlan } from '../kernels/launch-plan.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
@@ -17,7 +17,6 @@ import type { CompiledKernel } from './pipeline-cache.ts';
 import { Readback } from './readback.ts';
 import { Refusals } from './refusals.ts';
 import { acquireDevice, type SharedDevice } from './shared-device.ts';
-import type { PlannedCall } from './sequence.ts';
 import type { WebGpuOptions } from './webgpu-options.ts';
 import { within } from './within.ts';
 
@@ -29,7 +28,7 @@ const DEFAULT_TIMEOUT_MS = 60_000;
  * to run user shaders. Clients of the same adapter share the device and its queue; each has its own stream,
  * which keeps the order of its calls.
  */
-export class WebGpuClient {
+export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
   readonly traits: DeviceTraits;
   /** The settings that decide between kernel variants. */
   readonly tuning: DeviceTuning;
@@ -73,7 +72,7 @@ export class WebGpuClient {
     });
     this.#readback = new Readback(shared, this.#stream, (caught, bytes) => this.#watchStaging(caught, bytes));
     void shared.lost.then(({ reason, message }) => {
-      this.failure ??= new BackendError('DEVICE_LOST', message || reason, { backend: 'webgpu' });
+      this.#fail(new BackendError('DEVICE_LOST', message || reason, { backend: 'webgpu' }));
     });
   }
 
@@ -144,7 +143,7 @@ export class WebGpuClient {
     return this.#stream.variantRuns;
   }
 
-  /** Calls `listener` with each failure of work that was accepted. */
+  /** Calls `listener` with each failure of work that was accepted, and with the loss of the device. */
   onFailure(listener: (error: BackendError) => void): void {
     this.#listeners.add(listener);
   }
@@ -229,13 +228,13 @@ export class WebGpuClient {
   }
 
   /** @internal Records what was planned for an op, with these operands; `op` is its name in messages. */
-  run(op: string, plan: LaunchPlan, operands: readonly Span[], params?: Uint32Array): void {
+  run(op: string, plan: LaunchPlan, operands: readonly Span[], params: readonly number[]): void {
     this.#assertUsable(op);
     this.#stream.run(op, plan, operands, params);
   }
 
   /** @internal What was planned for ops, to be queued again and again. */
-  sequence(calls: readonly PlannedCall[]): Sequence {
+  sequence(calls: readonly PlannedCall<StorageBuffer, LaunchPlan>[]): Sequence {
     return this.#stream.sequence(calls);
   }
 

@@ -1,31 +1,31 @@
-import type { ResolvedCall } from '@concord/backend-core/implement';
-import { checkSteps, type Place, PlanMemory, type VariantPick } from '@concord/variants';
+import type { Operand, ResolvedCall } from '@concord/backend-core/implement';
+import { type LaunchPlan as AnyPlan, type Place, planCall, type Planning, StepRecorder } from '@concord/variants';
 import { type Dispatch, dispatchesOf } from './dispatch.ts';
-import { planCall } from './plans.ts';
+import { FAMILIES } from './families.ts';
+import type { Kernel } from './kernel.ts';
 import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from './recorder.ts';
 
-/** The launches of an op: for one call, and for every other whose operands lie as those of that one do. */
-export interface LaunchPlan {
+/** The dispatches and copies of an op: for one call, and for every other whose operands lie as those of that one do. */
+export interface LaunchPlan extends AnyPlan<Kernel, PlannedDispatch> {
   /** Not that of any other plan in this process. */
   readonly id: number;
-  readonly steps: readonly Step[];
   /** The operands that are written. */
   readonly written: readonly number[];
   /** The memory that all of its bindings may be elsewhere in. */
   readonly moving: ReadonlySet<number>;
-  /** Bytes of each piece of scratch memory. */
-  readonly scratch: readonly number[];
-  /** The choices between variants, one for each panel or window. */
-  readonly picks: readonly VariantPick[];
+  /** Which of the parameters of a call are floats. */
+  readonly floats: readonly boolean[];
 }
 
 /** A dispatch or a copy whose memory is told by {@link Place}s. */
-export type Step = PlannedDispatch | { readonly dst: Place; readonly src: Place };
+export type Step = LaunchPlan['steps'][number];
 
 /** A dispatch of a plan. */
 export interface PlannedDispatch extends Omit<Dispatch, 'spans'> {
   /** The bound buffers, in the kernel's order. */
   readonly places: readonly Place[];
+  /** Its words as the last call had them: calls of many layers follow each other with the same. */
+  lastWords: Uint32Array;
 }
 
 let lastId = 0;
@@ -39,10 +39,16 @@ let lastId = 0;
  */
 export function planOp(op: ResolvedCall<StorageBuffer>, operands: readonly Span[], traits: DeviceTraits): LaunchPlan {
   const recorder = new OpRecorder(traits, operands);
-  planCall(op, recorder);
-  const { steps, memory, picks } = recorder;
+  planCall(FAMILIES, op, recorder);
+  const { steps, scratchBytes: scratch, picks } = recorder;
   const written = [...recorder.written].filter((index) => index < operands.length);
-  return { id: ++lastId, steps, written, moving: movingMemory(steps), scratch: memory.scratchBytes, picks };
+  return { id: ++lastId, steps, written, moving: movingMemory(steps), floats: floatsOf(op), scratch, picks };
+}
+
+function floatsOf({ kernel, call }: ResolvedCall<StorageBuffer>): readonly boolean[] {
+  if (kernel === 'run') return call.geometry.kernel.params.map(({ type }) => type === 'f32');
+  if (kernel !== 'gemm' && kernel !== 'conv2dForward') return [];
+  return call.epilogue?.kernel.params.map(({ type }) => type === 'f32') ?? [];
 }
 
 function movingMemory(steps: readonly Step[]): ReadonlySet<number> {
@@ -58,47 +64,47 @@ function movingMemory(steps: readonly Step[]): ReadonlySet<number> {
 }
 
 /** Notes what a plan launches and copies. */
-class OpRecorder implements Recorder {
+class OpRecorder extends StepRecorder<StorageBuffer, PlannedDispatch> implements Recorder {
   readonly traits: DeviceTraits;
-  readonly steps: Step[] = [];
-  readonly picks: VariantPick[] = [];
   /** Which memory is written. */
   readonly written: Set<number> = new Set();
-  readonly memory: PlanMemory<StorageBuffer>;
 
   constructor(traits: DeviceTraits, operands: readonly Span[]) {
+    super(operands, fakeSpan);
     this.traits = traits;
-    this.memory = new PlanMemory(operands, fakeSpan);
   }
 
-  notePick(pick: VariantPick): void {
-    this.picks.push(pick);
+  protected get maxBytes(): number {
+    return this.traits.maxBufferBytes;
   }
 
   launch(launch: Launch): void {
     for (const { spans, ...dispatch } of dispatchesOf(launch, this.traits.maxWorkgroupsPerDimension)) {
-      const places = spans.map((span) => this.memory.placeOf(span));
+      const places = spans.map((span) => this.placeOf(span));
       for (const [index, { access }] of dispatch.kernel.storage.entries()) {
         if (access === 'read_write') this.written.add((places[index] as Place).memory);
       }
-      checkSteps(this.steps.push({ ...dispatch, places }));
+      this.add({ ...dispatch, places, lastWords: dispatch.words });
     }
   }
 
-  copy(dst: Span, src: Span): void {
-    const place = this.memory.placeOf(dst);
-    this.written.add(place.memory);
-    checkSteps(this.steps.push({ dst: place, src: this.memory.placeOf(src) }));
-  }
-
-  scratch(bytes: number): Span {
-    return this.memory.scratch(bytes, this.traits.maxBufferBytes, 'buffer');
+  override copy(dst: Span, src: Span): void {
+    this.written.add(this.placeOf(dst).memory);
+    super.copy(dst, src);
   }
 }
 
 /** A span that stands for a separate allocation. */
-export function fakeSpan(byteLength: number): Span {
+export function fakeSpan(byteLength: number): Operand<StorageBuffer> {
   const size = Math.ceil(byteLength / 4) * 4;
   const buffer: StorageBuffer = { id: ++lastId, size, label: 'planned', home: undefined };
   return { buffer, byteOffset: 0, byteLength };
 }
+
+/** Plans of this backend; no binding wants another alignment than this. */
+export const PLANNING: Planning<StorageBuffer, LaunchPlan, Recorder, Kernel> = {
+  families: FAMILIES,
+  alignment: 256,
+  plan: planOp,
+  fakeOperand: fakeSpan,
+};

@@ -1,6 +1,7 @@
 import type { DType } from '@concord/backend-core';
 import { type BackendKernels, BaseBackend, type InitResult, type ResolvedCall } from '@concord/backend-core/implement';
-import { planCall } from '../../src/kernels/plans.ts';
+import { planCall } from '@concord/variants';
+import { FAMILIES } from '../../src/kernels/families.ts';
 import type { DeviceTraits, StorageBuffer } from '../../src/kernels/recorder.ts';
 import { fakeBuffer, PlanRecorder } from './plan-recorder.ts';
 
@@ -49,6 +50,6 @@ export class PlanningBackend extends BaseBackend<StorageBuffer> {
 
   #plan(call: ResolvedCall<StorageBuffer>): void {
     this.recorder = new PlanRecorder(this.recorder.traits);
-    planCall(call, this.recorder);
+    planCall(FAMILIES, call, this.recorder);
   }
 }

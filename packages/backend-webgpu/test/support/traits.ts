@@ -1,5 +1,4 @@
-import { DEFAULT_TRAITS } from '../../src/kernels/default-traits.ts';
-import type { DeviceTraits } from '../../src/kernels/recorder.ts';
+import { DEFAULT_TRAITS, type DeviceTraits } from '../../src/kernels/recorder.ts';
 
 /** Traits of a device with WebGPU's default limits and no features, except as given. */
 export function deviceTraits(given: Partial<DeviceTraits> = {}): DeviceTraits {

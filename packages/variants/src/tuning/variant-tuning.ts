@@ -1,6 +1,6 @@
 import type { OpName, OpShape } from '@concord/backend-core';
 import type { VariantPick } from '../variant-choice.ts';
-import type { DeviceTuning, ProfileState } from './device-tuning.ts';
+import type { ProfileState } from './device-tuning.ts';
 import type { TuningProfile } from './profile.ts';
 
 /**
@@ -32,22 +32,4 @@ export interface VariantTuning {
   checkCanSave(): void;
   /** The outcome of reading the profile when the device was opened. */
   readonly profile: ProfileState;
-}
-
-/**
- * `native.tuning` of a backend.
- *
- * @param tuning - gives that of its open device, or throws
- * @param choices - the choices that a call of this shape makes
- */
-export function variantTuning(tuning: () => DeviceTuning, choices: VariantTuning['choices']): VariantTuning {
-  return {
-    choices,
-    force: (variants) => tuning().force(variants),
-    save: (measurements) => tuning().save(measurements),
-    checkCanSave: () => tuning().checkCanSave(),
-    get profile() {
-      return tuning().profile;
-    },
-  };
 }

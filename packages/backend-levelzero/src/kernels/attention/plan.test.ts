@@ -1,3 +1,4 @@
+import { kernelsFor } from '@concord/variants';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AttentionShape, MaskField } from '@concord/backend-core';
@@ -5,7 +6,7 @@ import { type CheckedAttention, OPS } from '@concord/backend-core/implement';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import type { DeviceTraits, Span } from '../recorder.ts';
-import { allKernels, planAttention } from './plan.ts';
+import { attentionFamily, planAttention } from './plan.ts';
 
 type Shape = Omit<AttentionShape & MaskField, 'scale'>;
 
@@ -137,7 +138,7 @@ describe('on a GPU', () => {
   });
 
   it('kernels that are listed fit the device', () => {
-    for (const { groupSize } of allKernels({ ...TEST_DEVICES.gpu, maxGroupSize: 32 })) {
+    for (const { groupSize } of kernelsFor({ attention: attentionFamily }, { ...TEST_DEVICES.gpu, maxGroupSize: 32 })) {
       expect(groupSize[0] * groupSize[1]).toBeLessThanOrEqual(64);
     }
     expect(kernels(planned({ ...TEST_DEVICES.gpu, maxGroupSize: 32 }))).toEqual(['subgroup 1x1x8 64']);
@@ -172,7 +173,7 @@ const shapes: fc.Arbitrary<Shape> = fc.record({
 it.each(Object.entries(TEST_DEVICES))(
   'any shape on %s: only kernels that are listed, and O is written last',
   (_, traits) => {
-    const listed = new Set(allKernels(traits));
+    const listed = new Set(kernelsFor({ attention: attentionFamily }, traits));
     fc.assert(
       fc.property(shapes, (shape) => {
         const recorder = planned(traits, shape);

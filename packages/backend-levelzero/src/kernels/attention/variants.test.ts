@@ -6,8 +6,10 @@ import { withTraits } from '../../../test/support/forced-traits.ts';
 import { readFloats, upload } from '../../../test/support/spans.ts';
 import { LevelZeroClient } from '../../device/level-zero-client.ts';
 import type { DeviceTraits, Span } from '../recorder.ts';
-import { type AttentionVariant, COLUMNS, named } from './choose-variant.ts';
 import { planAttention } from './plan.ts';
+import type { SubgroupVariant } from './subgroup.ts';
+import type { AttentionVariant } from './table.ts';
+import { wideTable } from './wide.ts';
 
 // The software driver generates code at the first launch, which takes seconds on a free core.
 vi.setConfig({ testTimeout: 180_000 });
@@ -139,25 +141,27 @@ const LARGE: readonly Shape[] = [
   { seqQ: 3, seqKv: 65, headDim: 256 },
 ];
 
-const one = (...ways: readonly Parameters<typeof named>[0][]): readonly AttentionVariant[] =>
-  [1, 3].flatMap((splits) => ways.map((way) => named(way, splits)));
+const one = (...variants: readonly Omit<AttentionVariant, 'splits'>[]): readonly AttentionVariant[] =>
+  [1, 3].flatMap((splits) => variants.map((variant) => ({ splits, ...variant })));
 /** Both sizes of sub-groups, alone and several; heads that fill a kernel, and less. */
-const SUBGROUPS: readonly Extract<Parameters<typeof named>[0], { readonly kind: 'subgroup' }>[] = [
-  { kind: 'subgroup', lanes: 8, rows: 4, subgroups: 8, headDim: 64, isExact: false },
-  { kind: 'subgroup', lanes: 16, rows: 8, subgroups: 8, headDim: 64, isExact: true, registers: 'large' },
-  { kind: 'subgroup', lanes: 16, rows: 1, subgroups: 1, headDim: 256, isExact: false },
-  { kind: 'subgroup', lanes: 8, rows: 2, subgroups: 8, headDim: 128, isExact: true },
+const SUBGROUPS: readonly Omit<SubgroupVariant, 'splits'>[] = [
+  { id: 'attention/subgroups-8', lanes: 8, rows: 4, subgroups: 8, headDim: 64, isExact: false },
+  { id: 'attention/subgroups-8', lanes: 16, rows: 8, subgroups: 8, headDim: 64, isExact: true, registers: 'large' },
+  { id: 'attention/subgroup', lanes: 16, rows: 1, subgroups: 1, headDim: 256, isExact: false },
+  { id: 'attention/subgroups-8', lanes: 8, rows: 2, subgroups: 8, headDim: 128, isExact: true },
 ];
 const VARIANTS: readonly AttentionVariant[] = [
-  ...one({ kind: 'row' }),
-  ...one(...COLUMNS.map((columns) => ({ kind: 'wide', columns }) as const)),
+  ...one({ id: 'attention/row' }),
+  ...one(...wideTable.ids.map((id) => ({ id }))),
   ...one(...SUBGROUPS),
 ];
 
+const isBySubgroups = (variant: AttentionVariant): variant is SubgroupVariant => 'lanes' in variant;
+
 /** The calls that a variant takes. */
 function shapesFor(variant: AttentionVariant): readonly Shape[] {
-  if (variant.kind === 'row') return [...SHAPES, ...LARGE];
-  if (variant.kind === 'subgroup') {
+  if (variant.id === 'attention/row') return [...SHAPES, ...LARGE];
+  if (isBySubgroups(variant)) {
     const all = [...SHAPES, ...NARROW, ...LARGE];
     if (!variant.isExact) return all.filter(({ headDim }) => headDim <= variant.headDim);
     return [
@@ -165,7 +169,7 @@ function shapesFor(variant: AttentionVariant): readonly Shape[] {
       { ...SHAPES[1], headDim: variant.headDim },
     ] as Shape[];
   }
-  if (variant.columns === 16) return [...SHAPES.slice(0, 1), ...SHAPES.slice(3, 4), ...NARROW];
+  if (variant.id === 'attention/wide-16') return [...SHAPES.slice(0, 1), ...SHAPES.slice(3, 4), ...NARROW];
   return [...SHAPES.slice(1, 3), ...SHAPES.slice(4), ...LARGE];
 }
 
@@ -236,7 +240,7 @@ describe.each(VARIANTS.map((variant) => [JSON.stringify(variant), variant] as co
     const [{ headDim }] = shapesFor(variant).slice(-1) as [Shape];
     // Sub-groups are emulated here, and slow: calls with all fields only.
     const calls = anyCalls(headDim);
-    for (const shape of variant.kind === 'subgroup' ? calls.slice(-3) : calls) {
+    for (const shape of isBySubgroups(variant) ? calls.slice(-3) : calls) {
       await check(shape, choose, { bound: 1e-5 });
     }
   });

@@ -1,10 +1,11 @@
+import { kernelsFor } from '@concord/variants';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Conv2d, conv2dShape } from '../../../test/support/conv2d-shape.ts';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import type { DeviceTraits } from '../recorder.ts';
-import { allKernels, planConv2d } from './plan.ts';
+import { conv2dFamily, planConv2d } from './plan.ts';
 
 function planned(traits: DeviceTraits, conv: Conv2d): PlanRecorder {
   const shape = conv2dShape(conv);
@@ -105,7 +106,7 @@ const convolutions: fc.Arbitrary<Conv2d> = fc
 it.each(Object.entries({ ...TEST_DEVICES, tiny: { ...TEST_DEVICES.cpu, maxAllocationBytes: 4096 } }))(
   'any shape on %s: only kernels that are listed, in complete launches',
   (_, traits) => {
-    const listed = new Set(allKernels(traits));
+    const listed = new Set(kernelsFor({ conv2dForward: conv2dFamily }, traits));
     fc.assert(
       fc.property(convolutions, (conv) => {
         for (const { kernel } of planned(traits, conv).launches) expect(listed.has(kernel)).toBe(true);

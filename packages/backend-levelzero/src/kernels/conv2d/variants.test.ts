@@ -5,8 +5,7 @@ import { withTraits } from '../../../test/support/forced-traits.ts';
 import { readFloats, upload } from '../../../test/support/spans.ts';
 import { LevelZeroClient } from '../../device/level-zero-client.ts';
 import type { DeviceTraits, Span } from '../recorder.ts';
-import { DIRECT, named, TILES, variantsFor, WIDE } from './choose-variant.ts';
-import { planConv2d } from './plan.ts';
+import { conv2dTables, planConv2d } from './plan.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 
@@ -71,21 +70,8 @@ const SHAPES: readonly Conv2d[] = [
   { input: [5, 4, 30, 31], filter: [8, 3, 3], groups: 4, padding: [1, 1], dilation: [2, 2] },
 ];
 
-type Way = Parameters<typeof named>[0];
-type Fixed = Exclude<Way, { kind: 'wide' }> | (typeof WIDE)[number];
-const VARIANTS: readonly (readonly [string, Fixed])[] = [
-  ...DIRECT.map((params) => [`direct ${JSON.stringify(params)}`, { kind: 'direct', ...params }] as const),
-  ...TILES.map((params) => [`implicit-gemm ${JSON.stringify(params)}`, { kind: 'implicit-gemm', ...params }] as const),
-  ...WIDE.map((params) => [`wide ${JSON.stringify(params)}`, params] as const),
-];
-
-const chosen =
-  (variant: Fixed): Choose =>
-  ({ outputShape }) =>
-    named('kind' in variant ? variant : { kind: 'wide', outputRows: outputShape[2], ...variant });
-
-describe.each(VARIANTS)('%s', (_, variant) => {
-  const choose = chosen(variant);
+describe.each(conv2dTables.ids)('%s', (id) => {
+  const choose: Choose = () => ({ id });
 
   it.each(SHAPES)('%j', (conv) => check(conv, choose));
   it('NaN and infinities of the input reach the outputs whose window holds them, and no other', async () => {
@@ -107,8 +93,8 @@ describe('wide, in pieces', () => {
     ['one row', { input: [2, 3, 9, 40], filter: [9, 3, 3], padding: [1, 1] }, 4 * 3 * 3 * 42],
   ] as const)('of %s', async (_, conv, bytes) => {
     const traits = { ...cpu, maxAllocationBytes: bytes + 4 * 64 };
-    const { preferred } = variantsFor(conv2dShape(conv), { ...client.traits, ...traits });
-    expect(preferred.kind).toBe('wide');
+    const { preferred } = conv2dTables.question(conv2dShape(conv), { ...client.traits, ...traits });
+    expect(preferred.id).toMatch(/wide/);
     await check(conv, undefined, { traits });
   });
 
@@ -116,6 +102,6 @@ describe('wide, in pieces', () => {
     check({ input: [3, 5, 14, 14], filter: [9, 1, 1] }, undefined, { traits: cpu }));
 });
 
-it.each(VARIANTS)('%s in grids of few columns', async (_, variant) => {
-  for (const conv of SHAPES.slice(1, 8)) await check(conv, chosen(variant), { traits: { maxGroups: [7, 65_535, 1] } });
+it.each(conv2dTables.ids)('%s in grids of few columns', async (id) => {
+  for (const conv of SHAPES.slice(1, 8)) await check(conv, () => ({ id }), { traits: { maxGroups: [7, 65_535, 1] } });
 });

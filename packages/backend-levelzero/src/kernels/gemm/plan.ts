@@ -1,28 +1,48 @@
 import type { ResolvedGemm } from '@concord/backend-core/implement';
-import { pickVariant } from '@concord/variants';
+import { type Family, type KernelTable, sizeStep, VariantTables } from '@concord/variants';
+import { floatResults } from '../epilogue/plan-epilogue.ts';
+import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
-import { planEpilogue, resultsOf, widened } from '../epilogue/plan-epilogue.ts';
-import { secondsFor } from '../estimate.ts';
-import { type Variant, variantsFor } from './choose-variant.ts';
+import { directTable } from './direct.ts';
 import { launchEntries } from './entries.ts';
 import { finish } from './finish.spv.ts';
-import { launchMatrix, mostAtOnceOfMatrix } from './launch-matrix.ts';
-import { launchMatvec } from './launch-matvec.ts';
-import { launchDirect, launchLocal, launchSubgroup } from './launch-product.ts';
-import { launchWide } from './launch-wide.ts';
-import { type Matrix, partOf, parts, type Product, productOf, type ProductShape } from './product.ts';
-import { ENGINE_SPEEDUP } from './matrix-engine.ts';
+import { localTable } from './local.ts';
+import { matrixTable } from './matrix.ts';
+import { type Matrix, partOf, parts, type Product, productOf } from './product.ts';
 import { ReusedScratch } from './reused-scratch.ts';
 import type { Splits } from './splits.ts';
-import { type SubgroupTile, subgroupTile } from './subgroup.spv.ts';
+import { subgroupTable } from './subgroup.ts';
+import { DTYPES, type ProductTable, type ProductWork, type Variant } from './table.ts';
+import { vectorTables } from './vectors.ts';
+import { wideTable } from './wide.ts';
 
-export { allKernels } from './all-kernels.ts';
-export { VARIANT_IDS } from './choose-variant.ts';
+/** Kernels that compute products. A new one is added here, and nothing else has to know of it. */
+export const productTables: VariantTables<Product, ProductWork, Recorder, Kernel, Variant, ProductTable> =
+  new VariantTables(
+    [localTable, subgroupTable, matrixTable, ...vectorTables, wideTable, directTable],
+    ({ m, n, k, batchCount, transA, transB, a }) => {
+      const letters = `${transA ? 'T' : 'N'}${transB ? 'T' : 'N'}`;
+      return `gemm ${a.dtype} ${letters} ${[m, n, k, batchCount].map(sizeStep).join(' ')}`;
+    },
+  );
+
+/** What adds up the ranges of k. */
+const finishTable: KernelTable<DeviceTraits, Kernel> = {
+  ids: [],
+  kernelsFor: () => DTYPES.map((output) => finish({ output })),
+};
+
+/** `gemm`, `batchedGemm` and both in f16. */
+export const gemmFamily: Family<'gemm', DeviceMemory, Recorder, Kernel> = {
+  kernel: 'gemm',
+  dtypes: ['f32', 'f16'],
+  features: { hasEpilogues: true },
+  plan: planGemm,
+  tables: [productTables, finishTable],
+};
 
 type ChooseVariant = (product: Product, recorder: Recorder) => Variant;
 
-/** Rows of the largest tile of any kernel. */
-const ROWS_MULTIPLE = 128;
 /** Ranges of k begin at multiples of this: a whole number of iterations of each kernel. */
 const DEPTH_MULTIPLE = 64;
 
@@ -49,119 +69,56 @@ function planWithEpilogue(call: ResolvedGemm<DeviceMemory>, recorder: Recorder, 
   const product = productOf(call);
   if (dtype === 'f32') {
     planProduct(product, recorder, choose);
-    planEpilogue(call, domain, { strides, dtype }, call.c, { span: call.c, strides }, recorder);
+    floatResults.finish(call, domain, { strides, dtype }, call.c, { span: call.c, strides }, recorder);
     return;
   }
-  const results = beta === 0 ? resultsOf(domain, recorder) : widened(call.c, domain, strides, recorder);
+  const results =
+    beta === 0 ? floatResults.scratch(domain, recorder) : floatResults.widened(call.c, domain, strides, recorder);
   const stride = batchCount === 1 ? 0 : m * n;
   planProduct({ ...product, c: { span: results.span, dtype: 'f32', ld: n, stride } }, recorder, choose);
-  planEpilogue(call, domain, { strides, dtype }, call.c, results, recorder);
+  floatResults.finish(call, domain, { strides, dtype }, call.c, results, recorder);
 }
 
 function planProduct(product: Product, recorder: Recorder, choose: ChooseVariant): void {
   const variant = choose(product, recorder);
-  if (variant.kind === 'wide') {
-    launchWide(product, variant, recorder);
+  const table = productTables.tableOf(variant);
+  const scratch = new ReusedScratch(recorder);
+  if (table.mostAtOnce === undefined) {
+    table.launch({ product, splits: { depth: product.k, count: 1, stride: 0 }, scratch }, variant, recorder);
     return;
   }
   const range = Math.ceil(product.k / variant.splits / DEPTH_MULTIPLE) * DEPTH_MULTIPLE;
   const splits = Math.ceil(product.k / range);
-  const most = mostAtOnce(product, variant, splits, recorder.traits);
-  const min = variant.kind === 'subgroup' ? leastOf(variant.tile) : undefined;
-  const scratch = new ReusedScratch(recorder);
-  for (const part of parts(product, most, min)) {
+  const most = table.mostAtOnce(product, variant, splits, recorder.traits);
+  for (const part of parts(product, most, table.least?.(variant))) {
     multiply(partOf(product, part), variant, range, splits, recorder, scratch);
   }
 }
 
 function chooseVariant(product: Product, recorder: Recorder): Variant {
-  return pickVariant(recorder, variantsFor(product, recorder.traits));
+  return productTables.choose(product, recorder);
 }
-
-type SplitVariant = Exclude<Variant, { readonly kind: 'wide' }>;
-
-/** The part of C that one launch can have the groups for. */
-function mostAtOnce(
-  product: Product,
-  variant: SplitVariant,
-  splits: number,
-  traits: DeviceTraits,
-): Pick<ProductShape, 'batchCount' | 'm' | 'n'> {
-  const { batchCount, m, n } = product;
-  const { maxGroups } = traits;
-  const together = Math.max(1, Math.floor(maxGroups[2] / splits));
-  if (variant.kind === 'matvec') return { batchCount: together, m, n };
-  if (variant.kind === 'direct') return traits.isCpuLike ? { batchCount, m, n } : { ...inTime(product, 1, traits), n };
-  if (variant.kind === 'matrix') {
-    const time = inTime(product, ENGINE_SPEEDUP, traits);
-    const most = mostAtOnceOfMatrix(product, variant.lanes, Math.min(together, time.batchCount), traits);
-    return { ...most, m: Math.min(most.m, time.m) };
-  }
-  const time = inTime(product, 1, traits);
-  const tile = variant.kind === 'local' ? variant.tile : subgroupTile(variant.tile);
-  return {
-    batchCount: Math.min(together, time.batchCount),
-    m: Math.min(maxGroups[1] * tile.m, time.m),
-    n: maxGroups[0] * tile.n,
-  };
-}
-
-/**
- * Matrices, or rows of one, that about a second is enough for: kernel drivers take a device for hung that works on one launch
- * for long.
- */
-function inTime(
-  { m, n, k }: ProductShape,
-  speedup: number,
-  traits: DeviceTraits,
-): Pick<ProductShape, 'batchCount' | 'm'> {
-  const rows = speedup / secondsFor(n * k, traits);
-  if (rows >= m) return { batchCount: Math.floor(rows / m), m };
-  return { batchCount: 1, m: Math.max(1, Math.floor(rows / ROWS_MULTIPLE)) * ROWS_MULTIPLE };
-}
-
-/** The minimal size of a part of a product for a tile: see `subgroup`. */
-const leastOf = (tile: SubgroupTile): Pick<ProductShape, 'm' | 'n'> => ({ m: tile.rows, n: subgroupTile(tile).n });
 
 function multiply(
   product: Product,
-  variant: SplitVariant,
+  variant: Variant,
   range: number,
   splits: number,
   recorder: Recorder,
   scratch: ReusedScratch,
 ): void {
   const { m, n, k, batchCount, alpha, beta } = product;
+  const launch = (part: Product, ranges: Splits): void =>
+    productTables.launch({ product: part, splits: ranges, scratch }, variant, recorder);
   if (splits === 1) {
-    launch(product, variant, { depth: k, count: 1, stride: 0 }, recorder, scratch);
+    launch(product, { depth: k, count: 1, stride: 0 });
     return;
   }
   const entries = batchCount * m * n;
   const { span: sums } = scratch.take('sums', 4 * splits * entries);
   const c: Matrix = { span: sums, dtype: 'f32', ld: n, stride: batchCount === 1 ? 0 : m * n };
   const ranges = { depth: range, count: splits, stride: entries };
-  launch({ ...product, alpha: 1, beta: 0, c }, variant, ranges, recorder, scratch);
+  launch({ ...product, alpha: 1, beta: 0, c }, ranges);
   const own = { sums, splits, split_stride: entries, alpha, beta };
   launchEntries(recorder, finish({ output: product.c.dtype }), { m, n, batchCount, c: product.c }, own);
-}
-
-function launch(
-  product: Product,
-  variant: SplitVariant,
-  splits: Splits,
-  recorder: Recorder,
-  scratch: ReusedScratch,
-): void {
-  switch (variant.kind) {
-    case 'matvec':
-      return launchMatvec(product, variant, splits, recorder);
-    case 'direct':
-      return launchDirect(product, variant, splits, recorder);
-    case 'local':
-      return launchLocal(product, variant, splits, recorder);
-    case 'subgroup':
-      return launchSubgroup(product, variant, splits, recorder);
-    case 'matrix':
-      return launchMatrix(product, variant, splits, recorder, scratch);
-  }
 }

@@ -5,13 +5,14 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { withTraits } from '../../../test/support/forced-traits.ts';
 import { LevelZeroClient } from '../../device/level-zero-client.ts';
 import type { DeviceMemory, Recorder, Span } from '../recorder.ts';
-import { named, TILES } from './choose-variant.ts';
-import { matvecShape } from './launch-matvec.ts';
-import { launchWide, WIDE_LIMITS } from './launch-wide.ts';
+import { localTable } from './local.ts';
+import { matvecShape, vectorId } from './vectors.ts';
+import { launchWide, WIDE_LIMITS } from './wide.ts';
 import { MATRIX_LANES } from './matrix-engine.ts';
+import { matrixId } from './matrix.ts';
 import { planGemm } from './plan.ts';
 import { productOf } from './product.ts';
-import { nameOfTile, SUBGROUP_TILES } from './subgroup-tiles.ts';
+import { SUBGROUP_TILES } from './subgroup.ts';
 
 // The software driver generates code at the first launch, which takes seconds on a free core.
 vi.setConfig({ testTimeout: 180_000 });
@@ -104,19 +105,19 @@ async function check(plan: Plan, shape: Shape): Promise<void> {
 }
 
 const by =
-  (way: Parameters<typeof named>[0], splits = 1): Plan =>
+  (id: string, splits = 1): Plan =>
   (call, recorder) =>
-    planGemm(call, recorder, () => named(way, splits));
+    planGemm(call, recorder, () => ({ id, splits }));
 
 const matvec =
   (team: 'vectors' | 'teams', splits: number): Plan =>
   (call, recorder) =>
     planGemm(call, recorder, (product) => {
       const { alongRows } = matvecShape(product);
-      return named({ kind: 'matvec', by: team, alongRows }, splits);
+      return { id: vectorId(team, alongRows), splits };
     });
 
-const WIDE = named({ kind: 'wide' }, 1);
+const WIDE = { id: 'gemm/wide' };
 
 /** Shapes beside and between the tiles, with gaps, odd starts and rows, shared operands, and both dtypes. */
 const SHAPES: readonly Shape[] = [
@@ -129,7 +130,7 @@ const SHAPES: readonly Shape[] = [
 const CASES = TRANSPOSES.flatMap((trans) => SHAPES.map((shape) => ({ ...shape, trans })));
 
 describe('wide', () => {
-  it.each(CASES)('%j', (shape) => check(by({ kind: 'wide' }), shape));
+  it.each(CASES)('%j', (shape) => check(by('gemm/wide'), shape));
 
   it.each(CASES)('in blocks along m, n and k: %j', (shape) =>
     check(
@@ -149,23 +150,24 @@ describe('wide', () => {
 });
 
 describe.each([1, 3])('direct, k in %i', (splits) => {
-  it.each(CASES)('%j', (shape) => check(by({ kind: 'direct' }, splits), { ...shape, k: 64 * splits + 3 }));
+  it.each(CASES)('%j', (shape) => check(by('gemm/direct', splits), { ...shape, k: 64 * splits + 3 }));
 });
 
-describe.each(TILES.map((tile) => ({ name: `${tile.m}x${tile.n}`, tile })))('local $name', ({ tile }) => {
+describe.each(localTable.ids)('%s', (id) => {
+  const [m, n] = id.replace('gemm/local-', '').split('x').map(Number) as [number, number];
   // Each transposition is a separate module, which takes the software driver long to compile.
-  const trans = tile.m === tile.n ? TRANSPOSES : (['NT', 'TN'] as const);
+  const trans = m === n ? TRANSPOSES : (['NT', 'TN'] as const);
   const shapes = SHAPES.filter(({ dtype = 'f32' }) => dtype === 'f32');
-  const cases = trans.flatMap((letters) => shapes.map((shape) => ({ ...shape, trans: letters, m: tile.m + shape.m })));
-  it.each(cases)('%j', (shape) => check(by({ kind: 'local', tile }), shape));
+  const cases = trans.flatMap((letters) => shapes.map((shape) => ({ ...shape, trans: letters, m: m + shape.m })));
+  it.each(cases)('%j', (shape) => check(by(id), shape));
 
   it('in f16', async () => {
     for (const shape of SHAPES.filter(({ dtype }) => dtype === 'f16')) {
-      await check(by({ kind: 'local', tile }), { ...shape, trans: 'TN' });
+      await check(by(id), { ...shape, trans: 'TN' });
     }
   });
 
-  it('split along k', () => check(by({ kind: 'local', tile }, 2), { m: tile.m, n: 5, k: 130, trans: 'NT' }));
+  it('split along k', () => check(by(id, 2), { m, n: 5, k: 130, trans: 'NT' }));
 });
 
 /** At least a tile wide, and transposed a tile high; what is left over of both, and of a step along k. */
@@ -178,11 +180,11 @@ const WHOLE_TILES: readonly Shape[] = [
   { m: 18, n: 34, k: 10, dtype: 'f16', beta: 0, batchCount: 2, shared: 'b' },
 ];
 
-describe.each(SUBGROUP_TILES.map((tile) => [nameOfTile(tile), tile] as const))('sub-groups, %s', (_, tile) => {
+describe.each([...SUBGROUP_TILES])('%s', (id, { lanes }) => {
   const cases = (['NN', 'TN'] as const).flatMap((trans) => WHOLE_TILES.map((shape) => ({ ...shape, trans })));
   it.each(cases)('%j', async (shape) => {
-    await check(by({ kind: 'subgroup', tile }), shape);
-    await check(by({ kind: 'subgroup', tile }, 2), { ...shape, k: 64 + 3 * tile.lanes + (shape.dtype ? 2 : 1) });
+    await check(by(id), shape);
+    await check(by(id, 2), { ...shape, k: 64 + 3 * lanes + (shape.dtype ? 2 : 1) });
   });
 });
 
@@ -195,16 +197,17 @@ describe.each(MATRIX_LANES)('matrix engines, sub-groups of %i', (lanes) => {
     { m: 150, n: 20, k: 18, batchCount: 2, shared: 'b', alpha: 0.5 },
   ];
   const cases = TRANSPOSES.flatMap((trans) => shapes.map((shape) => ({ ...shape, trans, dtype: 'f16' }) as const));
-  it.each(cases)('%j', (shape) => check(by({ kind: 'matrix', lanes }), shape));
+  it.each(cases)('%j', (shape) => check(by(matrixId(lanes)), shape));
 
-  it('k in ranges', () => check(by({ kind: 'matrix', lanes }, 3), { m: 40, n: 40, k: 333, dtype: 'f16', trans: 'NT' }));
+  it('k in ranges', () => check(by(matrixId(lanes), 3), { m: 40, n: 40, k: 333, dtype: 'f16', trans: 'NT' }));
 
   it('as much at a time as there is memory for', () =>
     check(
       (call, recorder) =>
-        planGemm(call, withTraits(recorder, { maxAllocationBytes: 2 ** 14 }), () =>
-          named({ kind: 'matrix', lanes }, 1),
-        ),
+        planGemm(call, withTraits(recorder, { maxAllocationBytes: 2 ** 14 }), () => ({
+          id: matrixId(lanes),
+          splits: 1,
+        })),
       { m: 300, n: 200, k: 20, dtype: 'f16', batchCount: 2, trans: 'TT' },
     ));
 });

@@ -1,8 +1,7 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
 import type { RunLayout } from '@concord/backend-core/kernel';
 import type { Kernel } from '../kernel.ts';
-import { fakeSpan } from '../op-plan.ts';
-import type { DeviceTraits, Recorder } from '../recorder.ts';
+import { type DeviceTraits, fakeSpan, type Recorder } from '../recorder.ts';
 import { planRun } from './plan.ts';
 import { checkedSample, SAMPLES } from './sample-calls.ts';
 

@@ -1,3 +1,4 @@
+import { idsOf, kernelsFor } from '@concord/variants';
 import type { ResolvedTopK } from '@concord/backend-core/implement';
 import { NOTHING_TUNED } from '@concord/variants';
 import fc from 'fast-check';
@@ -5,7 +6,7 @@ import { expect, it } from 'vitest';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import type { DeviceMemory, DeviceTraits } from '../recorder.ts';
-import { allKernels, planTopK, VARIANT_IDS } from './plan.ts';
+import { topKFamily, planTopK } from './plan.ts';
 
 type Lists = readonly [rows: number, columns: number, k: number];
 
@@ -39,14 +40,14 @@ it('every launch obeys the device, with kernels that are known for it', () => {
       fc.constantFrom(...Object.values(TEST_DEVICES)),
       fc.oneof(fc.tuple(size, size), fc.tuple(fc.constantFrom(1, 3), huge)),
       fc.integer({ min: 1, max: 256 }),
-      fc.constantFrom('none', ...VARIANT_IDS),
+      fc.constantFrom('none', ...idsOf({ topK: topKFamily })),
       (device, [rows, columns], k, forced) => {
         const traits = {
           ...device,
           maxAllocationBytes: 2 ** 40,
           preferences: { forced: [forced], tuned: NOTHING_TUNED },
         };
-        const known = new Set(allKernels(traits));
+        const known = new Set(kernelsFor({ topK: topKFamily }, traits));
         const { launches, scratches } = planned(traits, [rows, columns, Math.min(k, columns)]);
         for (const { kernel } of launches) expect(known.has(kernel), kernel.name).toBe(true);
         expect(scratches.length).toBeLessThanOrEqual(8);

@@ -1,11 +1,19 @@
 import type { ResolvedTopK } from '@concord/backend-core/implement';
-import { pickVariant } from '@concord/variants';
+import type { Family } from '@concord/variants';
+import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, Recorder } from '../recorder.ts';
-import { type From, type Into, launchPass } from './launch.ts';
-import { variantsFor } from './variant.ts';
+import { type From, type Into, topKTables } from './tables.ts';
 
-export { allKernels } from './launch.ts';
-export { MAX_K, VARIANT_IDS } from './variant.ts';
+/** Largest k that kernels have room for. */
+export const MAX_K = 256;
+
+/** topK. */
+export const topKFamily: Family<'topK', DeviceMemory, Recorder, Kernel> = {
+  kernel: 'topK',
+  dtypes: ['f32'],
+  plan: planTopK,
+  tables: [topKTables],
+};
 
 /**
  * Selects in passes: each takes the k best of each part of a row, in order, until there is one part. A part is twice as long
@@ -17,7 +25,7 @@ export function planTopK(call: ResolvedTopK<DeviceMemory>, recorder: Recorder): 
   let length = columns;
   for (;;) {
     const lists = { rows, length, k };
-    const variant = pickVariant(recorder, variantsFor(lists, recorder.traits));
+    const variant = topKTables.choose(lists, recorder);
     const parts = Math.ceil(length / variant.chunk);
     const isLast = parts === 1;
     const results = (parts - 1) * k + Math.min(k, length - (parts - 1) * variant.chunk);
@@ -25,7 +33,7 @@ export function planTopK(call: ResolvedTopK<DeviceMemory>, recorder: Recorder): 
     const into: Into = isLast
       ? { values, indices }
       : { values: recorder.scratch(bytes), indices: recorder.scratch(bytes) };
-    launchPass({ variant, largest, results }, lists, from, into, recorder);
+    topKTables.launch({ pass: { largest, results }, lists, from, into }, variant, recorder);
     if (isLast) return;
     from = { input: into.values, places: into.indices };
     length = results;

@@ -1,7 +1,9 @@
+import type { KernelTable } from '@concord/variants';
 import { defineKernel, type Kernel, type UniformType, variants } from '../kernel.ts';
+import type { DeviceTraits } from '../recorder.ts';
 import { halfBits } from '../wgsl/half.wgsl.ts';
 import { repeat } from '../wgsl/repeat.ts';
-import { anySoftmaxFunctions, BLIND_UNIFORMS, type Form, formName, paramsOf, partsOf } from './form.wgsl.ts';
+import { anySoftmaxFunctions, BLIND_UNIFORMS, type Form, FORMS, formName, paramsOf, partsOf } from './form.wgsl.ts';
 import { softmaxFunctions } from './softmax.wgsl.ts';
 
 /** Invocations in a workgroup. */
@@ -206,3 +208,13 @@ ${ROW_START}
     atomicOr(&o[word], high_bits);
   }
 }`;
+
+/** {@link combine}, for records of every table. */
+export const combineTable: KernelTable<DeviceTraits, Kernel> = {
+  ids: [],
+  kernelsFor: () => [
+    combine({ form: 'plain', partial: true, atOnce: 16 }),
+    ...FORMS.map((form) => combine({ form, partial: false, atOnce: 16 })),
+    ...FORMS.map((form) => combine({ form, partial: false, atOnce: slotsAtOnce(form, 1) })),
+  ],
+};

@@ -1,8 +1,7 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
 import type { DecodeParams } from './decode.wgsl.ts';
-import { isWideOutput } from './flash-output.ts';
-import { readFunctions } from './flash-stage.ts';
+import { isWideOutput, readFunctions } from './flash-parts.ts';
 import {
   attentionFunctions,
   formName,

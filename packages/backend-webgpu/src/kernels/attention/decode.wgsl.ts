@@ -1,8 +1,6 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
-import { isWideOutput } from './flash-output.ts';
-import { readFunctions } from './flash-stage.ts';
-import type { Fit } from './flash-tile.ts';
+import { isWideOutput, readFunctions, type Fit } from './flash-parts.ts';
 import {
   attentionFunctions,
   type Form,

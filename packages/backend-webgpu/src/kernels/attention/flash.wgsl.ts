@@ -1,10 +1,23 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
-import { isWideOutput, quotients, storeOutput } from './flash-output.ts';
-import { byFours, visibility } from './flash-visible.ts';
-import { keyOfSlot, readFunctions, stageRows, stageTransposed } from './flash-stage.ts';
 import { attentionFunctions, formName, headOf, inputs, outputType, paramsOf, uniformsOf } from './form.wgsl.ts';
-import { COMPONENTS, flashLanes, type FlashParams, PAD, panelsOf, ROWS } from './flash-tile.ts';
+import {
+  byFours,
+  COMPONENTS,
+  flashLanes,
+  type FlashParams,
+  isWideOutput,
+  keyOfSlot,
+  PAD,
+  panelsOf,
+  quotients,
+  readFunctions,
+  ROWS,
+  stageRows,
+  stageTransposed,
+  storeOutput,
+  visibility,
+} from './flash-parts.ts';
 
 /**
  * softmax(scale * Q K^T) V for a block of queries of one head per workgroup, which walks along the keys in tiles and

@@ -1,7 +1,8 @@
 import { BYTES_OF, type CheckedAttention } from '@concord/backend-core/implement';
+import type { Canonical } from '@concord/variants';
 import { bindingSlack } from '../operands.ts';
 import type { DeviceTraits } from '../recorder.ts';
-import { DECODE_QUERIES } from './choose-variant.ts';
+import { DECODE_QUERIES } from './decode.ts';
 
 /** Keys of a plan are a multiple of this, as those of a split are. */
 const STEP_KEYS = 64;
@@ -10,18 +11,12 @@ const MAX_MORE = 1 / 8;
 /** More records of a row than any plan writes. */
 const MAX_RECORDS = 256;
 
-/** A call as it is planned, and what its kernels are told beside that: words of `GROWING_PARAMS`. */
-export interface Growing<Call> {
-  readonly call: Call;
-  readonly params: Uint32Array;
-}
-
 /**
  * Calls of few queries over a cache, which has a key more for each token, are planned for some more keys than they have, and
  * seen to the last of those: one plan, and its bind groups, serve many tokens. Undefined for any other call, which is planned
- * as it is.
+ * as it is. Its parameters are `GROWING_PARAMS`.
  */
-export function growing<Call extends CheckedAttention>(call: Call, traits: DeviceTraits): Growing<Call> | undefined {
+export function growing(call: CheckedAttention, traits: DeviceTraits): Canonical<CheckedAttention> | undefined {
   const { seqQ, seqKv, causal, causalOffset, window } = call;
   if (traits.isSoftware || seqQ > DECODE_QUERIES || window !== Infinity) return undefined;
   // Those that the last query sees; one at least.
@@ -30,7 +25,7 @@ export function growing<Call extends CheckedAttention>(call: Call, traits: Devic
   const planned = Math.ceil(keys / step) * step;
   if (!isOneLaunch(call, planned, traits)) return undefined;
   const end = causal ? Math.max(-seqQ, Math.min(seqKv, causalOffset)) + 1 : seqKv;
-  const params = Uint32Array.of(keys, end, Math.max(0, Math.min(seqQ, 1 - end)));
+  const params = [keys, end, Math.max(0, Math.min(seqQ, 1 - end))];
   // An offset, so that this is no plain call; all keys are before it.
   return { call: { ...call, seqKv: planned, causalOffset: planned - seqQ }, params };
 }

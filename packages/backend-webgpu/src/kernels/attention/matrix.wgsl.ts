@@ -1,20 +1,50 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
-import type { Fit } from './flash-tile.ts';
-import { quotients } from './flash-output.ts';
-import { byFours } from './flash-visible.ts';
-import { attentionFunctions, headOf, outputType, paramsOf, rowOf, uniformsOf } from './form.wgsl.ts';
+import { type Fit, quotients, byFours } from './flash-parts.ts';
 import {
-  BLOCK_VECTORS,
-  blocksOf,
-  keyBlocks,
-  LINE,
-  type MatrixTile,
-  OWN_BLOCKS,
-  SUBGROUP,
-  UNIT,
-} from './matrix-tile.ts';
-import { storeRows } from './matrix-output.ts';
+  attentionFunctions,
+  headOf,
+  outputType,
+  paramsOf,
+  rowOf,
+  storedVector,
+  totalOf,
+  uniformsOf,
+} from './form.wgsl.ts';
+
+/** Shape of a workgroup's work on the matrix units. */
+export interface MatrixTile {
+  /** Queries of a workgroup: one an invocation. */
+  readonly queries: number;
+  /** Keys that are in workgroup memory at a time: as many as one product takes. */
+  readonly keys: 16;
+  /** Largest head dimension, a multiple of 32. */
+  readonly columns: number;
+}
+
+/** Invocations of a subgroup. */
+export const SUBGROUP = 32;
+/** Rows, columns and terms of the product that is one operation. */
+export const UNIT = 16;
+
+/**
+ * Workgroup memory is made of blocks, as that of products is: 16 lines of four vectors and a free one, and four more, so that
+ * neighbouring lines and blocks lie in different banks.
+ */
+export const LINE = 5;
+export const BLOCK_VECTORS: number = UNIT * LINE + 4;
+/** Blocks of a subgroup's own: the scores of its queries and 16 keys, or their weights, or 16 columns of their sums. */
+export const OWN_BLOCKS: number = SUBGROUP / UNIT;
+
+/** Blocks of the keys of a tile, and as many of their values. */
+export const keyBlocks = ({ columns }: MatrixTile): number => columns / 32;
+
+/** Blocks of workgroup memory: K, V, and those of the subgroups. */
+export const blocksOf = (tile: MatrixTile): number => 2 * keyBlocks(tile) + (tile.queries / SUBGROUP) * OWN_BLOCKS;
+
+/** Bytes of workgroup memory. */
+export const matrixBytes = (tile: MatrixTile): number =>
+  16 * BLOCK_VECTORS * blocksOf(tile) + 4 * (tile.queries / SUBGROUP);
 
 /** The parameters that distinguish the kernels. */
 export interface MatrixParams {
@@ -272,3 +302,42 @@ ${storeRows({ fit, partial, terms, sumsOut, own })}
 }`,
   });
 });
+
+/** The options of {@link storeRows}. */
+interface RowsParams extends Pick<MatrixParams, 'fit' | 'partial'> {
+  /** Matrices of sums side by side. */
+  readonly terms: number;
+  /** WGSL: puts the sums of matrix d into workgroup memory. */
+  readonly sumsOut: (d: number) => string;
+  /** WGSL: vector c of the row of the invocation there. */
+  readonly own: (c: number) => string;
+}
+
+/** WGSL: the end of `matrix`: each invocation divides and stores the sums of its query, or stores a record. */
+function storeRows({ fit, partial, terms, sumsOut, own }: RowsParams): string {
+  const isInside = (d: number): string => `query < u.queries${fit === 'full' ? '' : ` && ${d}u < u.head_dim`}`;
+  const at = partial
+    ? 'u.o_at + ((split * u.heads + head) * u.queries + query) * u.o_row'
+    : 'o_start(head) + query * u.o_row';
+  const storeVector = (d: number, c: number): string => {
+    const column = d * UNIT + 4 * c;
+    if (!partial) {
+      return `    if (${isInside(column)}) { o[(at + ${column}u) / 4u] = ${storedVector('f16', `quotients(bitcast<vec4f>(${own(c)}), last)`)}; }`;
+    }
+    return `    if (${isInside(column)}) {
+      let sums = bitcast<vec4f>(${own(c)});
+${repeat(4, (i) => `      o[at + ${column + i}u] = sums[${i}];`)}
+    }`;
+  };
+  return `  let at = ${at};
+${partial ? '' : `  let last = ${totalOf('f16', 'total', 'query')};`}
+${repeat(terms, (d) => `${sumsOut(d)}\n  workgroupBarrier();\n${repeat(4, (c) => storeVector(d, c))}\n  workgroupBarrier();`)}
+${
+  partial
+    ? `  if (query < u.queries) {
+    o[at + u.head_dim] = least * (LN2_HI + LN2_LO);
+    o[at + u.head_dim + 1u] = total;
+  }`
+    : ''
+}`;
+}

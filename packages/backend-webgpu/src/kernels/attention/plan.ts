@@ -2,20 +2,28 @@ import { BackendError } from '@concord/backend-core';
 import type { ResolvedAttention } from '@concord/backend-core/implement';
 import { apartFrom, bindable, bindingSlack, slice } from '../operands.ts';
 import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
-import { pickVariant } from '@concord/variants';
+import { type Family, sizeStep, VariantTables } from '@concord/variants';
+import type { Kernel } from '../kernel.ts';
+import { growing } from './growing.ts';
+import { maxLoopIterations } from '../loop-iterations.ts';
+import { decodeTable } from './decode.ts';
+import { directTable } from './direct.ts';
+import { directKeys } from './direct.wgsl.ts';
+import { flashTable } from './flash.ts';
+import { matrixTable } from './matrix.ts';
 import {
-  anyForm,
   type AttentionSizes,
+  type AttentionTable,
   type AttentionVariant,
-  launchOf,
-  maxKeys,
-  variantsFor,
-  writesRows,
-} from './choose-variant.ts';
-import { anyUniforms, blindUniforms } from './any-uniforms.ts';
-import { combine, COMBINE_LANES, slotsAtOnce } from './combine.wgsl.ts';
+  type AttentionWork,
+  formOf,
+} from './table.ts';
+import { tiledTable } from './tiled.ts';
+import { combine, COMBINE_LANES, combineTable, slotsAtOnce } from './combine.wgsl.ts';
 import { elementBytes, type Form } from './form.wgsl.ts';
 import {
+  anyUniforms,
+  blindUniforms,
   type Geometry,
   geometryOf,
   groupOf,
@@ -29,8 +37,31 @@ import {
 } from './geometry.ts';
 import { cutCall } from './windows.ts';
 
-export { attentionKernels as allKernels } from './all-kernels.ts';
-export { VARIANT_IDS } from './choose-variant.ts';
+/** Kernels that attend. A new one is added here, and nothing else has to know of it. */
+export const attentionTables: VariantTables<
+  AttentionSizes,
+  AttentionWork,
+  Recorder,
+  Kernel,
+  AttentionVariant,
+  AttentionTable
+> = new VariantTables(
+  [matrixTable, flashTable, tiledTable, decodeTable, directTable],
+  ({ heads, queries, keys, headDim, causal, form, group }) => {
+    const any = form === 'plain' ? [] : ['any', form, 'of', sizeStep(group)];
+    const sizes = [heads, queries, keys, headDim].map(sizeStep);
+    return ['attention', ...(causal ? ['causal'] : []), ...any, ...sizes].join(' ');
+  },
+);
+
+/** attention. */
+export const attentionFamily: Family<'attention', StorageBuffer, Recorder, Kernel> = {
+  kernel: 'attention',
+  dtypes: ['f32', 'f16'],
+  canonical: growing,
+  plan: planAttention,
+  tables: [attentionTables, combineTable],
+};
 
 /** Numbers after the sums in a record: the largest score, and the sum of the weights. */
 const RECORD_EXTRA = 2;
@@ -57,7 +88,7 @@ export function planAttention(
   const room = {
     operand: Math.floor(bytes / elementBytes(form)),
     numbers: Math.floor(bytes / 4),
-    keys: maxKeys(headDim, recorder.traits),
+    keys: recorder.traits.isSoftware ? directKeys(headDim, maxLoopIterations(recorder.traits)) : Infinity,
   };
   const record = headDim + RECORD_EXTRA;
   const recordRows = (inParts: boolean): number => (inParts ? 2 * record : form === 'f16' ? record : 0);
@@ -84,7 +115,7 @@ const whole = ({ batch, heads, seqQ }: Geometry): QueryWindow => ({
 });
 
 function chooseVariant(sizes: AttentionSizes, recorder: Recorder): AttentionVariant {
-  return pickVariant(recorder, variantsFor(sizes, recorder.traits));
+  return attentionTables.choose(sizes, recorder);
 }
 
 /** Chooses the kernel for a window. */
@@ -132,15 +163,19 @@ class AttentionPlan {
       return;
     }
     const variant = this.#choose(window);
+    const table = attentionTables.tableOf(variant);
     const rows = rowsOf(window);
     const splits = Math.min(variant.splits, Math.floor(this.#room / (rows * this.#record)));
-    if (splits <= 1 && writesRows(variant, this.#geometry.form, this.#isWide(window))) {
+    if (splits <= 1 && table.writesRows(this.#geometry.form, this.#isWide(window))) {
       this.#launch(variant, window, this.#rows(window), { partial: false, splits: 1 });
       return;
     }
     const records = this.#recorder.scratch(4 * Math.max(1, splits) * rows * this.#record);
     const slots = this.#launch(variant, window, records, { partial: true, splits: Math.max(1, splits) });
-    this.#combine(records, slots, window, this.#rows(window), { partial: false, isPlain: variant.kind !== 'decode' });
+    this.#combine(records, slots, window, this.#rows(window), {
+      partial: false,
+      form: formOf(table, this.#geometry.form),
+    });
   }
 
   /** All keys of a window's queries, some at a time. What the parts so far came to is kept as a record per row. */
@@ -221,7 +256,8 @@ class AttentionPlan {
     const geometry = this.#geometry;
     const { headDim, mask } = geometry;
     const { causal, scale } = this.#call;
-    const form = variant.kind === 'decode' ? anyForm(geometry.form) : geometry.form;
+    const table = attentionTables.tableOf(variant);
+    const form = formOf(table, geometry.form);
     const bytes = elementBytes(form);
     const bind = (span: Span) => bindable(span, this.#recorder.traits.storageAlignment);
     const q = bind(this.#piece(this.#inputs.q, queryHull(geometry.q, headDim, window), bytes));
@@ -231,11 +267,8 @@ class AttentionPlan {
     const masking = mask === undefined ? k : bind(this.#piece(this.#inputs.mask, maskHull(mask, window), 4));
     const group = groupOf(this.#geometry, window);
     const sizes = sizesOf(window);
-    const launch = launchOf(
-      variant,
-      { ...sizes, headDim, causal, form: geometry.form, group },
-      { splits, partial, wide: this.#isWide(window, { partial }) },
-    );
+    const splitKeys = multipleOf(table.splitKeys(variant), sizes.keys / splits);
+    const used = Math.ceil(sizes.keys / splitKeys);
     const places = {
       q_at: q.byteOffset / bytes,
       k_at: k.byteOffset / bytes,
@@ -243,7 +276,7 @@ class AttentionPlan {
       o_at: o.byteOffset / (partial ? 4 : bytes),
     };
     const common = { ...sizes, head_dim: headDim, causal: causal ? 1 : 0, scale, ...places };
-    const rest = { splits: launch.splits, split_keys: launch.splitKeys };
+    const rest = { splits: used, split_keys: splitKeys };
     const own =
       form === 'plain'
         ? {
@@ -257,16 +290,17 @@ class AttentionPlan {
             maskAt: mask === undefined ? 0 : masking.byteOffset / 4,
             ...(partial ? { record: this.#record } : {}),
           });
-    this.#recorder.launch({
-      kernel: launch.kernel,
-      storage: { q: q.span, k: k.span, v: v.span, ...(form === 'plain' ? {} : { mask: masking.span }), o: o.span },
-      groups: launch.groups,
-      ...(launch.grid && { grid: launch.grid }),
-      moving: { q: ['q_at', bytes] },
-      variant: variant.id,
-      uniforms: { ...common, ...own, ...rest },
-    });
-    return launch.splits;
+    const work: AttentionWork = {
+      sizes: { ...sizes, headDim, causal, form: geometry.form, group },
+      ...{ splits: used, partial, wide: this.#isWide(window, { partial }) },
+      launch: {
+        storage: { q: q.span, k: k.span, v: v.span, ...(form === 'plain' ? {} : { mask: masking.span }), o: o.span },
+        moving: { q: ['q_at', bytes] },
+        uniforms: { ...common, ...own, ...rest },
+      },
+    };
+    table.launch(work, variant, this.#recorder);
+    return used;
   }
 
   #combine(
@@ -274,10 +308,9 @@ class AttentionPlan {
     slots: number,
     window: Window,
     output: Span,
-    { partial, isPlain = true }: { readonly partial: boolean; readonly isPlain?: boolean },
+    { partial, form: own = this.#geometry.form }: { readonly partial: boolean; readonly form?: Form },
   ): void {
     const { headDim, o } = this.#geometry;
-    const own = isPlain ? this.#geometry.form : anyForm(this.#geometry.form);
     const form: Form = partial ? 'plain' : own;
     const { storageAlignment } = this.#recorder.traits;
     const rows = rowsOf(window);
@@ -312,3 +345,4 @@ class AttentionPlan {
 
 const sizesOf = ({ batches, heads, queries, keys }: Window) => ({ heads: batches * heads, queries, keys });
 const rowsOf = ({ batches, heads, queries }: QueryWindow): number => batches * heads * queries;
+const multipleOf = (size: number, least: number): number => Math.ceil(least / size) * size;

@@ -1,6 +1,6 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
-import { byFours } from './flash-visible.ts';
+import { byFours } from './flash-parts.ts';
 import {
   attentionFunctions,
   elementAt,

@@ -5,16 +5,12 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { download, upload } from '../../../test/support/device-values.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import type { StorageBuffer } from '../recorder.ts';
-import {
-  type AttentionVariant,
-  DECODE_COLUMNS,
-  DECODE_ROWS,
-  DIRECT_QUERIES,
-  FLASH_TILES,
-  TILED_COLUMNS,
-  TILED_QUERIES,
-} from './choose-variant.ts';
+import { DECODE_COLUMNS, DECODE_ROWS } from './decode.ts';
+import { directTable } from './direct.ts';
+import { FLASH_TILES, flashId } from './flash.ts';
 import { planAttention } from './plan.ts';
+import type { AttentionVariant } from './table.ts';
+import { TILED_COLUMNS, TILED_QUERIES, tiledId } from './tiled.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 
@@ -128,7 +124,7 @@ async function checkAny(
 describe.each(FLASH_TILES.map((tile) => ({ name: `${tile.queries}x${tile.keys}x${tile.columns}`, tile })))(
   'flash $name',
   ({ tile }) => {
-    const flash = (splits: number): AttentionVariant => ({ id: 'flash', kind: 'flash', tile, splits });
+    const flash = (splits: number): AttentionVariant => ({ id: flashId(tile), splits });
     const { queries, keys, columns } = tile;
 
     it('as many columns as the tile has', async () => {
@@ -158,7 +154,7 @@ describe.each(FLASH_TILES.map((tile) => ({ name: `${tile.queries}x${tile.keys}x$
 describe.each(TILED_QUERIES.flatMap((queries) => TILED_COLUMNS.map((headDim) => ({ queries, headDim }))))(
   'tiled $queries x $headDim',
   (tile) => {
-    const tiled = (splits: number): AttentionVariant => ({ id: 'tiled', kind: 'tiled', tile, splits });
+    const tiled = (splits: number): AttentionVariant => ({ id: tiledId(tile), splits });
 
     it('any shape, and split along the keys', async () => {
       await check(tiled(1), { heads: 2, seqQ: 70, seqKv: 150, headDim: tile.headDim - 3, causal: true });
@@ -172,15 +168,15 @@ describe.each(TILED_QUERIES.flatMap((queries) => TILED_COLUMNS.map((headDim) => 
   },
 );
 
-describe.each(DIRECT_QUERIES)('direct %i', (queries) => {
+describe.each(directTable.ids)('%s', (id) => {
   it('any shape', async () => {
-    const direct: AttentionVariant = { id: 'direct', kind: 'direct', queries, splits: 1 };
+    const direct: AttentionVariant = { id, splits: 1 };
     await check(direct, { heads: 2, seqQ: 70, seqKv: 90, headDim: 13 });
     await check(direct, { heads: 2, seqQ: 20, seqKv: 50, headDim: 64, causal: true });
   });
 
   it('any call', async () => {
-    const direct: AttentionVariant = { id: 'direct', kind: 'direct', queries, splits: 1 };
+    const direct: AttentionVariant = { id, splits: 1 };
     for (const call of anyCalls(12, 21, 60)) await check(direct, call);
   });
 });
@@ -189,7 +185,7 @@ describe.each(DIRECT_QUERIES)('direct %i', (queries) => {
 const DECODE_TILES = DECODE_ROWS.map((rows, i) => ({ rows, columns: DECODE_COLUMNS[i] ?? 64 }));
 
 describe.each(DECODE_TILES)('decode $rows x $columns', (tile) => {
-  const decode = (splits: number): AttentionVariant => ({ id: 'decode', kind: 'decode', tile, splits });
+  const decode = (splits: number): AttentionVariant => ({ id: `attention/decode-${tile.rows}`, splits });
 
   const isFirst = tile === DECODE_TILES[0];
 

@@ -1,28 +1,36 @@
 import { BackendError } from '@concord/backend-core';
 import type { ResolvedConv2d } from '@concord/backend-core/implement';
-import { packedStrides, planEpilogue, resultsOf, widened } from '../epilogue/plan-epilogue.ts';
+import { floatResults } from '../epilogue/plan-epilogue.ts';
 import type { Kernel } from '../kernel.ts';
 import { maxLoopIterations } from '../loop-iterations.ts';
 import { apartFrom, bindingSlack } from '../operands.ts';
 import type { DeviceTraits, Recorder, StorageBuffer } from '../recorder.ts';
-import { pickVariant } from '@concord/variants';
-import { addSplits } from './add-splits.wgsl.ts';
-import {
-  type Conv2dShapeTraits,
-  DIRECT_BLOCKS,
-  possibleTiles,
-  SOFTWARE_BLOCKS,
-  type Variant,
-  variantsFor,
-} from './choose-variant.ts';
-import { direct } from './direct.wgsl.ts';
-import { FITS, implicitGemm } from './implicit-gemm.wgsl.ts';
-import { launchWindow, MODULUS } from './launch-window.ts';
+import { type Family, sizeStep, VariantTables } from '@concord/variants';
+import { bindWindow, MODULUS, shapeOf } from './bind-window.ts';
+import { directTable } from './direct.ts';
+import { implicitGemmTable } from './implicit-gemm.ts';
+import { type BoundWindow, type Conv2dShape, placesOf, type Variant } from './table.ts';
 import { conv2dSizes, conv2dWindows } from './windows.ts';
 
-type ChooseVariant = (shape: Conv2dShapeTraits, recorder: Recorder) => Variant;
+type ChooseVariant = (shape: Conv2dShape, recorder: Recorder) => Variant;
 
-export { VARIANT_IDS } from './choose-variant.ts';
+/** Kernels that convolve. A new one is added here, and nothing else has to know of it. */
+export const conv2dTables: VariantTables<Conv2dShape, BoundWindow, Recorder, Kernel, Variant> = new VariantTables(
+  [implicitGemmTable, directTable],
+  (shape) => {
+    const { groups, filters, channels, filterHeight, filterWidth } = shape;
+    return `conv2d ${filterHeight}x${filterWidth} ${[groups, filters, channels, placesOf(shape)].map(sizeStep).join(' ')}`;
+  },
+);
+
+/** conv2dForward. */
+export const conv2dFamily: Family<'conv2dForward', StorageBuffer, Recorder, Kernel> = {
+  kernel: 'conv2dForward',
+  dtypes: ['f32', 'f16'],
+  features: { hasEpilogues: true },
+  plan: planConv2d,
+  tables: [conv2dTables],
+};
 
 /**
  * conv2dForward: NCHW x KCRS to NKPQ, with stride, padding, dilation and groups, in as many launches as it takes for
@@ -37,25 +45,7 @@ export function planConv2d(
   recorder: Recorder,
   choose: ChooseVariant = chooseVariant,
 ): void {
-  const { outputShape, dtype, epilogue } = call;
-  if (dtype === 'f16') {
-    planHalves(call, recorder, choose);
-    return;
-  }
-  planFloats(call, recorder, choose);
-  if (epilogue === undefined) return;
-  const strides = packedStrides(outputShape);
-  planEpilogue(call, outputShape, { strides, dtype }, call.output, { span: call.output, strides }, recorder);
-}
-
-/** By float32 copies of the operands, and one rounding at the end. */
-function planHalves(call: ResolvedConv2d<StorageBuffer>, recorder: Recorder, choose: ChooseVariant): void {
-  const { inputShape, filterShape, outputShape, dtype } = call;
-  const input = widened(call.input, inputShape, packedStrides(inputShape), recorder).span;
-  const filter = widened(call.filter, filterShape, packedStrides(filterShape), recorder).span;
-  const results = resultsOf(outputShape, recorder);
-  planFloats({ ...call, dtype: 'f32', input, filter, output: results.span }, recorder, choose);
-  planEpilogue(call, outputShape, { strides: results.strides, dtype }, call.output, results, recorder);
+  floatResults.convolution(call, recorder, (floats) => planFloats(floats, recorder, choose));
 }
 
 function planFloats(call: ResolvedConv2d<StorageBuffer>, recorder: Recorder, choose: ChooseVariant): void {
@@ -66,23 +56,14 @@ function planFloats(call: ResolvedConv2d<StorageBuffer>, recorder: Recorder, cho
   const weights = apartFrom(call.output, call.filter, recorder);
   const elements = Math.floor((maxBindingBytes - bindingSlack(storageAlignment)) / 4);
   for (const window of conv2dWindows(sizes, { elements, channels: maxChannels(call, recorder.traits) })) {
-    launchWindow({ call, sizes, window, input, weights, output: call.output }, choose, recorder);
+    const ofCall = { call, sizes, window, input, weights, output: call.output };
+    const variant = choose(shapeOf(ofCall), recorder);
+    conv2dTables.launch(bindWindow(ofCall, storageAlignment), variant, recorder);
   }
 }
 
-/** Every kernel of conv2dForward for a device. */
-export function allKernels(traits: DeviceTraits): readonly Kernel[] {
-  const blocks = traits.isSoftware ? SOFTWARE_BLOCKS : DIRECT_BLOCKS;
-  const directs = blocks.flatMap((block) => [false, true].map((slides) => direct({ ...block, slides })));
-  if (traits.isSoftware) return directs;
-  const products = possibleTiles(traits).flatMap((tile) =>
-    FITS.map((fit) => implicitGemm({ tile, ...fit, isClamped: !traits.checksBounds })),
-  );
-  return [...directs, ...products, addSplits];
-}
-
-function chooseVariant(shape: Conv2dShapeTraits, recorder: Recorder): Variant {
-  return pickVariant(recorder, variantsFor(shape, recorder.traits));
+function chooseVariant(shape: Conv2dShape, recorder: Recorder): Variant {
+  return conv2dTables.choose(shape, recorder);
 }
 
 /**

@@ -6,8 +6,8 @@ import { download, integers, pretending, upload } from '../../../test/support/de
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import { bindingSlack } from '../operands.ts';
 import type { DeviceTraits, StorageBuffer } from '../recorder.ts';
-import { type Conv2dShapeTraits, type Variant, variantsFor, VARIANT_IDS } from './choose-variant.ts';
-import { planConv2d } from './plan.ts';
+import { conv2dTables, planConv2d } from './plan.ts';
+import type { Conv2dShape, Variant } from './table.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 
@@ -22,9 +22,9 @@ function product(shape: readonly number[]): number {
 }
 
 /** A variant by id, from what a GPU, or a software device, has for a shape. */
-function variantOf(id: string, shape: Conv2dShapeTraits, traits: DeviceTraits): Variant | undefined {
+function variantOf(id: string, shape: Conv2dShape, traits: DeviceTraits): Variant | undefined {
   return [false, true]
-    .flatMap((isSoftware) => variantsFor(shape, { ...traits, isSoftware }).candidates)
+    .flatMap((isSoftware) => conv2dTables.question(shape, { ...traits, isSoftware }).candidates)
     .find((variant) => variant.id === id);
 }
 
@@ -62,7 +62,7 @@ async function check(
   return windows;
 }
 
-describe.each(VARIANT_IDS.filter((id) => id.startsWith('conv2d/implicit-gemm')))('%s', (id) => {
+describe.each(conv2dTables.ids.filter((id) => id.startsWith('conv2d/implicit-gemm')))('%s', (id) => {
   it('whole tiles', async () => {
     await check(id, { input: [2, 16, 16, 16], filter: [128, 1, 1] });
   });
@@ -126,7 +126,7 @@ describe.each(VARIANT_IDS.filter((id) => id.startsWith('conv2d/implicit-gemm')))
   });
 });
 
-describe.each(VARIANT_IDS.filter((id) => id.startsWith('conv2d/direct')))('%s', (id) => {
+describe.each(conv2dTables.ids.filter((id) => id.startsWith('conv2d/direct')))('%s', (id) => {
   // Which block is a candidate depends on the number of filters of a group, and on the width.
   const filters = id.includes('direct-1x') ? 1 : 4;
   const width = id.endsWith('x1') ? 1 : 7;

@@ -1,7 +1,8 @@
 import type { DeviceTraits } from '../recorder.ts';
 import type { RunSpec } from '../run/run-spec.ts';
 import { direct, directWith, DIRECT_GROUP, type DirectTile } from './direct.wgsl.ts';
-import { type ProductFamily, shapeOf, type Variant } from './family.ts';
+import { shapeOf } from '@concord/variants';
+import type { ProductTable, Variant } from './family.ts';
 import { launchTiles } from './launch-tiles.ts';
 import { isVector, type Product } from './product.ts';
 import { operandParams } from './product-kernel.ts';
@@ -18,7 +19,7 @@ const TILES: ReadonlyMap<string, DirectTile> = new Map(
 const ENOUGH_TILES = 512;
 
 /** Products without workgroup memory: for software devices, and for those that have no room for the tiles of others. */
-export const directFamily: ProductFamily = {
+export const directTable: ProductTable = {
   ids: [...TILES.keys()],
   kernelsFor: (traits) => {
     if (!isFor(traits)) return [];
@@ -26,13 +27,13 @@ export const directFamily: ProductFamily = {
       [...TILES.values()].flatMap((tile) => [false, true].map((wide) => direct({ ...params, ...tile, wide }))),
     );
   },
-  candidates: (product, _depth, traits) => {
+  candidates: ({ product }, traits) => {
     if (isVector(product) || !isFor(traits)) return undefined;
-    return { variants: directFamily.ids.map((id) => ({ id, splits: 1 })), preferred: best(product) };
+    return { variants: directTable.ids.map((id) => ({ id, splits: 1 })), preferred: best(product) };
   },
   // A compiler of a software device takes each store of a large tile apart: a kernel after it costs less.
   appliesEpilogues: ({ id }) => id === idOf(SMALLEST_TILE),
-  launch: (product, variant, splits, recorder) => {
+  launch: ({ product, splits }, variant, recorder) => {
     const { rows, columns } = shapeOf(TILES, variant);
     const { transA, transB, a, c } = product;
     const params = { input: a.dtype, output: c.dtype, transA, transB, rows, columns };

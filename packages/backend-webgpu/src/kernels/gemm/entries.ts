@@ -1,7 +1,7 @@
 import { defineKernel, type Kernel, type StorageBinding, type UniformType, variants } from '../kernel.ts';
 import type { Recorder, Span } from '../recorder.ts';
 import { halfBits } from '../wgsl/half.wgsl.ts';
-import type { KernelFamily } from './family.ts';
+import type { KernelTable } from './family.ts';
 import { bindMatrix, type Matrix } from './product.ts';
 import {
   DTYPES,
@@ -16,7 +16,7 @@ import {
 /** Invocations of a workgroup. */
 const GROUP = 256;
 
-/** The definition of kernels for {@link entriesFamily}. */
+/** The definition of kernels for {@link entriesTable}. */
 export interface EntriesSource {
   readonly name: string;
   readonly storage?: Readonly<Record<string, StorageBinding>>;
@@ -38,14 +38,14 @@ export interface Entries {
   readonly uniforms: Readonly<Record<string, number>>;
 }
 
-/** A family of kernels that set each entry of a batch of C, one for each format of C. */
-export interface EntriesFamily extends KernelFamily {
+/** A table of kernels that set each entry of a batch of C, one for each format of C. */
+export interface EntriesTable extends KernelTable {
   /** Launches the kernel for entries whose C fits into a binding. */
   launch(entries: Entries, recorder: Recorder): void;
 }
 
-/** A family of kernels that compute `C = entry_value(index, C)` for each entry, and leave alone what lies between entries. */
-export function entriesFamily(source: EntriesSource): EntriesFamily {
+/** A table of kernels that compute `C = entry_value(index, C)` for each entry, and leave alone what lies between entries. */
+export function entriesTable(source: EntriesSource): EntriesTable {
   const kernel = variants(({ output }: { readonly output: OutputFormat }) => entriesKernel(source, output));
   return {
     ids: [],

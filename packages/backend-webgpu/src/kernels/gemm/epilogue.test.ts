@@ -8,9 +8,9 @@ import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import type { Span, StorageBuffer } from '../recorder.ts';
-import { directFamily } from './direct.ts';
+import { directTable } from './direct.ts';
 import type { Variant } from './family.ts';
-import { matvecFamily } from './matvec.ts';
+import { matvecTable } from './matvec.ts';
 import { planGemm } from './plan.ts';
 import { TILES } from './tile-table.ts';
 
@@ -118,7 +118,7 @@ describe.each(SMALL_TILES)('$id', ({ id, tile: { m, n, step } }) => {
   it('split along k', () => check({ id, splits: 3 }, { m: 7, n: 9, k: 150 }));
 });
 
-describe.each(directFamily.ids)('%s', (id) => {
+describe.each(directTable.ids)('%s', (id) => {
   it('any shape', async () => {
     await check({ id, splits: 1 }, { m: 71, n: 133, k: 19 });
     await check({ id, splits: 1 }, { m: 68, n: 132, k: 20 });
@@ -126,12 +126,12 @@ describe.each(directFamily.ids)('%s', (id) => {
   });
 });
 
-describe.each(matvecFamily.ids)('%s', (id) => {
+describe.each(matvecTable.ids)('%s', (id) => {
   it('in the kernel', async () => {
     await check({ id, splits: 1 }, { m: 1, n: 300, k: 599 });
     await check({ id, splits: 1 }, { m: 1, n: 300, k: 599, dtype: 'f16' });
     // What else is different is so in all of them.
-    if (id !== matvecFamily.ids[0]) return;
+    if (id !== matvecTable.ids[0]) return;
     await check({ id, splits: 1 }, { m: 300, n: 1, k: 300 });
     await check({ id, splits: 1 }, { m: 1, n: 301, k: 99 });
   });

@@ -1,5 +1,5 @@
 import { defineKernel, type Kernel } from '../kernel.ts';
-import type { KernelFamily } from './family.ts';
+import type { KernelTable } from './family.ts';
 import { featuresFor, outputType, TO_F16 } from './storage-formats.ts';
 
 /** Numbers that {@link f16RoundTrip} takes. */
@@ -26,7 +26,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
 });
 
 /** {@link f16RoundTrip}, where there is `f16`. */
-export const f16RoundTripFamily: KernelFamily = {
+export const f16RoundTripTable: KernelTable = {
   ids: [],
   kernelsFor: ({ hasF16 }) => (hasF16 ? [f16RoundTrip] : []),
 };

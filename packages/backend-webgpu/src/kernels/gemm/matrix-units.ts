@@ -1,5 +1,6 @@
 import type { DeviceTraits } from '../recorder.ts';
-import { type ProductFamily, shapeOf, type Variant } from './family.ts';
+import { shapeOf } from '@concord/variants';
+import type { ProductTable, Variant } from './family.ts';
 import { launchTiles } from './launch-tiles.ts';
 import {
   matrixUnitsBytes,
@@ -31,7 +32,7 @@ const ENOUGH_GROUPS = 128;
 const MIN_DEPTH = 1024;
 
 /** Products of f16 on the matrix units of a GPU, of rows that begin and end at multiples of eight. */
-export const matrixUnitsFamily: ProductFamily = {
+export const matrixUnitsTable: ProductTable = {
   ids: [...TILES.keys()],
   kernelsFor: (traits) => {
     const both = [false, true];
@@ -43,7 +44,7 @@ export const matrixUnitsFamily: ProductFamily = {
       ),
     );
   },
-  candidates: (product, depth, traits) => {
+  candidates: ({ product, depth }, traits) => {
     if (!canMultiply(product, depth, traits)) return undefined;
     const tiles = matrixUnitsTiles(traits);
     const smallest = tiles.at(-1);
@@ -56,7 +57,7 @@ export const matrixUnitsFamily: ProductFamily = {
     };
   },
   appliesEpilogues: () => true,
-  launch: (product, variant, splits, recorder) => {
+  launch: ({ product, splits }, variant, recorder) => {
     const tile = shapeOf(TILES, variant);
     const { m, n, k, transA, transB, c } = product;
     const isFull = m % tile.m === 0 && n % tile.n === 0 && k % tile.step === 0;

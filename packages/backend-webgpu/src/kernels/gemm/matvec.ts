@@ -1,7 +1,8 @@
 import type { Kernel } from '../kernel.ts';
 import type { DeviceTraits, Recorder } from '../recorder.ts';
 import { bindEpilogue } from '../epilogue/fused-epilogue.ts';
-import { type ProductFamily, shapeOf, type Splits, type Variant } from './family.ts';
+import { shapeOf } from '@concord/variants';
+import type { ProductTable, ProductWork, Variant } from './family.ts';
 import { matvecColumns, type MatvecColumnsParams, matvecColumnsWith } from './matvec-columns.wgsl.ts';
 import { MATVEC_EACH, type MatvecEpilogue, type MatvecGroup } from './matvec-kernel.ts';
 import { matvecRows, matvecRowsWith } from './matvec-rows.wgsl.ts';
@@ -53,7 +54,7 @@ const LONG_ROW_TEAM = 64;
 const COLUMNS_AT_ONCE = [4, 8, 12] as const;
 
 /** Products with a vector: with one row or one column. */
-export const matvecFamily: ProductFamily = {
+export const matvecTable: ProductTable = {
   ids: [...GROUP_OF.keys()],
   kernelsFor: (traits) => {
     const { rows, columns } = groupsOn(traits);
@@ -68,7 +69,7 @@ export const matvecFamily: ProductFamily = {
       ),
     );
   },
-  candidates: (product, _depth, traits) => {
+  candidates: ({ product }, traits) => {
     if (!isVector(product)) return undefined;
     const { alongRows } = matvecOf(product);
     const groups = groupsOn(traits)[alongRows ? 'rows' : 'columns'];
@@ -144,7 +145,7 @@ interface Matvec {
 }
 
 /** With m = 1 the roles change: `C^T = op(B)^T op(A)^T`. */
-function launchMatvec(product: Product, variant: Variant, splits: Splits, recorder: Recorder): void {
+function launchMatvec({ product, splits }: ProductWork, variant: Variant, recorder: Recorder): void {
   const group = shapeOf(GROUP_OF, variant);
   const { m, k, batchCount, alpha, beta, c, epilogue } = product;
   const { rows, matrix, alongRows, vector, vectorStep, resultStep } = matvecOf(product);

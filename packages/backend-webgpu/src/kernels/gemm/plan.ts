@@ -1,14 +1,19 @@
 import type { ResolvedGemm } from '@concord/backend-core/implement';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
-import { pickVariant } from '@concord/variants';
+import { type Family, sizeStep, VariantTables } from '@concord/variants';
 import { fusedEpilogue } from '../epilogue/fused-epilogue.ts';
-import { planEpilogue, resultsOf, widened } from '../epilogue/plan-epilogue.ts';
-import { appliesEpilogues, launchProduct, variantsFor } from './families.ts';
-import type { Variant } from './family.ts';
+import { floatResults } from '../epilogue/plan-epilogue.ts';
+import type { Kernel } from '../kernel.ts';
+import { directTable } from './direct.ts';
+import { f16RoundTripTable } from './f16-round-trip.wgsl.ts';
+import type { OfferedProduct, ProductTable, ProductWork, Variant } from './family.ts';
 import { finish } from './finish.wgsl.ts';
+import { matrixUnitsTable } from './matrix-units.ts';
+import { matvecTable } from './matvec.ts';
 import { bytesOfPanel, cuts, panels, panelSizes } from './panels.ts';
 import { type Matrix, type Part, partOf, type Product, productOf } from './product.ts';
 import { outputFormat } from './storage-formats.ts';
+import { tiledTable } from './tiled.ts';
 
 /** Memory for sums in float32, made when it is first asked for. */
 type SumsMemory = (bytes: number) => Span;
@@ -18,6 +23,26 @@ type ChooseVariant = (product: Product, depth: number, recorder: Recorder) => Va
 const SUM_BYTES = 4;
 /** Ranges of k begin at multiples of this: a whole number of iterations of each tile. */
 const DEPTH_MULTIPLE = 64;
+
+/**
+ * Kernels that compute products. Where several can compute one, the first of them is preferred. A new one is added here, and
+ * nothing else has to know of it.
+ */
+export const productTables: VariantTables<OfferedProduct, ProductWork, Recorder, Kernel, Variant, ProductTable> =
+  new VariantTables(
+    [matrixUnitsTable, tiledTable, directTable, matvecTable],
+    ({ product: { m, n, k, batchCount, transA, transB, a } }) =>
+      ['gemm', a.dtype, `${transA ? 'T' : 'N'}${transB ? 'T' : 'N'}`, ...[m, n, k, batchCount].map(sizeStep)].join(' '),
+  );
+
+/** `gemm`, `batchedGemm` and both in f16; beside its variants what finishes products, or tries what they need. */
+export const gemmFamily: Family<'gemm', StorageBuffer, Recorder, Kernel> = {
+  kernel: 'gemm',
+  dtypes: ['f32', 'f16'],
+  features: { hasEpilogues: true },
+  plan: planGemm,
+  tables: [productTables, finish, f16RoundTripTable],
+};
 
 /**
  * Plans `gemm`, `batchedGemm` and both in f16, with k > 0.
@@ -55,18 +80,23 @@ function planWithEpilogue(call: ResolvedGemm<StorageBuffer>, recorder: Recorder,
   }
   if (dtype === 'f32') {
     planProduct(product, recorder, again);
-    planEpilogue(call, domain, { strides, dtype }, call.c, { span: call.c, strides }, recorder);
+    floatResults.finish(call, domain, { strides, dtype }, call.c, { span: call.c, strides }, recorder);
     return;
   }
-  const results = beta === 0 ? resultsOf(domain, recorder) : widened(call.c, domain, strides, recorder);
+  const results =
+    beta === 0 ? floatResults.scratch(domain, recorder) : floatResults.widened(call.c, domain, strides, recorder);
   const stride = batchCount === 1 ? 0 : m * n;
   planProduct({ ...product, c: { span: results.span, dtype: 'f32', ld: n, stride } }, recorder, again);
-  planEpilogue(call, domain, { strides, dtype }, call.c, results, recorder);
+  floatResults.finish(call, domain, { strides, dtype }, call.c, results, recorder);
 }
 
 /** Returns whether the kernel of a product that is one panel stores C itself, and would apply the epilogue. */
 function canFuse(variant: Variant, { c }: Product, { traits }: Recorder): boolean {
-  return variant.splits === 1 && appliesEpilogues(variant) && outputFormat(c.dtype, traits) !== 'half-words';
+  return (
+    variant.splits === 1 &&
+    productTables.tableOf(variant).appliesEpilogues?.(variant) === true &&
+    outputFormat(c.dtype, traits) !== 'half-words'
+  );
 }
 
 function planProduct(product: Product, recorder: Recorder, choose: ChooseVariant): void {
@@ -79,7 +109,7 @@ function planProduct(product: Product, recorder: Recorder, choose: ChooseVariant
 }
 
 function chooseVariant(product: Product, depth: number, recorder: Recorder): Variant {
-  return pickVariant(recorder, variantsFor(product, depth, recorder.traits));
+  return productTables.choose({ product, depth }, recorder);
 }
 
 /** One panel of C with all of k, of which at most `depth` terms at a time fit into bindings. */
@@ -92,7 +122,7 @@ function multiply(product: Product, variant: Variant, depth: number, sums: SumsM
   const range = wanted === 1 ? k : Math.ceil(k / wanted / DEPTH_MULTIPLE) * DEPTH_MULTIPLE;
   const splits = Math.ceil(k / range);
   if (splits === 1 && depth >= k && output !== 'half-words') {
-    launchProduct(product, variant, { depth: k, count: 1, stride: 0 }, recorder);
+    productTables.launch({ product, splits: { depth: k, count: 1, stride: 0 } }, variant, recorder);
     return;
   }
 
@@ -104,7 +134,8 @@ function multiply(product: Product, variant: Variant, depth: number, sums: SumsM
     const terms = { batch: 0, row: 0, column: 0, depth: start, batchCount, m, n, k: length };
     const panel = length === k ? product : partOf(product, terms);
     const partial: Product = { ...panel, alpha: 1, beta: start === 0 ? 0 : 1, c };
-    launchProduct(partial, variant, { depth: range, count: splits, stride: entries }, recorder);
+    const work = { product: partial, splits: { depth: range, count: splits, stride: entries } };
+    productTables.launch(work, variant, recorder);
   }
   const { alpha, beta } = product;
   const uniforms = { splits, split_stride: entries, alpha, beta };

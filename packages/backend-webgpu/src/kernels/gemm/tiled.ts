@@ -1,4 +1,5 @@
-import { type ProductFamily, shapeOf } from './family.ts';
+import { shapeOf } from '@concord/variants';
+import type { ProductTable } from './family.ts';
 import { launchTiles } from './launch-tiles.ts';
 import { isVector } from './product.ts';
 import { operandParams } from './product-kernel.ts';
@@ -12,13 +13,13 @@ const FITS: readonly Fit[] = ['full', 'wide', 'any'];
 const TILE_OF: ReadonlyMap<string, Tile> = new Map(TILES.map(({ id, tile }) => [id, tile]));
 
 /** Products in tiles that pass through workgroup memory: for GPUs. */
-export const tiledFamily: ProductFamily = {
+export const tiledTable: ProductTable = {
   ids: [...TILE_OF.keys()],
   kernelsFor: (traits) =>
     operandParams(traits).flatMap((params) =>
       tilesOn(traits).flatMap(({ tile }) => FITS.map((fit) => tiled({ ...params, tile, fit }))),
     ),
-  candidates: (product, _depth, traits) => {
+  candidates: ({ product }, traits) => {
     if (isVector(product)) return undefined;
     const [first, ...others] = tilesOn(traits).map((rated) => ({ id: rated.id, ...costOf(rated, product) }));
     if (first === undefined) return undefined;
@@ -26,7 +27,7 @@ export const tiledFamily: ProductFamily = {
     return { variants: [first, ...others], preferred };
   },
   appliesEpilogues: () => true,
-  launch: (product, variant, splits, recorder) => {
+  launch: ({ product, splits }, variant, recorder) => {
     const tile = shapeOf(TILE_OF, variant);
     const { m, n, k, transA, transB, a, c } = product;
     const isFull = m % tile.m === 0 && n % tile.n === 0 && k % wholeIteration(tile) === 0;

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { download, integers, pretending, upload } from '../../../test/support/device-values.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import type { StorageBuffer } from '../recorder.ts';
-import { directFamily } from './direct.ts';
+import { directTable } from './direct.ts';
 import type { Variant } from './family.ts';
-import { matvecFamily } from './matvec.ts';
+import { matvecTable } from './matvec.ts';
 import { planGemm } from './plan.ts';
 import { wholeIteration } from './tile.ts';
 import { TILES } from './tile-table.ts';
@@ -87,7 +87,7 @@ describe.each(TILES)('$id', ({ id, tile }) => {
   });
 });
 
-describe.each(directFamily.ids)('%s', (id) => {
+describe.each(directTable.ids)('%s', (id) => {
   const direct: Variant = { id, splits: 1 };
 
   it.each(['NN', 'NT', 'TN', 'TT'] as const)('%s', async (trans) => {
@@ -96,7 +96,7 @@ describe.each(directFamily.ids)('%s', (id) => {
   });
 });
 
-describe.each(matvecFamily.ids)('%s', (id) => {
+describe.each(matvecTable.ids)('%s', (id) => {
   const matvec: Variant = { id, splits: 2 };
 
   // A vector is the same transposed.

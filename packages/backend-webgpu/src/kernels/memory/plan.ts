@@ -1,8 +1,6 @@
 import { apartFrom, bindable, slice } from '../operands.ts';
 import type { Recorder, Span } from '../recorder.ts';
-import { COPY_WORDS, copyBytes } from './copy-bytes.wgsl.ts';
-import { FILL_WORDS, fillWords } from './fill-words.wgsl.ts';
-import { mergeWord } from './merge-word.wgsl.ts';
+import { COPY_WORDS, copyBytes, FILL_WORDS, fillWords, mergeWord } from './memory.wgsl.ts';
 
 /** The transfers that memory operations need besides a recorder: those that the API itself offers. */
 export interface MemoryRecorder {

@@ -1,3 +1,4 @@
+import { idsOf } from '@concord/variants';
 import { isBackendError } from '@concord/backend-core';
 import type { ResolvedTopK } from '@concord/backend-core/implement';
 import { NOTHING_TUNED } from '@concord/variants';
@@ -6,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import type { DeviceTraits, StorageBuffer } from '../recorder.ts';
-import { planTopK, VARIANT_IDS } from './plan.ts';
+import { planTopK, topKFamily } from './plan.ts';
 
 type Lists = readonly [rows: number, columns: number, k: number];
 
@@ -95,7 +96,7 @@ it('every launch obeys the device', () => {
       fc.integer({ min: 1, max: 256 }),
       fc.constantFrom(0, 4),
       fc.boolean(),
-      fc.constantFrom('none', ...VARIANT_IDS),
+      fc.constantFrom('none', ...idsOf({ topK: topKFamily })),
       (device, [rows, columns], k, offset, isTogether, forced) => {
         fc.pre(device !== windows || rows * columns < 2 ** 22);
         const preferences = { forced: [forced], tuned: NOTHING_TUNED };

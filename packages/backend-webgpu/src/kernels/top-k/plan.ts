@@ -1,13 +1,21 @@
 import { BackendError } from '@concord/backend-core';
 import type { ResolvedTopK } from '@concord/backend-core/implement';
-import { pickVariant } from '@concord/variants';
+import type { Family } from '@concord/variants';
+import type { Kernel } from '../kernel.ts';
 import { bindingSlack, slice } from '../operands.ts';
 import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
-import { type From, type Into, launchPass, type Pass } from './launch.ts';
-import { type Lists, variantsFor } from './variant.ts';
+import { type From, type Into, type Lists, type Pass, topKTables, type Variant } from './tables.ts';
 
-export { allKernels } from './launch.ts';
-export { MAX_K, VARIANT_IDS } from './variant.ts';
+/** Largest k that kernels have room for. */
+export const MAX_K = 256;
+
+/** topK. */
+export const topKFamily: Family<'topK', StorageBuffer, Recorder, Kernel> = {
+  kernel: 'topK',
+  dtypes: ['f32'],
+  plan: planTopK,
+  tables: [topKTables],
+};
 
 /**
  * Selects in passes: each takes the k best of each part of a row, in order, until there is one part. A part is twice as long
@@ -21,7 +29,7 @@ export function planTopK(call: ResolvedTopK<StorageBuffer>, recorder: Recorder):
   let length = columns;
   for (;;) {
     const lists = { rows, length, k };
-    const variant = pickVariant(recorder, variantsFor(lists, recorder.traits));
+    const variant = topKTables.choose(lists, recorder);
     const chunk = chunkInRoom(variant.chunk, lists, recorder);
     const parts = Math.ceil(length / chunk);
     const isLast = parts === 1;
@@ -32,7 +40,7 @@ export function planTopK(call: ResolvedTopK<StorageBuffer>, recorder: Recorder):
       values: isLast && isApart(values, [...read, indices]) ? values : scratch(),
       indices: isLast && isApart(indices, read) ? indices : scratch(),
     };
-    passInWindows({ variant: { ...variant, chunk }, largest, results, base: 0 }, lists, from, into, recorder);
+    passInWindows({ ...variant, chunk }, { largest, results, base: 0 }, lists, from, into, recorder);
     if (isLast) {
       if (into.values !== values) recorder.copy(values, into.values);
       if (into.indices !== indices) recorder.copy(indices, into.indices);
@@ -61,16 +69,17 @@ function chunkInRoom(chunk: number, { length, k }: Lists, recorder: Recorder): n
 }
 
 /** One pass over rows of any size: in pieces that fit their bindings. */
-function passInWindows(pass: Pass, lists: Lists, from: From, into: Into, recorder: Recorder): void {
+function passInWindows(variant: Variant, pass: Pass, lists: Lists, from: From, into: Into, recorder: Recorder): void {
   const { rows, length, k } = lists;
-  const { variant, results } = pass;
+  const { results } = pass;
   const room = roomOf(recorder);
   const window = Math.min(Math.floor(room / length), Math.floor(room / results));
   if (window >= 1) {
     for (let row = 0; row < rows; row += window) {
       const piece = { rows: Math.min(window, rows - row), length, k };
       const source = sliceFrom(from, row * length, piece.rows * length);
-      launchPass(pass, piece, source, sliceInto(into, row * results, piece.rows * results), recorder);
+      const target = sliceInto(into, row * results, piece.rows * results);
+      topKTables.launch({ pass, lists: piece, from: source, into: target }, variant, recorder);
     }
     return;
   }
@@ -82,7 +91,7 @@ function passInWindows(pass: Pass, lists: Lists, from: From, into: Into, recorde
       const first = (base / variant.chunk) * k;
       const source = sliceFrom(from, row * length + base, piece.length);
       const target = sliceInto(into, row * results + first, Math.min(parts * k, results - first));
-      launchPass({ ...pass, base }, piece, source, target, recorder);
+      topKTables.launch({ pass: { ...pass, base }, lists: piece, from: source, into: target }, variant, recorder);
     }
   }
 }

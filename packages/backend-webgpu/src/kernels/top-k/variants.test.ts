@@ -1,8 +1,9 @@
+import { idsOf } from '@concord/variants';
 import { topKReference } from '@concord/backend-cpu/reference';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import { WebGpuBackend } from '../../webgpu-backend.ts';
-import { VARIANT_IDS } from './plan.ts';
+import { topKFamily } from './plan.ts';
 
 // Which variant runs depends on the device and on the shape. Here each runs on the device at hand, as if it was a GPU.
 
@@ -56,7 +57,7 @@ async function check([rows, columns, k]: Lists, largest: boolean): Promise<void>
   expect([...gotValues], name).toEqual([...want].map((place, i) => data[Math.floor(i / k) * columns + place]));
 }
 
-describe.each(VARIANT_IDS)('%s', (id) => {
+describe.each(idsOf({ topK: topKFamily }))('%s', (id) => {
   it.each([true, false])('largest %s', async (largest) => {
     backend.native.tuning.force([id]);
     for (const lists of id === 'top-k/sort' ? SHORT : [...SHORT, ...LONG]) {

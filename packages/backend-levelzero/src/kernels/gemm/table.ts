@@ -1,0 +1,131 @@
+import type { FloatDType } from '@concord/backend-core';
+import type { NamedVariant, VariantTable } from '@concord/variants';
+import { secondsFor } from '../estimate.ts';
+import type { Kernel } from '../kernel.ts';
+import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
+import type { OperandFormats } from './direct.spv.ts';
+import { type Product, type ProductShape, stepsOfA, stepsOfB } from './product.ts';
+import type { ReusedScratch } from './reused-scratch.ts';
+import { splitArguments, type Splits } from './splits.ts';
+
+/** A variant, and into how many ranges k is split. */
+export interface Variant extends NamedVariant {
+  readonly splits: number;
+}
+
+/** A part of a product that is launched at once. */
+export interface ProductWork {
+  readonly product: Product;
+  readonly splits: Splits;
+  /** Scratch memory that the parts of a product share. */
+  readonly scratch: ReusedScratch;
+}
+
+/** Kernels that compute products: all that the backend knows of them. */
+export interface ProductTable extends VariantTable<Product, ProductWork, Recorder, Kernel, Variant> {
+  /** The part of C that one launch takes; undefined where it cuts products by itself, and goes through k. */
+  readonly mostAtOnce?: (product: Product, variant: Variant, splits: number, traits: DeviceTraits) => Size;
+  /** The minimal size of a part. Default: any. */
+  readonly least?: (variant: Variant) => Pick<ProductShape, 'm' | 'n'>;
+}
+
+/** Some matrices, and rows and columns of each. */
+export type Size = Pick<ProductShape, 'batchCount' | 'm' | 'n'>;
+
+/** Storage of inputs and results: results of f16 may be sums in float32. */
+export const FORMATS: readonly OperandFormats[] = [
+  { input: 'f32', output: 'f32' },
+  { input: 'f16', output: 'f32' },
+  { input: 'f16', output: 'f16' },
+];
+export const DTYPES: readonly FloatDType[] = ['f32', 'f16'];
+export const BOTH = [false, true] as const;
+
+/** Groups for each compute unit of a GPU, and work-items for each thread of a processor, that keep it busy. */
+export const GROUPS_EACH = 4;
+export const ITEMS_EACH = 4;
+/** The minimum number of terms of a split. */
+const MIN_DEPTH = 1024;
+/** Rows of the largest tile of any kernel. */
+const ROWS_MULTIPLE = 128;
+
+/** Splits k when there are too few groups, into ranges of at least {@link MIN_DEPTH} terms. */
+export function splitsFor(groups: number, k: number, wanted: number): number {
+  if (groups >= wanted) return 1;
+  return Math.max(1, Math.min(Math.ceil(wanted / groups), Math.floor(k / MIN_DEPTH)));
+}
+
+/** Entries of C that a group computes. */
+type Tile = Pick<ProductShape, 'm' | 'n'>;
+
+/** Groups of a product in tiles. */
+export function groupsOf({ m, n, batchCount }: ProductShape, tile: Tile): number {
+  return batchCount * Math.ceil(m / tile.m) * Math.ceil(n / tile.n);
+}
+
+/** From the largest that keeps a GPU busy, or else the smallest; then the others. */
+export function bestFirst<T>(
+  largestFirst: readonly T[],
+  tileOf: (candidate: T) => Tile,
+  product: Product,
+  traits: DeviceTraits,
+): readonly T[] {
+  const wanted = GROUPS_EACH * traits.computeUnits;
+  const best = largestFirst.find((each) => groupsOf(product, tileOf(each)) >= wanted) ?? largestFirst.at(-1);
+  return best === undefined ? [] : [best, ...largestFirst.filter((candidate) => candidate !== best)];
+}
+
+/** Matrices that a launch has the groups for, one for each range of k. */
+export const togetherIn = (splits: number, { maxGroups }: DeviceTraits): number =>
+  Math.max(1, Math.floor(maxGroups[2] / splits));
+
+/** As much of C as a launch in tiles has the groups and the time for. */
+export function tilesAtOnce(product: Product, tile: Tile, splits: number, traits: DeviceTraits): Size {
+  const time = inTime(product, 1, traits);
+  return {
+    batchCount: Math.min(togetherIn(splits, traits), time.batchCount),
+    m: Math.min(traits.maxGroups[1] * tile.m, time.m),
+    n: traits.maxGroups[0] * tile.n,
+  };
+}
+
+/**
+ * Matrices, or rows of one, that about a second is enough for: kernel drivers take a device for hung that works on one launch
+ * for long.
+ */
+export function inTime(
+  { m, n, k }: ProductShape,
+  speedup: number,
+  traits: DeviceTraits,
+): Pick<ProductShape, 'batchCount' | 'm'> {
+  const rows = speedup / secondsFor(n * k, traits);
+  if (rows >= m) return { batchCount: Math.floor(rows / m), m };
+  return { batchCount: 1, m: Math.max(1, Math.floor(rows / ROWS_MULTIPLE)) * ROWS_MULTIPLE };
+}
+
+/** Formats of the kernel of a product. */
+export const formatsOf = ({ a, c }: Product): OperandFormats => ({ input: a.dtype, output: c.dtype });
+
+/** Arguments that all kernels of products have. */
+export function operands(
+  { a, b, c, k, alpha, beta }: Product,
+  splits: Splits,
+): Readonly<Record<string, Span | number>> {
+  return {
+    a: a.span,
+    b: b.span,
+    c: c.span,
+    c_ld: c.ld,
+    a_stride: a.stride,
+    b_stride: b.stride,
+    ...splitArguments(k, splits, c.stride),
+    alpha,
+    beta,
+  };
+}
+
+/** Arguments of a kernel that takes each operand as lines of terms. */
+export function steps(product: Product): Readonly<Record<string, number>> {
+  const [a, b] = [stepsOfA(product), stepsOfB(product)];
+  return { a_line: a.line, a_term: a.term, b_line: b.line, b_term: b.term };
+}

@@ -1,0 +1,115 @@
+import { type DevicePtr, f16BitsToF32, f32ToF16Bits, isBackendError } from '@concord/backend-core';
+import { afterEach, expect, it, vi } from 'vitest';
+import { dawnSource } from './client/dawn-source.ts';
+import { MATRIX_UNITS } from './client/matrix-units.ts';
+import { WebGpuBackend } from './index.ts';
+import { type RoundTrip, wrongHalf } from './trials.ts';
+
+/** As it should be. */
+const roundTrip: RoundTrip = async (values) => {
+  const halves = Uint16Array.from(values, f32ToF16Bits);
+  return { halves, widened: Float32Array.from(halves, f16BitsToF32) };
+};
+
+const opened: WebGpuBackend[] = [];
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await Promise.all(opened.splice(0).map((backend) => backend.dispose()));
+});
+
+async function open(): Promise<WebGpuBackend> {
+  const backend = new WebGpuBackend();
+  opened.push(backend);
+  await backend.init();
+  return backend;
+}
+
+it('a round trip as it should be has no fault', async () => {
+  expect(await wrongHalf(roundTrip)).toBeUndefined();
+});
+
+it('a wrong one has', async () => {
+  const flushed: RoundTrip = async (values) => roundTrip(values.map((x) => (Math.abs(x) < 2 ** -14 ? 0 : x)));
+  expect(await wrongHalf(flushed)).toBe('made 0 of 0.000030517578125, and 0 in float32');
+  const truncated: RoundTrip = async (values) => roundTrip(values.map((x) => (x === 65520 ? 65504 : x)));
+  expect(await wrongHalf(truncated)).toBe('made 65504 of 65520, and 65504 in float32');
+  const short: RoundTrip = async (values) => roundTrip(values.slice(0, 8));
+  expect(await wrongHalf(short)).toMatch(/^made 0 of 65504/);
+});
+
+it('f16 works on a device that offers it', async () => {
+  const { device, f16 } = (await open()).native;
+  expect(f16).toEqual({ isUsed: device.features.has('shader-f16'), fault: undefined });
+});
+
+it('products of f16 do without where it does not compile', async () => {
+  const first = await open();
+  const methods = Object.getPrototypeOf(first.native.device) as {
+    createShaderModule: (this: GPUDevice, descriptor: GPUShaderModuleDescriptor) => GPUShaderModule;
+  };
+  const create = methods.createShaderModule;
+  vi.spyOn(methods, 'createShaderModule').mockImplementation(function (this: GPUDevice, { code, label = '' }) {
+    return create.call(this, { code: code.includes('enable f16;') ? 'no' : code, label });
+  });
+  // What is known of the device goes with it.
+  await first.dispose();
+  const backend = await open();
+  if (backend.native.device.features.has('shader-f16')) {
+    expect(backend.native.f16).toMatchObject({
+      isUsed: false,
+      fault: expect.stringMatching(/^the trial of f16 failed: .*does not compile/),
+    });
+    expect(backend.native.matrixUnits.shapes).toEqual([]);
+  }
+  expect(backend.native.f16.isUsed).toBe(false);
+  const halves = (values: readonly number[]): DevicePtr => {
+    const ptr = backend.alloc(2 * values.length);
+    backend.copyHtod(ptr, Uint16Array.from(values, f32ToF16Bits));
+    return ptr;
+  };
+  const c = backend.alloc(8);
+  backend.gemmF16({ m: 2, n: 2, k: 2, a: halves([1, 2, 3, 4]), b: halves([5, 6, 7, 8]), c });
+  const got = new Uint16Array(4);
+  await backend.copyDtoh(got, c);
+  expect(Array.from(got, f16BitsToF32)).toEqual([19, 22, 43, 50]);
+});
+
+/** The software device, which says that it has matrix units and does not. */
+async function pretender(): Promise<GPU> {
+  const source = await dawnSource({ matrixUnits: false }).open();
+  if (!source.found) throw new Error(source.message);
+  const claim = (features: Iterable<string>): ReadonlySet<string> =>
+    new Set([...features, 'shader-f16', 'subgroups', MATRIX_UNITS]);
+  const config = { componentType: 'f16', resultComponentType: 'f32', M: 16, N: 16, K: 16 };
+  const claimed = { subgroupMinSize: 32, subgroupMaxSize: 32, subgroupMatrixConfigs: [config] };
+  const pretend = (adapter: GPUAdapter): object => {
+    const { vendor, architecture, device, description, isFallbackAdapter } = adapter.info;
+    const requestDevice = async ({ requiredFeatures = [], ...rest }: GPUDeviceDescriptor): Promise<GPUDevice> => {
+      const possible = [...requiredFeatures].filter((feature) => adapter.features.has(feature));
+      const made = await source.awaiting(() => adapter.requestDevice({ ...rest, requiredFeatures: possible }));
+      return Object.defineProperty(made, 'features', { value: claim(made.features) });
+    };
+    const info = { vendor, architecture, device, description, isFallbackAdapter, ...claimed };
+    return { info, features: claim(adapter.features), limits: adapter.limits, requestDevice };
+  };
+  const requestAdapter = async (options?: GPURequestAdapterOptions): Promise<object | null> => {
+    const adapter = await source.awaiting(() => source.gpu.requestAdapter(options));
+    return adapter === null ? null : pretend(adapter);
+  };
+  return { requestAdapter } as Partial<GPU> as GPU;
+}
+
+it('a backend does without units that fail, and says why', async () => {
+  const backend = new WebGpuBackend({ gpu: await pretender() });
+  opened.push(backend);
+  await backend.init();
+  const { shapes, fault } = backend.native.matrixUnits;
+  expect(shapes).toEqual([]);
+  expect(fault).toMatch(/^the trial of the matrix units failed: .*does not compile/);
+  const call = { m: 128, n: 128, k: 64, dtype: 'f16' } as const;
+  expect(backend.native.tuning.choices('gemm', call)[0]?.candidates.join()).not.toContain('matrix');
+  // Nothing of the trial is left: the backend works.
+  const x = backend.alloc(16);
+  backend.fill(x, 1, 16);
+  await backend.synchronize().catch((error: unknown) => expect.fail(isBackendError(error) ? error.detail : 'failed'));
+});

@@ -1,0 +1,132 @@
+import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
+import { type Fault, faultOf, trialCall, type TrialMultiply, wrongProduct } from '@concord/variants';
+import { WebGpuClient } from './client/webgpu-client.ts';
+import type { WebGpuOptions } from './client/webgpu-options.ts';
+import { f16RoundTrip, ROUND_TRIP_NUMBERS } from './kernels/gemm/f16-round-trip.wgsl.ts';
+import { matrixUnitsTiles } from './kernels/gemm/matrix-units.ts';
+import { planGemm } from './kernels/gemm/plan.ts';
+import type { Span } from './kernels/recorder.ts';
+
+/** What the trials of a device found; undefined for what works, and for what the device does not have. */
+export interface Faults {
+  readonly f16?: string | undefined;
+  readonly matrixUnits?: string | undefined;
+}
+
+/** The results, by device: backends share devices. */
+const known = new WeakMap<GPUDevice, Promise<Faults>>();
+
+/**
+ * Tries what a client's device offers and may not have, and renounces it where it does not come out right. Never rejects.
+ *
+ * @param options - those that the client was opened with
+ */
+export async function tryDevice(client: WebGpuClient, options: WebGpuOptions): Promise<Faults> {
+  let trials = known.get(client.device);
+  if (trials === undefined) {
+    trials = faultsOf(client, options);
+    known.set(client.device, trials);
+  }
+  const faults = await trials;
+  if (faults.f16 !== undefined) client.renounceF16();
+  if (faults.matrixUnits !== undefined) client.renounceMatrixUnits();
+  return faults;
+}
+
+async function faultsOf({ traits }: WebGpuClient, options: WebGpuOptions): Promise<Faults> {
+  // A device may offer `shader-f16` and compile little of it: naga, the compiler of wgpu, refused what Dawn takes. So before
+  // the first kernel with it, a tiny one has to compile and come out right.
+  const f16 = traits.hasF16 ? textOf(await faultOf('f16', () => wrongHalf(roundTripOn(options)))) : undefined;
+  if (f16 !== undefined || matrixUnitsTiles(traits).length === 0) return { f16, matrixUnits: f16 };
+  // Matrix units are an experiment of Dawn's.
+  const multiply = (a: Uint16Array, b: Uint16Array): Promise<Uint16Array> => multiplyOn(options, a, b);
+  return { matrixUnits: textOf(await faultOf('the matrix units', () => wrongProduct(SIZES, multiply))) };
+}
+
+const textOf = (fault: Fault | undefined): string | undefined =>
+  fault && (fault.log === undefined ? fault.reason : `${fault.reason}: ${fault.log}`);
+
+/** Rounds numbers to binary16 and widens them again. */
+export type RoundTrip = (
+  values: Float32Array<ArrayBuffer>,
+) => Promise<{ readonly halves: Uint16Array; readonly widened: Float32Array }>;
+
+/** Ties, both limits of overflow, subnormals, and numbers that are none. */
+const VALUES: readonly number[] = [
+  ...[0, 1, -1, 0.1, -1000 / 3, 1 + 2 ** -11, 1 + 3 * 2 ** -11, 2049],
+  ...[65504, 65519, 65520, -65520, 1e6, -1e30, Infinity, -Infinity],
+  ...[2 ** -14, 2 ** -15, 2 ** -24, 3 * 2 ** -25, 2 ** -25, 1.5 * 2 ** -25, 1e-10, -1023 * 2 ** -24],
+  ...[NaN, 6.1e-5, -6.1e-5, 5e-5, 12.34, -0.007, 2 ** 15, 3e-6],
+];
+
+/** The first number that a round trip spoils. */
+export async function wrongHalf(roundTrip: RoundTrip): Promise<string | undefined> {
+  const { halves, widened } = await roundTrip(Float32Array.from(VALUES));
+  const wrong = VALUES.findIndex((value, index) => {
+    const want = f16BitsToF32(f32ToF16Bits(value));
+    return !Object.is(f16BitsToF32(halves[index] ?? 0), want) || !Object.is(widened[index], want);
+  });
+  if (wrong < 0) return undefined;
+  return `made ${f16BitsToF32(halves[wrong] ?? 0)} of ${VALUES[wrong]}, and ${widened[wrong]} in float32`;
+}
+
+function roundTripOn(options: WebGpuOptions): RoundTrip {
+  return (values) =>
+    withTrialClient(options, async ({ client, place, upload, read }) => {
+      const storage = {
+        x: upload(values),
+        halves: place(2 * ROUND_TRIP_NUMBERS),
+        widened: place(4 * ROUND_TRIP_NUMBERS),
+      };
+      client.record('f16 trial', (recorder) => {
+        recorder.launch({ kernel: f16RoundTrip, storage, uniforms: {}, groups: 1 });
+      });
+      const halves = new Uint16Array(await read(storage.halves));
+      return { halves, widened: new Float32Array(await read(storage.widened)) };
+    });
+}
+
+/** Sizes that matrix units take. */
+const SIZES = { m: 128, n: 128, k: 64 } as const;
+
+/** By the variant that is chosen for such a product. */
+function multiplyOn(options: WebGpuOptions, ...[a, b]: Parameters<TrialMultiply>): Promise<Uint16Array> {
+  return withTrialClient(options, async ({ client, place, upload, read }) => {
+    const operands = { a: upload(a), b: upload(b), c: place(SIZES.m * SIZES.n * 2) };
+    client.record('gemmF16', (recorder) => planGemm({ ...trialCall(SIZES), ...operands }, recorder));
+    return new Uint16Array(await read(operands.c));
+  });
+}
+
+/** A client for a trial, which alone takes the harm of a failure, and the memory it works on. */
+interface TrialClient {
+  readonly client: WebGpuClient;
+  readonly place: (bytes: number) => Span;
+  readonly upload: (values: ArrayBufferView) => Span;
+  readonly read: (span: Span) => Promise<ArrayBuffer>;
+}
+
+/** Runs `run` with a client on the device that the options mean. */
+async function withTrialClient<T>(options: WebGpuOptions, run: (trial: TrialClient) => Promise<T>): Promise<T> {
+  const { device, gpu, dawn, adapter, powerPreference, software } = options;
+  const own = { variants: [], tuning: 'ignore' } as const;
+  const client = await WebGpuClient.open({ device, gpu, dawn, adapter, powerPreference, software, ...own });
+  const place = (bytes: number): Span => ({ buffer: client.allocate(bytes), byteOffset: 0, byteLength: bytes });
+  const upload = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Span => {
+    const span = place(byteLength);
+    client.write(span, new Uint8Array(buffer, byteOffset, byteLength));
+    return span;
+  };
+  const read = async (span: Span): Promise<ArrayBuffer> => {
+    let copy = new ArrayBuffer();
+    await client.read(span, (bytes) => {
+      copy = bytes.slice().buffer;
+    });
+    return copy;
+  };
+  try {
+    return await run({ client, place, upload, read });
+  } finally {
+    client.dispose();
+  }
+}

@@ -1,0 +1,109 @@
+import type { CheckedConv2d, CheckedEpilogue, Operand } from '@concord/backend-core/implement';
+import { type CheckedRun, checkedRun, defineKernel, type Kernel } from '@concord/backend-core/kernel';
+
+/** Results in float32 that an output is made of, and how they lie. */
+export interface Results<Buffer> {
+  readonly span: Operand<Buffer>;
+  /** One an axis of the output's domain. */
+  readonly strides: readonly number[];
+}
+
+/** A call whose epilogue's inputs are its own operands. */
+interface CallWithEpilogue {
+  readonly epilogue?: CheckedEpilogue | undefined;
+}
+
+/** A call of `conv2dForward` with its operands. */
+type Conv2dCall<Buffer> = CheckedConv2d & Readonly<Record<'input' | 'filter' | 'output', Operand<Buffer>>>;
+
+/** Plans a `run` of one output. */
+type PlanRun<Buffer, Recorder> = (
+  geometry: CheckedRun,
+  inputs: readonly (Operand<Buffer> | undefined)[],
+  output: Operand<Buffer>,
+  params: readonly number[],
+  recorder: Recorder,
+) => void;
+
+/** The effect where there is no epilogue: the result is stored as the output's dtype. */
+const cast: Kernel = defineKernel('cast', { inputs: { acc: 'f32' } }, ({ acc }) => ({ y: acc }));
+
+const FLOAT_BYTES = 4;
+
+/** Row-major strides without gaps. */
+function packedStrides(shape: readonly number[]): readonly number[] {
+  return shape.map((_, axis) => shape.slice(axis + 1).reduce((product, size) => product * size, 1));
+}
+
+/** Planning of ops whose results are in float32 before a `run` makes their output of them: the epilogue, and one rounding. */
+export class FloatResults<Buffer, Recorder extends { scratch(bytes: number): Operand<Buffer> }> {
+  readonly #planRun: PlanRun<Buffer, Recorder>;
+
+  constructor(planRun: PlanRun<Buffer, Recorder>) {
+    this.#planRun = planRun;
+  }
+
+  /**
+   * Plans the last step of an op: each element of `output` is the epilogue of a result, or the result itself, rounded once.
+   *
+   * @param domain - sizes of the output
+   * @param layout - strides and dtype of the output
+   */
+  finish(
+    call: CallWithEpilogue,
+    domain: readonly number[],
+    layout: Pick<CheckedRun['outputs'][number], 'strides' | 'dtype'>,
+    output: Operand<Buffer>,
+    results: Results<Buffer>,
+    recorder: Recorder,
+  ): void {
+    const { kernel = cast, geometry: own, params = [] } = call.epilogue ?? {};
+    const views = (own?.inputs ?? []).map(({ name, strides, dtype }) => [name, { strides, dtype }]);
+    const geometry = checkedRun(kernel, {
+      shape: domain,
+      inputs: { ...Object.fromEntries(views), acc: { strides: results.strides } },
+      outputs: { [kernel.outputs[0]?.name as string]: { strides: layout.strides, dtype: layout.dtype } },
+    });
+    const operands = call as Readonly<Record<string, Operand<Buffer> | undefined>>;
+    const inputs = kernel.inputs.map(({ name }) => (name === 'acc' ? results.span : operands[`epilogue.${name}`]));
+    // Shapes are planned without parameters; those of the call come with the call.
+    const values = kernel.params.map((_, index) => params[index] ?? 0);
+    this.#planRun(geometry, inputs, output, values, recorder);
+  }
+
+  /** Plans a copy of an operand of f16 as packed float32, in scratch memory. */
+  widened(
+    operand: Operand<Buffer>,
+    shape: readonly number[],
+    strides: readonly number[],
+    recorder: Recorder,
+  ): Results<Buffer> {
+    const results = this.scratch(shape, recorder);
+    const inputs = { acc: { strides, dtype: 'f16' } } as const;
+    this.#planRun(checkedRun(cast, { shape, inputs, outputs: {} }), [operand], results.span, [], recorder);
+    return results;
+  }
+
+  /** Scratch memory for packed results. */
+  scratch(domain: readonly number[], recorder: Recorder): Results<Buffer> {
+    const span = recorder.scratch(FLOAT_BYTES * domain.reduce((product, size) => product * size, 1));
+    return { span, strides: packedStrides(domain) };
+  }
+
+  /** Plans a convolution by `planFloats`, which takes float32 without an epilogue: halves by float32 copies of the operands. */
+  convolution<Call extends Conv2dCall<Buffer>>(call: Call, recorder: Recorder, planFloats: (call: Call) => void): void {
+    const { inputShape, filterShape, outputShape, dtype, epilogue } = call;
+    const strides = packedStrides(outputShape);
+    if (dtype === 'f32') {
+      planFloats(call);
+      if (epilogue === undefined) return;
+      this.finish(call, outputShape, { strides, dtype }, call.output, { span: call.output, strides }, recorder);
+      return;
+    }
+    const input = this.widened(call.input, inputShape, packedStrides(inputShape), recorder).span;
+    const filter = this.widened(call.filter, filterShape, packedStrides(filterShape), recorder).span;
+    const results = this.scratch(outputShape, recorder);
+    planFloats({ ...call, dtype: 'f32', input, filter, output: results.span });
+    this.finish(call, outputShape, { strides, dtype }, call.output, results, recorder);
+  }
+}
