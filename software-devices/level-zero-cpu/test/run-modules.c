@@ -1,19 +1,52 @@
 /*
- * Runs modules through the loader and the driver, told by the lines that engine-run.c understands: module, kernel,
- * buffer, null, value, local, launch, read and fuzz. Answers are the same lines.
+ * Runs modules through the loader and the driver, told by lines on standard input; answers are lines on standard output.
+ *
+ *   module FILE [ID:HEX ...]        builds with specialisation constants -> "module RESULT", then "log BYTES" and the log
+ *   fuzz FILE SEED COUNT            builds COUNT mutations of it -> "fuzz BUILT REFUSED INVALID"
+ *   kernel NAME                     -> "kernel RESULT" and "local BYTES"
+ *   buffer INDEX HEX [OFFSET]       a pointer argument: memory with these bytes, and the address OFFSET into it
+ *   null INDEX | value INDEX HEX | local INDEX BYTES
+ *   launch G G G  L L L [COUNT]     that many launches, then one wait -> "launch RESULT"
+ *   read INDEX                      -> "read HEX"
  */
-#include "engine-mutate.h"
 #include "support.h"
 
 enum { MAX_ARGUMENTS = 64, MAX_CONSTANTS = 64 };
 
 static struct {
+    ze_command_queue_handle_t queue;
     ze_command_list_handle_t list;
     ze_module_handle_t module;
     ze_kernel_handle_t kernel;
     unsigned char *memory[MAX_ARGUMENTS];
     size_t memory_bytes[MAX_ARGUMENTS];
 } session;
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+/* Flips, copies, swaps or changes up to three words, or cuts the module off. How many words are left. */
+static size_t mutate(uint32_t *words, size_t count, uint64_t *state)
+{
+    for (uint64_t left = 1 + next_random(state) % 3; left > 0; left--) {
+        size_t at = next_random(state) % count, other = next_random(state) % count;
+        uint32_t kept = words[at];
+        switch (next_random(state) % 6) {
+        case 0: words[at] ^= 1u << next_random(state) % 32; break;
+        case 1: words[at] = words[other]; break;
+        case 2: words[at] = words[other], words[other] = kept; break;
+        case 3: words[at] += next_random(state) % 5 - 2; break;
+        case 4: words[at] = (uint32_t)(next_random(state) % 64); break;
+        default:
+            if (next_random(state) % 8 == 0) return at;
+            break;
+        }
+    }
+    return count;
+}
 
 static size_t from_hex(const char *hex, unsigned char *bytes)
 {
@@ -26,16 +59,24 @@ static size_t from_hex(const char *hex, unsigned char *bytes)
     return count;
 }
 
-static void forget(void)
+static void forget_kernel(void)
 {
     if (session.kernel) OK(zeKernelDestroy(session.kernel));
-    if (session.module) OK(zeModuleDestroy(session.module));
     session.kernel = NULL;
+}
+
+static void forget_memory(uint32_t index)
+{
+    if (session.memory[index]) OK(zeMemFree(context, session.memory[index]));
+    session.memory[index] = NULL;
+}
+
+static void forget(void)
+{
+    forget_kernel();
+    if (session.module) OK(zeModuleDestroy(session.module));
     session.module = NULL;
-    for (int at = 0; at < MAX_ARGUMENTS; at++) {
-        if (session.memory[at]) OK(zeMemFree(context, session.memory[at]));
-        session.memory[at] = NULL;
-    }
+    for (uint32_t at = 0; at < MAX_ARGUMENTS; at++) forget_memory(at);
 }
 
 static char *build(const void *spirv, size_t bytes, const ze_module_constants_t *constants, ze_result_t *result)
@@ -84,35 +125,47 @@ static void kernel_line(const char *name)
 {
     ze_kernel_desc_t description = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = name};
     ze_result_t result = ZE_RESULT_ERROR_UNINITIALIZED;
+    forget_kernel();
     if (session.module) result = zeKernelCreate(session.module, &description, &session.kernel);
     if (result) session.kernel = NULL;
     printf("kernel 0x%x\n", result);
+    ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
+    if (result) return;
+    OK(zeKernelGetProperties(session.kernel, &properties));
+    printf("local %u\n", properties.localMemSize);
 }
 
 static void buffer_line(uint32_t index, const char *hex, size_t offset)
 {
+    forget_memory(index);
     session.memory_bytes[index] = strlen(hex) / 2;
-    session.memory[index] = make_shared(session.memory_bytes[index] + 1);
+    session.memory[index] = make_host(session.memory_bytes[index] + 1);
     from_hex(hex, session.memory[index]);
     void *address = session.memory[index] + offset;
     if (session.kernel) OK(zeKernelSetArgumentValue(session.kernel, index, sizeof address, &address));
 }
 
+static ze_result_t run_launches(uint32_t count, const uint32_t groups[3], const uint32_t size[3])
+{
+    const ze_group_count_t groups_of = {groups[0], groups[1], groups[2]};
+    const ze_result_t sized = zeKernelSetGroupSize(session.kernel, size[0], size[1], size[2]);
+    if (sized) return sized;
+    for (uint32_t at = 0; at < count; at++) {
+        const ze_result_t appended =
+            zeCommandListAppendLaunchKernel(session.list, session.kernel, &groups_of, NULL, 0, NULL);
+        if (appended) return appended;
+    }
+    run_list(session.queue, session.list);
+    return ZE_RESULT_SUCCESS;
+}
+
 static void launch_line(const char *numbers)
 {
-    uint32_t groups[3], size[3], offset[3] = {0, 0, 0};
-    int count = sscanf(numbers, "%u %u %u %u %u %u %u %u %u", &groups[0], &groups[1], &groups[2], &size[0], &size[1],
-                       &size[2], &offset[0], &offset[1], &offset[2]);
-    EXPECT(count == 6 || count == 9);
-    if (!session.kernel) {
-        printf("launch none\n");
-        return;
-    }
-    ze_group_count_t groups_of = {groups[0], groups[1], groups[2]};
-    ze_result_t result = zeKernelSetGroupSize(session.kernel, size[0], size[1], size[2]);
-    if (!result && count == 9) result = zeKernelSetGlobalOffsetExp(session.kernel, offset[0], offset[1], offset[2]);
-    if (!result) result = zeCommandListAppendLaunchKernel(session.list, session.kernel, &groups_of, NULL, 0, NULL);
-    printf("launch 0x%x\n", result);
+    uint32_t groups[3], size[3], count = 1;
+    EXPECT(sscanf(numbers, "%u %u %u %u %u %u %u", &groups[0], &groups[1], &groups[2], &size[0], &size[1], &size[2],
+                  &count) >= 6);
+    if (session.kernel) printf("launch 0x%x\n", run_launches(count, groups, size));
+    else printf("launch none\n");
 }
 
 static void fuzz_line(char *arguments)
@@ -170,7 +223,8 @@ int main(void)
     char *line = NULL;
     size_t room = 0;
     open_device();
-    session.list = make_immediate(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    session.queue = make_queue();
+    session.list = make_list();
     while (getline(&line, &room, stdin) > 0) {
         line[strcspn(line, "\n")] = 0;
         char *rest = line + strcspn(line, " ");
@@ -184,6 +238,7 @@ int main(void)
     }
     forget();
     OK(zeCommandListDestroy(session.list));
+    OK(zeCommandQueueDestroy(session.queue));
     OK(zeContextDestroy(context));
     free(line);
     return 0;

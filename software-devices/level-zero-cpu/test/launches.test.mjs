@@ -1,15 +1,20 @@
 // Kernels of all names, and launches that cannot be.
+import { rmSync } from 'node:fs';
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { assemble, assembleAll, compileEngine, runScript, temporaryFolder } from './spirv/harness.mjs';
+import { setUp } from '../setup.mjs';
+import { buildProgram, makeFolder } from './programs.mjs';
+import { assemble, assembleAll, runScript } from './spirv/harness.mjs';
 import { moduleText } from './spirv/module.mjs';
 
-const { folder, done } = temporaryFolder('launches');
+const folder = makeFolder();
 let program = '';
 beforeAll(() => {
-  program = compileEngine(folder);
+  expect(setUp()).toBe(true);
+  program = buildProgram(folder, 'run-modules');
 });
-afterAll(done);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const store = 'OpStore %p0 #i32:1 Aligned 4';
 const good = moduleText({ parameters: ['pg_i32'], body: store });
@@ -28,7 +33,7 @@ describe('a kernel may be called', () => {
     '1',
     '-o',
   ];
-  /** @type {{ output: string, errors: string }} */
+  /** @type {{ stdout: string, stderr: string }} */
   let ran;
   beforeAll(() => {
     const files = assembleAll(
@@ -45,8 +50,8 @@ describe('a kernel may be called', () => {
     ran = runScript(program, names.flatMap(linesOf));
   });
   test.each(names.map((name, at) => /** @type {const} */ ([name, at])))('%s', (_, at) => {
-    expect(ran.errors).toBe('');
-    const answer = ran.output.split(/^module /m)[at + 1];
+    expect(ran.stderr).toBe('');
+    const answer = ran.stdout.split(/^module /m)[at + 1];
     expect(answer).toMatch(/^0x0[^]*kernel 0x0[^]*launch 0x0\nread 01000000\n$/);
   });
 });
@@ -54,20 +59,20 @@ describe('a kernel may be called', () => {
 test('a module may have no kernel, several, and two names for one', () => {
   const file = (/** @type {string} */ name, /** @type {(text: string) => string} */ change) =>
     assemble(folder, name, change(good));
-  const { output } = runScript(program, [
+  const { stdout } = runScript(program, [
     `module ${file('none', (text) => text.replace(/OpEntryPoint.*\n/, ''))}`,
     'kernel main',
     `module ${file('twice', (text) => text.replace('OpEntryPoint', 'OpEntryPoint Kernel %main "other"\nOpEntryPoint'))}`,
-    'buffer 0 00000000',
     'kernel main',
+    'buffer 0 00000000',
     'launch 1 1 1 1 1 1',
     'read 0',
-    'buffer 0 00000000',
     'kernel other',
+    'buffer 0 00000000',
     'launch 1 1 1 1 1 1',
     'read 0',
   ]);
-  expect(output.match(/^(module|kernel|launch|read) .*/gm)).toEqual([
+  expect(stdout.match(/^(module|kernel|launch|read) .*/gm)).toEqual([
     'module 0x0',
     'kernel 0x78000011',
     'module 0x0',
@@ -81,27 +86,27 @@ test('names and lines for debuggers do no harm', () => {
     .replace(/(OpEntryPoint.*\n)/, '$1%file = OpString "kernel.cl"\nOpSource OpenCL_C 102000 %file\n')
     .replace('OpStore', 'OpLine %file 1 2\nOpStore')
     .replace('OpReturn', 'OpNoLine\nOpReturn');
-  const { output } = runScript(program, [
+  const { stdout } = runScript(program, [
     `module ${assemble(folder, 'debug', text)}`,
     'kernel main',
     'buffer 0 00000000',
     'launch 1 1 1 1 1 1',
     'read 0',
   ]);
-  expect(output).toContain('read 01000000');
+  expect(stdout).toContain('read 01000000');
 });
 
 describe('a launch', () => {
   const launched = (/** @type {string} */ text, /** @type {string[]} */ ...launches) => {
     const file = assemble(folder, 'launch', text);
-    const { output } = runScript(program, [
+    const { stdout } = runScript(program, [
       `module ${file}`,
       'kernel main',
       'buffer 0 00000000',
       ...launches.map((line) => `launch ${line}`),
       'read 0',
     ]);
-    return output.match(/^(launch|read) .*/gm);
+    return stdout.match(/^(launch|read) .*/gm);
   };
   test('of groups that are too large, or of no items', () => {
     expect(launched(good, '1 1 1 1025 1 1', '1 1 1 64 32 1', '1 1 1 0 1 1', '1 1 1 65536 65536 1')).toEqual([
