@@ -28,10 +28,12 @@ export async function runOnDevice(
   const operands = [...call.inputs, ...call.outputs].filter((span): span is Span => span !== undefined);
   const plan = planOp({ kernel: 'run', call }, operands, { ...client.traits, ...traits });
   client.run('run', plan, { operands, numbers: call.params, hasLargeBuffers: false });
-  const memories = call.outputs.map((span) =>
-    span === undefined ? undefined : readBytes(client, { ...span, byteOffset: 0, byteLength: span.buffer.size }),
+  const memories = await Promise.all(
+    call.outputs.map(async (span) =>
+      span === undefined ? undefined : readBytes(client, { ...span, byteOffset: 0, byteLength: span.buffer.size }),
+    ),
   );
-  const wrong = faultsOf(call, data, await Promise.all(memories));
+  const wrong = faultsOf(call, data, memories);
   for (const { buffer } of operands) client.deallocate(buffer.id);
   return wrong;
 }
