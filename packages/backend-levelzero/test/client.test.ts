@@ -3,7 +3,7 @@ import { LevelZeroClient } from '../src/device/level-zero-client.ts';
 import { defineKernel } from '../src/kernels/kernel.ts';
 import { addModule, affine, filled, withoutEnd } from './support/kernels.ts';
 import { replaced } from './support/replaced.ts';
-import { bytesOf, launchAffine, memory, readBytes, readFloats, slice, upload } from './support/spans.ts';
+import { launchAffine, memory, readBytes, readFloats, slice, upload } from './support/spans.ts';
 
 let client: LevelZeroClient;
 beforeAll(async () => {
@@ -11,24 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.dispose());
 
-const counting = (length: number): Uint8Array => Uint8Array.from({ length }, (_, index) => (7 * index + 1) % 251);
-
 describe('copies', () => {
-  it.each([0, 1, 2, 3, 5, 63])('any offset and length: %i', async (offset) => {
-    const span = memory(client, 1024);
-    client.fill(span, 0xee);
-    const bytes = counting(257);
-    client.write(slice(span, offset, 257), bytes);
-    const other = memory(client, 1024);
-    client.fill(other, 0x11);
-    client.copy(slice(other, offset + 3, 101), slice(span, offset + 7, 101));
-    const expected = new Uint8Array(1024).fill(0x11);
-    expected.set(bytes.subarray(7, 108), offset + 3);
-    expect(await readBytes(client, other)).toEqual(expected);
-    expect(await readBytes(client, slice(span, offset, 257))).toEqual(bytes);
-    expect((await readBytes(client, slice(span, offset + 257, 1)))[0]).toBe(0xee);
-  });
-
   it('larger than what is staged at once', async () => {
     const bytes = new Uint8Array(21 * 2 ** 20 + 3);
     for (let index = 0; index < bytes.length; index += 4093) bytes[index] = index % 256;
@@ -37,14 +20,6 @@ describe('copies', () => {
     const got = await readBytes(client, span);
     expect(Buffer.compare(got, bytes)).toBe(0);
     client.deallocate(span.buffer.id);
-  });
-
-  it('the source may change as soon as write returns', async () => {
-    const source = Float32Array.of(1, 2, 3);
-    const span = memory(client, 12);
-    client.write(span, bytesOf(source));
-    source.fill(9);
-    expect(await readFloats(client, span)).toEqual([1, 2, 3]);
   });
 });
 
@@ -74,46 +49,13 @@ describe('a read that is given up', () => {
   });
 });
 
-describe('call order', () => {
-  it('each command sees what those before it wrote', async () => {
-    const x = upload(client, [1, 2, 3]);
-    const before = memory(client, 12);
-    launchAffine(client, x, 2, 0);
-    client.copy(before, x);
-    client.write(slice(x, 4, 4), bytesOf(Float32Array.of(100)));
-    launchAffine(client, x, 1, 1);
-    expect(await readFloats(client, before)).toEqual([2, 4, 6]);
-    expect(await readFloats(client, x)).toEqual([3, 101, 7]);
-  });
-
-  it('over many command lists', async () => {
-    const x = upload(client, [0]);
-    for (let i = 0; i < 1000; i++) launchAffine(client, x, 1, 1);
-    expect(await readFloats(client, x)).toEqual([1000]);
-  });
-
-  it('memory that was freed and taken again', async () => {
-    const results = Array.from({ length: 8 }, (_, index) => {
-      const x = upload(client, [index]);
-      launchAffine(client, x, 10, 5);
-      const kept = memory(client, 4);
-      client.copy(kept, x);
-      client.deallocate(x.buffer.id);
-      return kept;
-    });
-    const got = await Promise.all(results.map((span) => readFloats(client, span)));
-    expect(got.flat()).toEqual(results.map((_, index) => 10 * index + 5));
-  });
+it('call order holds over many command lists', async () => {
+  const x = upload(client, [0]);
+  for (let i = 0; i < 1000; i++) launchAffine(client, x, 1, 1);
+  expect(await readFloats(client, x)).toEqual([1000]);
 });
 
 describe('kernels', () => {
-  it('take offsets into memory, and keep their other arguments', async () => {
-    const x = upload(client, [1, 2, 3, 4, 5]);
-    launchAffine(client, slice(x, 8, 8), 3, 0.5);
-    launchAffine(client, slice(x, 4, 4), 3, 0.5);
-    expect(await readFloats(client, x)).toEqual([1, 6.5, 9.5, 12.5, 5]);
-  });
-
   it('of users may follow pointers in memory; those of the ops have none, and keep nothing resident', async () => {
     const x = upload(client, [3]);
     const asked: unknown[] = [];

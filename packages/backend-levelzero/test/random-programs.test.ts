@@ -1,14 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { drawProgram } from '../../spirv-builder/test/support/draw-program.ts';
 import { emitProgram, STATE_WORDS } from '../../spirv-builder/test/support/emit-program.ts';
 import {
   ARRAY_LENGTH,
+  drawProgram,
   interpret,
-  type State,
-  type Statement,
+  type Program,
   VARIABLES,
-} from '../../spirv-builder/test/support/program.ts';
+} from '../../spirv-builder/test/support/random-program.ts';
 import { LevelZeroBackend } from '../src/levelzero-backend.ts';
 
 // Random programs, written with spirv-builder and run on a device, do what an interpreter in TypeScript says.
@@ -35,7 +34,7 @@ it(`agrees with the interpreter on ${PROGRAMS} random programs`, async () => {
   );
 });
 
-async function onDevice(program: readonly Statement[], before: Uint32Array): Promise<Uint32Array> {
+async function onDevice(program: Program, before: Uint32Array): Promise<Uint32Array> {
   const states = backend.alloc(before.byteLength);
   backend.copyHtod(states, before);
   backend.native.launch(emitProgram(program), 'program', [states], [2, 1, 1], { groupSize: [ITEMS / 2, 1, 1] });
@@ -45,13 +44,11 @@ async function onDevice(program: readonly Statement[], before: Uint32Array): Pro
   return after;
 }
 
-function interpreted(program: readonly Statement[], before: Uint32Array): Uint32Array {
+function interpreted(program: Program, before: Uint32Array): Uint32Array {
   const after = before.slice();
   for (let item = 0; item < ITEMS; item++) {
     const own = after.subarray(item * STATE_WORDS, (item + 1) * STATE_WORDS);
-    const state = load(own);
-    interpret(program, state);
-    store(own, state);
+    runOn(own, program);
   }
   return after;
 }
@@ -70,24 +67,23 @@ function withSmallFloats(words: Uint32Array): Uint32Array {
   return words;
 }
 
-function load(words: Uint32Array): State {
+/** Runs a program on one state. */
+function runOn(words: Uint32Array, program: Program): void {
   const floats = new Float32Array(words.buffer, words.byteOffset, words.length);
   const int = (at: number): bigint => BigInt(words[at] as number);
-  return {
-    u32: Array.from({ length: VARIABLES.u32 }, (_, at) => int(at)),
-    f32: [...floats.slice(FLOATS, LONGS)],
-    u64: Array.from({ length: VARIABLES.u64 }, (_, at) => int(LONGS + 2 * at) | (int(LONGS + 2 * at + 1) << 32n)),
-    array: Array.from({ length: ARRAY_LENGTH }, (_, at) => int(ARRAY + at)),
-  };
-}
-
-function store(words: Uint32Array, { u32, f32, u64, array }: State): void {
-  new Float32Array(words.buffer, words.byteOffset, words.length).set(f32, FLOATS);
-  words.set(u32.map(Number));
+  const array = Array.from({ length: ARRAY_LENGTH }, (_, at) => int(ARRAY + at));
+  const u32 = Array.from({ length: VARIABLES.u32 }, (_, at) => int(at));
+  const u64 = Array.from({ length: VARIABLES.u64 }, (_, at) => int(LONGS + 2 * at) | (int(LONGS + 2 * at + 1) << 32n));
+  const after = interpret(program, [...u32, ...u64, ...floats.slice(FLOATS, LONGS)], array);
+  const longs = VARIABLES.u32 + VARIABLES.u64;
+  words.set(after.slice(0, VARIABLES.u32).map(Number));
   words.set(
-    u64.flatMap((value) => [Number(value & 0xffff_ffffn), Number(value >> 32n)]),
+    after
+      .slice(VARIABLES.u32, longs)
+      .flatMap((value) => [Number((value as bigint) & 0xffff_ffffn), Number((value as bigint) >> 32n)]),
     LONGS,
   );
+  floats.set(after.slice(longs).map(Number), FLOATS);
   words.set(array.map(Number), ARRAY);
 }
 

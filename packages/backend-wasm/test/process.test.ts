@@ -1,15 +1,9 @@
-import { describe, expect, it } from 'vitest';
-import { runProgram } from './support/in-process.ts';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { describeProcesses, negate, programsOf } from '../../backend-core/test/built-package.ts';
 
-const negate = (mode: string): string => `
-  const backend = new WasmBackend({ mode: '${mode}' });
-  await backend.init();
-  const x = backend.alloc(16);
-  backend.copyHtod(x, Float32Array.of(1, 2, 3, 4));
-  backend.unary({ op: 'neg', n: 4, input: x, output: x });
-  const got = new Float32Array(4);
-  await backend.copyDtoh(got, x);
-`;
+const runProgram = programsOf(join(import.meta.dirname, '..'), ['WasmBackend'], { timeoutMs: 50_000 });
+const inMode = (mode: string): string => `new WasmBackend({ mode: '${mode}' })`;
 
 /** Seconds of work, in many commands. */
 const LONG = `
@@ -17,22 +11,16 @@ const LONG = `
   for (let i = 0; i < 500; i++) backend.unary({ op: 'exp', n: 2 ** 24, input: y, output: y });
 `;
 
-describe.each(['threads', 'worker'])('a process that uses the backend in mode %s', (mode) => {
-  it.each([
-    ['without dispose', ''],
-    ['with dispose', 'await backend.dispose();'],
-    ['with work in flight', LONG],
-    ['with work in flight, and dispose', `${LONG} await backend.dispose();`],
-    ['with a wait that is not awaited', 'void backend.synchronize();'],
-  ])('%s ends by itself, silently', async (_, ending) => {
-    const ended = await runProgram(`${negate(mode)} ${ending} console.log(got.join(' '));`);
-    expect(ended).toEqual({ code: 0, signal: null, stdout: '-1 -2 -3 -4\n', stderr: '' });
-  });
-});
+for (const mode of ['threads', 'worker']) {
+  describeProcesses(runProgram, inMode(mode), [
+    ['with much work in flight', LONG],
+    ['with much work in flight, and dispose', `${LONG} await backend.dispose();`],
+  ]);
+}
 
 it('a wait keeps the process alive', async () => {
   const ended = await runProgram(`
-    ${negate('threads')}
+    ${negate(inMode('threads'))}
     const y = backend.alloc(2 ** 24);
     for (let i = 0; i < 20; i++) backend.unary({ op: 'exp', n: 2 ** 22, input: y, output: y });
     await backend.synchronize();
@@ -43,7 +31,7 @@ it('a wait keeps the process alive', async () => {
 
 it('threads that have nothing to do use no processor time', async () => {
   const { stdout } = await runProgram(`
-    ${negate('threads')}
+    ${negate(inMode('threads'))}
     await backend.synchronize();
     await new Promise((resolve) => setTimeout(resolve, 100));
     const before = process.cpuUsage();
@@ -55,31 +43,9 @@ it('threads that have nothing to do use no processor time', async () => {
   expect(Number(stdout)).toBeLessThan(200);
 });
 
-it('works in worker threads of the program', async () => {
-  const inWorker = `
-    import { parentPort, workerData } from 'node:worker_threads';
-    const { WasmBackend } = await import(workerData);
-    ${negate('threads')}
-    await backend.dispose();
-    parentPort.postMessage(got.join(' '));
-  `;
-  const ended = await runProgram(`
-    const { Worker } = await import('node:worker_threads');
-    const run = () => new Promise((resolve, reject) => {
-      const worker = new Worker(${JSON.stringify(inWorker)}, { eval: true, workerData: INDEX });
-      let message;
-      worker.on('message', (value) => { message = value; });
-      worker.on('error', reject);
-      worker.on('exit', () => resolve(message));
-    });
-    console.log((await Promise.all([run(), run()])).join('; '));
-  `);
-  expect(ended).toMatchObject({ code: 0, signal: null, stdout: '-1 -2 -3 -4; -1 -2 -3 -4\n' });
-});
-
 it.each(['threads', 'worker'])('mode %s: each of several reads under way keeps the process alive', async (mode) => {
   const ended = await runProgram(`
-    ${negate(mode)}
+    ${negate(inMode(mode))}
     // Without a timer, which would keep it alive too.
     const LONG = { timeoutMs: Infinity };
     const y = backend.alloc(2 ** 24);

@@ -1,56 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProbeResult } from '@concord/backend-core';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { applicationOf } from '../../backend-core/test/built-package.ts';
 
 // The built package in its own application, beside a `webgpu` package that is missing or broken in some way.
 
-const PACKAGE = join(import.meta.dirname, '..');
-const MANIFEST = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as {
-  dependencies: Record<string, string>;
-};
-const made: string[] = [];
-
-afterEach(() => {
-  for (const folder of made.splice(0)) rmSync(folder, { recursive: true });
-});
-
 /** The result of `webgpu().probe()` where the package `webgpu` is `source`. */
 function probeBeside(source: string | undefined, prelude = ''): ProbeResult {
-  const app = mkdtempSync(join(tmpdir(), 'concord-app-'));
-  made.push(app);
-  const scope = join(app, 'node_modules/@concord');
-  mkdirSync(join(scope, 'backend-webgpu'), { recursive: true });
-  for (const part of ['dist', 'package.json']) {
-    cpSync(join(PACKAGE, part), join(scope, 'backend-webgpu', part), { recursive: true });
-  }
-  for (const name of Object.keys(MANIFEST.dependencies)) {
-    symlinkSync(realpathSync(join(PACKAGE, 'node_modules', name)), join(app, 'node_modules', name));
-  }
-  if (source !== undefined) {
-    const folder = join(app, 'node_modules/webgpu');
-    mkdirSync(folder);
-    writeFileSync(join(folder, 'package.json'), '{"type":"module","main":"index.js"}');
-    writeFileSync(join(folder, 'index.js'), source);
-  }
   const program = `
     ${prelude}
     const { webgpu } = await import('@concord/backend-webgpu');
     console.log(JSON.stringify(await webgpu().probe()));
   `;
-  writeFileSync(join(app, 'app.mjs'), program);
-  return JSON.parse(execFileSync(process.execPath, [join(app, 'app.mjs')], { encoding: 'utf8' })) as ProbeResult;
+  using app = applicationOf(join(import.meta.dirname, '..'), ['webgpu', source], program);
+  return JSON.parse(execFileSync(process.execPath, [app.program], { encoding: 'utf8' })) as ProbeResult;
 }
 
 it('says that the package is missing, and how to get it', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { instructionsOf } from '../test/support/instructions.ts';
+import { thrown } from '../test/support/thrown.ts';
 import type { FunctionBuilder } from './function-builder.ts';
 import { Capability, StorageClass } from './generated/enums.ts';
 import { Op } from './generated/opcodes.ts';
 import type { KernelOptions } from './kernel-options.ts';
 import { ModuleBuilder } from './module-builder.ts';
-import { SpirvError } from './spirv-error.ts';
 import type { Type } from './type.ts';
 import type { Value } from './value.ts';
 
@@ -16,16 +16,6 @@ interface Arguments {
   readonly n: Value;
   readonly p: Value;
   readonly m: ModuleBuilder;
-}
-
-function thrown(act: () => unknown): string {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof SpirvError) return error.message;
-    throw error;
-  }
-  return 'nothing thrown';
 }
 
 function misuse(code: (k: FunctionBuilder, args: Arguments) => unknown, options?: KernelOptions): string {
@@ -99,6 +89,7 @@ describe('what is no value', () => {
     m.kernel('a', {}, (k) => void (kept = k));
     expect(() => kept?.variable(m.int(32))).toThrow('kernel a, code: the function is already complete');
     expect(() => kept?.localArray(m.int(32), 4)).toThrow('kernel a, code: the function is already complete');
+    expect(() => kept?.barrier()).toThrow('kernel a, code: the function is already complete');
   });
 });
 
@@ -123,6 +114,7 @@ describe('what belongs to another module', () => {
   it('as a function, a named value or a specialised length', () => {
     const f = other.function('f', {}, f32, (k) => k.constant(f32, 1));
     expect(misuse((k) => k.call(f))).toContain('kernel test, call: takes a function of this module');
+    expect(misuse((k, { x }) => k.add(x, other.constant(f32, 1)))).toContain('operand 2 belongs to another module');
     expect(misuse((_, { m }) => m.name(other.constant(f32, 1), 'one'))).toContain('for a value of this module');
     const length = other.specConstant(other.int(32), 4, 0);
     expect(misuse((_, { m }) => m.specOperation('add', length, length))).toContain('two integer constants');
@@ -248,9 +240,9 @@ describe('operands', () => {
         ),
       );
     expect(two(1, 2)).toBe('nothing thrown');
-    expect(two(7, 7)).toContain('switchOn');
+    expect(two(7, 7)).toContain('two cases have the same value');
     // The same bits of a u32.
-    expect(two(-1, 0xffff_ffff)).toContain('switchOn');
+    expect(two(-1, 0xffff_ffff)).toContain('two cases have the same value');
     const cases = Array.from({ length: 16_384 }, (_, value) => ({ value, body: () => {} }));
     expect(misuse((k, { n }) => k.switchOn(n, cases, () => {}))).toContain('cannot have more than 16383 cases');
   });

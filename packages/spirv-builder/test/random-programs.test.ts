@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { drawProgram } from './support/draw-program.ts';
 import { emitProgram } from './support/emit-program.ts';
+import { drawProgram } from './support/random-program.ts';
 import { needSpirvTools, validationErrors } from './support/spirv-tools.ts';
 
 const PROGRAMS = 150;

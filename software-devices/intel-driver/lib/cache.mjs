@@ -1,16 +1,8 @@
 // @ts-check
 // Where Intel's driver lies, and whether it is whole. Cheap, as every test run asks.
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-
-/**
- * @typedef {object} Stamp what set-up notes beside the unpacked driver
- * @property {string} key what it was made for, see {@link stampKey}
- * @property {string} version of driver and compiler, for people; it names what they compile differently
- * @property {Record<string, number>} files bytes of each file, by its path in the folder
- */
+import { keyOf, readStamp } from '../../vulkan/lib/stamp.mjs';
 
 const path = (/** @type {string} */ relative) => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -32,25 +24,10 @@ export const driverIn = (/** @type {string} */ unpacked) =>
 export const compilerIn = (/** @type {string} */ unpacked) => join(unpacked, 'usr/lib/x86_64-linux-gnu/libigc.so.1');
 
 /** The driver is fetched anew on another system and by another version of set-up. */
-export function stampKey() {
-  const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
-  for (const file of ['/etc/os-release', path('make.mjs')]) if (existsSync(file)) hash.update(readFileSync(file));
-  return hash.digest('hex');
-}
+export const stampKey = () => keyOf([path('make.mjs')]);
 
 /**
- * The notes of set-up about the driver, or undefined where it is missing, damaged, or of another system.
- *
- * @returns {Stamp | undefined}
+ * The notes of set-up about the driver, or undefined where it is missing, damaged, or of another system. Its version is that
+ * of driver and compiler, and names what they compile differently.
  */
-export function readyDriver() {
-  try {
-    /** @type {Stamp} */
-    const stamp = JSON.parse(readFileSync(join(folder, 'ready.json'), 'utf8'));
-    const whole = Object.entries(stamp.files).every(([file, size]) => statSync(join(folder, file)).size === size);
-    return whole && stamp.key === stampKey() ? stamp : undefined;
-  } catch {
-    // A file is missing, or the note is cut off: not ready.
-    return undefined;
-  }
-}
+export const readyDriver = () => readStamp(folder, stampKey);

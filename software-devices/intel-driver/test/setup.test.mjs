@@ -1,38 +1,18 @@
 // @ts-check
 // Set-up in its own cache. The packages of the checkout's cache are in it, so nothing is downloaded.
-import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runTwiceAtOnce } from '../../vulkan/test/at-once.mjs';
 import { unsupported } from '../../vulkan/lib/system.mjs';
+import { describeSetUp } from '../../vulkan/test/describe-setup.mjs';
 import { cache as realCache, readyDriver } from '../lib/cache.mjs';
 import { unobtainable } from '../lib/make.mjs';
 import { setUp } from '../setup.mjs';
 
-const script = fileURLToPath(new URL('../setup.mjs', import.meta.url));
-const cacheModule = new URL('../lib/cache.mjs', import.meta.url).href;
 const cache = mkdtempSync(join(tmpdir(), 'concord-intel-setup-'));
-const file = (/** @type {string[]} */ ...path) => join(cache, 'driver', ...path);
-const env = { ...process.env, CONCORD_INTEL_DRIVER_CACHE: cache, CONCORD_NO_INSTALL: '1' };
-
-const library = (/** @type {string} */ name) => file('usr/lib/x86_64-linux-gnu', name);
-
-function setup() {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8', env });
-  return { status, stdout, stderr };
-}
-
-const success = { status: 0, stdout: expect.stringContaining("intel-driver: Intel's driver is ready: "), stderr: '' };
-
-/** Asked in another process: this one's cache is the checkout's. */
-function isReady() {
-  const code = `import(${JSON.stringify(cacheModule)}).then(({ readyDriver }) => console.log(!!readyDriver()))`;
-  return spawnSync(process.execPath, ['-e', code], { encoding: 'utf8', env }).stdout === 'true\n';
-}
+const library = (/** @type {string} */ name) => `usr/lib/x86_64-linux-gnu/${name}`;
 
 test.skipIf(unsupported() !== undefined).each([
   ['ID=debian\nVERSION_ID="12"\n', 'x64', undefined],
@@ -61,51 +41,16 @@ describe.skipIf(unobtainable() !== undefined)('in its own cache', () => {
         cpSync(join(realCache, folder), join(cache, folder), { recursive: true });
   });
 
-  test('two runs at once: one waits for the other, and what a stopped run left is cleared away', async () => {
-    mkdirSync(join(cache, 'work'), { recursive: true });
-    writeFileSync(join(cache, 'work', 'half'), '');
-    const { codes, count } = await runTwiceAtOnce([script], env);
-    expect(codes).toEqual([0, 0]);
-    expect([count('unpacking'), count('waiting for it'), count('is ready')]).toEqual([1, 1, 2]);
-    expect([existsSync(join(cache, 'work')), existsSync(file('half'))]).toEqual([false, false]);
-  });
-
-  test('a second run does nothing', () => {
-    const before = statSync(file('ready.json')).mtimeMs;
-    const result = setup();
-    expect(result).toEqual(success);
-    expect(result.stdout.trim().split('\n')).toHaveLength(1);
-    expect(statSync(file('ready.json')).mtimeMs).toBe(before);
-  });
-
-  test.each([
-    ['a truncated compiler', () => truncateSync(library('libigc.so.1'), 4096)],
-    ['a missing driver', () => rmSync(library('libze_intel_gpu.so.1'))],
-    ['a note that is cut off', () => truncateSync(file('ready.json'), 100)],
-    ['a driver of another system', () => noteKey('')],
-  ])('%s is noticed', (_what, damage) => {
-    const kept = ['libigc.so.1', 'libze_intel_gpu.so.1'].map((name) => ({ name, bytes: readFileSync(library(name)) }));
-    const note = readFileSync(file('ready.json'));
-    expect(isReady()).toBe(true);
-    damage();
-    expect(isReady()).toBe(false);
-    for (const { name, bytes } of kept) writeFileSync(library(name), bytes);
-    writeFileSync(file('ready.json'), note);
-  });
-
-  test('a damaged driver is mended from the packages that are kept', () => {
-    const { size } = statSync(library('libigc.so.1'));
-    truncateSync(library('libigc.so.1'), 4096);
-    const result = setup();
-    expect(result).toEqual(success);
-    expect(result.stdout).not.toContain('fetching');
-    expect(statSync(library('libigc.so.1')).size).toBe(size);
-    expect(isReady()).toBe(true);
+  describeSetUp({
+    script: fileURLToPath(new URL('../setup.mjs', import.meta.url)),
+    cache,
+    env: { ...process.env, CONCORD_INTEL_DRIVER_CACHE: cache, CONCORD_NO_INSTALL: '1' },
+    folder: join(cache, 'driver'),
+    ready: 'cache.readyDriver()',
+    cacheModule: new URL('../lib/cache.mjs', import.meta.url).href,
+    makes: 'unpacking',
+    isReady: "intel-driver: Intel's driver is ready: ",
+    library: library('libigc.so.1'),
+    others: [library('libze_intel_gpu.so.1')],
   });
 });
-
-/** @param {string} key */
-function noteKey(key) {
-  const noted = JSON.parse(readFileSync(file('ready.json'), 'utf8'));
-  writeFileSync(file('ready.json'), JSON.stringify({ ...noted, key }));
-}

@@ -2,7 +2,7 @@
 // What the driver needs of this system to be built and to run, and the packages that have it.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { attempt, speaker, unsupported } from '../../vulkan/lib/system.mjs';
+import { attempt, installPackages, speaker, unsupported } from '../../vulkan/lib/system.mjs';
 
 /** One step of setting up this driver. */
 export const say = speaker('level-zero-cpu');
@@ -71,17 +71,7 @@ export function runtimeFiles() {
 export function ensureNeeds() {
   const packages = missingPackages();
   if (packages.length === 0) return;
-  const command = `apt-get install -y --no-install-recommends ${packages.join(' ')}`;
   const reason = unsupported();
   if (reason) throw new Error(`these packages of Debian are missing here: ${packages.join(' ')}; ${reason}`);
-  const isRoot = process.getuid?.() === 0;
-  if (!isRoot || process.env['CONCORD_NO_INSTALL'])
-    throw new Error(`${packages.join(', ')} missing; run: ${isRoot ? '' : 'sudo '}${command}`);
-  say(`installing what is missing: ${command}`);
-  const install = () => attempt('apt-get', command.split(' ').slice(1), { env: { DEBIAN_FRONTEND: 'noninteractive' } });
-  if (install().ok) return;
-  say('reading the package lists anew: apt-get update');
-  attempt('apt-get', ['update', '-qq']);
-  const { ok, reason: why } = install();
-  if (!ok) throw new Error(`${packages.join(', ')} could not be installed: ${why}`);
+  installPackages(say, packages, { lacking: `${packages.join(', ')} missing`, title: 'what is missing' });
 }

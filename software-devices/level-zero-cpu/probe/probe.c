@@ -48,7 +48,6 @@ static ze_kernel_handle_t build(ze_context_handle_t context, ze_device_handle_t 
 
 static void run(ze_context_handle_t context, ze_device_handle_t device, ze_kernel_handle_t kernel)
 {
-    const ze_device_mem_alloc_desc_t device_desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
     const ze_host_mem_alloc_desc_t host_desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
     const ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
     const ze_command_list_desc_t list_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
@@ -57,8 +56,7 @@ static void run(ze_context_handle_t context, ze_device_handle_t device, ze_kerne
     uint32_t *out;
     ze_command_queue_handle_t queue;
     ze_command_list_handle_t list;
-    CHECK(zeMemAllocShared(context, &device_desc, &host_desc, GROUPS * GROUP_SIZE * sizeof *out, 0, device,
-                           (void **)&out));
+    CHECK(zeMemAllocHost(context, &host_desc, GROUPS * GROUP_SIZE * sizeof *out, 0, (void **)&out));
     CHECK(zeKernelSetGroupSize(kernel, GROUP_SIZE, 1, 1));
     CHECK(zeKernelSetArgumentValue(kernel, 0, sizeof out, &out));
     CHECK(zeKernelSetArgumentValue(kernel, 1, sizeof factor, &factor));

@@ -24,7 +24,7 @@ static const size_t HUGE_PAGE = (size_t)2 << 20;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static entry **entries; /* by address */
 static size_t count, capacity;
-static uint64_t next_id = 1, device_bytes, host_bytes, asked_bytes;
+static uint64_t device_bytes, host_bytes, asked_bytes;
 static grave *graves;
 static atomic_bool has_graves;
 
@@ -83,16 +83,6 @@ place range_place(const context *context, const void *address, size_t bytes)
     return result;
 }
 
-bool find_allocation(const context *context, const void *address, allocation *found)
-{
-    pthread_mutex_lock(&lock);
-    const size_t at = position(address);
-    const bool is_there = at > 0 && is_within(&entries[at - 1]->is, address) && entries[at - 1]->is.context == context;
-    if (is_there) *found = entries[at - 1]->is;
-    pthread_mutex_unlock(&lock);
-    return is_there;
-}
-
 /* Inside the lock: room for one more entry. */
 static bool reserve_entry(void)
 {
@@ -105,47 +95,29 @@ static bool reserve_entry(void)
     return true;
 }
 
-/* Inside the lock: counts the bytes, or says what is short. */
-static ze_result_t charge(ze_memory_type_t type, size_t mapped)
+static ze_result_t out_of_memory(bool is_host)
 {
-    const bool is_host = type == ZE_MEMORY_TYPE_HOST;
+    return is_host ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+/* Inside the lock. */
+static ze_result_t add(entry *added, size_t alignment, size_t page)
+{
+    const bool is_host = added->is.is_host;
     const uint64_t limit = is_host ? settings.engine.physical_bytes : settings.memory_bytes;
     uint64_t *used = is_host ? &host_bytes : &device_bytes;
-    if (mapped > limit || *used > limit - mapped)
-        return is_host ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-    *used += mapped;
+    if (added->mapped > limit || *used > limit - added->mapped || !reserve_entry()) return out_of_memory(is_host);
+    added->is.base = map(added->mapped, alignment, page);
+    if (added->is.base == NULL) return out_of_memory(is_host);
+    const size_t at = position(added->is.base);
+    memmove(entries + at + 1, entries + at, (count++ - at) * sizeof *entries);
+    entries[at] = added;
+    *used += added->mapped;
+    asked_bytes += added->is.bytes;
     return ZE_RESULT_SUCCESS;
 }
 
-static void discharge(ze_memory_type_t type, size_t mapped)
-{
-    *(type == ZE_MEMORY_TYPE_HOST ? &host_bytes : &device_bytes) -= mapped;
-}
-
-static ze_result_t add(entry *added, size_t alignment, size_t page)
-{
-    pthread_mutex_lock(&lock);
-    ze_result_t result = charge(added->is.type, added->mapped);
-    if (result == ZE_RESULT_SUCCESS) {
-        added->is.base = reserve_entry() ? map(added->mapped, alignment, page) : NULL;
-        if (added->is.base == NULL) {
-            discharge(added->is.type, added->mapped);
-            result = added->is.type == ZE_MEMORY_TYPE_HOST ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
-                                                           : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-        } else {
-            const size_t at = position(added->is.base);
-            memmove(entries + at + 1, entries + at, (count++ - at) * sizeof *entries);
-            entries[at] = added;
-            added->is.id = next_id++;
-            asked_bytes += added->is.bytes;
-        }
-    }
-    pthread_mutex_unlock(&lock);
-    return result;
-}
-
-ze_result_t allocate(context *context, device *device, ze_memory_type_t type, size_t bytes, size_t alignment,
-                     void **address)
+ze_result_t allocate(context *context, bool is_host, size_t bytes, size_t alignment, void **address)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t least = bytes >= HUGE_PAGE ? HUGE_PAGE : page;
@@ -153,18 +125,19 @@ ze_result_t allocate(context *context, device *device, ze_memory_type_t type, si
     grave *grave = malloc(sizeof *grave);
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (added != NULL && grave != NULL) {
-        *added =
-            (entry){{.bytes = bytes, .type = type, .context = context, .device = device}, round_up(bytes, page), grave};
+        *added = (entry){{.bytes = bytes, .is_host = is_host, .context = context}, round_up(bytes, page), grave};
+        pthread_mutex_lock(&lock);
         result = add(added, alignment > least ? alignment : least, page);
+        if (result == ZE_RESULT_SUCCESS) *address = added->is.base;
+        pthread_mutex_unlock(&lock);
     }
-    if (result != ZE_RESULT_SUCCESS) {
+    if (result == ZE_RESULT_SUCCESS) {
+        adopt(&context->base);
+    } else {
         free(added);
         free(grave);
-        return result;
     }
-    adopt(&context->base);
-    *address = added->is.base;
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
 void sweep_allocations(void)
@@ -196,7 +169,7 @@ ze_result_t free_allocation(context *context, void *address)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
     memmove(entries + at - 1, entries + at, (count-- - at) * sizeof *entries);
-    discharge(freed->is.type, freed->mapped);
+    *(freed->is.is_host ? &host_bytes : &device_bytes) -= freed->mapped;
     asked_bytes -= freed->is.bytes;
     *freed->grave = (grave){graves, freed->is.base, freed->mapped, newest_ticket()};
     graves = freed->grave;

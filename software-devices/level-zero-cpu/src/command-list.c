@@ -1,39 +1,34 @@
-#include "command-list.h"
+/* Command lists, and how a command gets into one. */
+#include "allocations.h"
+#include "device.h"
+#include "executor.h"
 #include "faults.h"
-#include <stdlib.h>
+#include "settings.h"
+#include <pthread.h>
 
-enum { LIST_PIECE = 16 << 10 };
+typedef struct {
+    object base;
+    context *context;
+    pthread_mutex_t lock;
+    bool is_closed; /* this and the recording inside the lock */
+    recording *recording;
+} command_list;
 
-static void free_list(object *freed)
+static void unlock(pthread_mutex_t *const *lock)
 {
-    command_list *list = (command_list *)freed;
-    if (list->executor != NULL) executor_end(list->executor);
-    if (list->recording != NULL) recording_drop(list->recording);
-    object_drop(&list->context->base);
-    pthread_mutex_destroy(&list->lock);
-    free(list);
+    pthread_mutex_unlock(*lock);
 }
 
-/* Takes over the executor or the recording; both NULL is a lack of memory. */
-static ze_result_t open_list(context *in, executor *executor, recording *recording, bool is_synchronous,
-                             ze_command_list_handle_t *handle)
+/* Holds the lock of a list until the block ends. */
+#define LOCK(list)                                                                                                     \
+    __attribute__((cleanup(unlock))) pthread_mutex_t *const locked = &(list)->lock;                                    \
+    pthread_mutex_lock(locked)
+
+static void release_list(object *released)
 {
-    command_list *made = calloc(1, sizeof *made);
-    if (made != NULL) {
-        *made = (command_list){
-            .context = in, .executor = executor, .recording = recording, .is_synchronous = is_synchronous};
-        pthread_mutex_init(&made->lock, NULL);
-    }
-    const bool is_whole = made != NULL && (executor != NULL || recording != NULL);
-    if (!is_whole || !object_open(&made->base, KIND_LIST, free_list)) {
-        if (executor != NULL) executor_end(executor);
-        if (recording != NULL) recording_drop(recording);
-        free(made);
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    adopt(&in->base);
-    *handle = HANDLE_OF(ze_command_list_handle_t, made);
-    return ZE_RESULT_SUCCESS;
+    command_list *list = (command_list *)released;
+    recording_drop(list->recording);
+    pthread_mutex_destroy(&list->lock);
 }
 
 ze_result_t zeCommandListCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice,
@@ -47,56 +42,47 @@ ze_result_t zeCommandListCreate(ze_context_handle_t hContext, ze_device_handle_t
     if (desc->flags > flags) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     if (desc->commandQueueGroupOrdinal != 0) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     if (device_is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
-    return open_list(in, NULL, recording_create(LIST_PIECE), false, phCommandList);
+    command_list *made = object_make(sizeof *made, KIND_LIST, &in->base, release_list);
+    if (made == NULL) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    made->context = in;
+    pthread_mutex_init(&made->lock, NULL);
+    made->recording = recording_create();
+    if (made->recording != NULL) return object_open(made, phCommandList);
+    object_drop(&made->base);
+    return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-ze_result_t zeCommandListCreateImmediate(ze_context_handle_t hContext, ze_device_handle_t hDevice,
-                                         const ze_command_queue_desc_t *altdesc,
-                                         ze_command_list_handle_t *phCommandList)
+static ze_result_t check_idle(const command_list *list)
 {
-    HOLD(context, in, hContext, KIND_CONTEXT);
-    HOLD(device, on, hDevice, KIND_DEVICE);
-    if (altdesc == NULL || phCommandList == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    const ze_result_t result = check_queue_desc(altdesc);
-    if (result != ZE_RESULT_SUCCESS) return result;
-    return open_list(in, executor_create(), NULL, altdesc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS, phCommandList);
-}
-
-static bool is_in_use(const command_list *list)
-{
-    if (device_is_lost()) return false;
-    return list->executor != NULL ? !executor_is_idle(list->executor) : recording_is_executing(list->recording);
+    const bool in_use = !device_is_lost() && recording_is_executing(list->recording);
+    return in_use ? ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE : ZE_RESULT_SUCCESS;
 }
 
 ze_result_t zeCommandListDestroy(ze_command_list_handle_t hCommandList)
 {
     HOLD(command_list, destroyed, hCommandList, KIND_LIST);
-    pthread_mutex_lock(&destroyed->lock);
-    const bool in_use = is_in_use(destroyed);
-    pthread_mutex_unlock(&destroyed->lock);
-    if (in_use) return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
-    if (!object_close(&destroyed->base)) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    disown(&destroyed->context->base);
-    return ZE_RESULT_SUCCESS;
+    LOCK(destroyed);
+    TRY(check_idle(destroyed));
+    return object_close(&destroyed->base);
 }
 
-/* An immediate list never needs to be closed or reset, so it has nothing to do for either. */
 ze_result_t zeCommandListClose(ze_command_list_handle_t hCommandList)
 {
     HOLD(command_list, list, hCommandList, KIND_LIST);
+    LOCK(list);
     if (device_is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
-    if (list->executor != NULL) return ZE_RESULT_SUCCESS;
-    pthread_mutex_lock(&list->lock);
-    const bool was_closed = list->is_closed;
+    if (list->is_closed) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     list->is_closed = true;
-    pthread_mutex_unlock(&list->lock);
-    return was_closed ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_SUCCESS;
+    return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t reset(command_list *list)
+ze_result_t zeCommandListReset(ze_command_list_handle_t hCommandList)
 {
-    if (is_in_use(list)) return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
-    recording *empty = recording_create(LIST_PIECE);
+    HOLD(command_list, list, hCommandList, KIND_LIST);
+    LOCK(list);
+    if (device_is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
+    TRY(check_idle(list));
+    recording *empty = recording_create();
     if (empty == NULL) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     recording_drop(list->recording);
     list->recording = empty;
@@ -104,26 +90,131 @@ static ze_result_t reset(command_list *list)
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeCommandListReset(ze_command_list_handle_t hCommandList)
+ze_result_t command_list_recording(ze_command_list_handle_t handle, const context *context, recording **recording)
 {
-    HOLD(command_list, list, hCommandList, KIND_LIST);
-    if (device_is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
-    if (list->executor != NULL) return ZE_RESULT_SUCCESS;
-    pthread_mutex_lock(&list->lock);
-    const ze_result_t result = reset(list);
-    pthread_mutex_unlock(&list->lock);
-    return result;
+    HOLD(command_list, list, handle, KIND_LIST);
+    LOCK(list);
+    if (!list->is_closed || list->context != context) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    recording_keep(*recording = list->recording);
+    return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t command_list_recording(command_list *list, const context *context, recording **recording)
+/* Inside the lock. There are no events, so a handle of one is none of an object that is alive. */
+static ze_result_t check_append(const command_list *to, ze_event_handle_t signal, uint32_t wait_count,
+                                ze_event_handle_t *waits)
 {
-    if (list->executor != NULL) return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
-    ze_result_t result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    pthread_mutex_lock(&list->lock);
-    if (list->is_closed && list->context == context) {
-        recording_keep(*recording = list->recording);
-        result = ZE_RESULT_SUCCESS;
+    if (waits == NULL && wait_count > 0) return ZE_RESULT_ERROR_INVALID_SIZE;
+    if (signal != NULL || wait_count > 0) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+    if (device_is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
+    return to->is_closed ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_SUCCESS;
+}
+
+/* Declares `list`, the list behind a handle, locked until the block ends; returns where nothing can be appended to it. */
+#define APPEND_TO(list, handle, signal, wait_count, waits)                                                             \
+    HOLD(command_list, list, handle, KIND_LIST);                                                                       \
+    LOCK(list);                                                                                                        \
+    TRY(check_append(list, signal, wait_count, waits))
+
+/* Notes what memory a command uses. ZE_RESULT_ERROR_INVALID_ARGUMENT where it reaches beyond its allocation. */
+static ze_result_t note_operand(const command_list *to, const void *address, size_t bytes, operand *noted)
+{
+    const place where = range_place(to->context, address, bytes);
+    if (where == PLACE_BROKEN) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    *noted = (operand){(char *)(uintptr_t)address, where == PLACE_INSIDE ? to->context : NULL};
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeCommandListAppendBarrier(ze_command_list_handle_t hCommandList, ze_event_handle_t hSignalEvent,
+                                       uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+{
+    APPEND_TO(list, hCommandList, hSignalEvent, numWaitEvents, phWaitEvents);
+    return recording_add(list->recording, &(command){.kind = COMMAND_BARRIER});
+}
+
+ze_result_t zeCommandListAppendMemoryCopy(ze_command_list_handle_t hCommandList, void *dstptr, const void *srcptr,
+                                          size_t size, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
+                                          ze_event_handle_t *phWaitEvents)
+{
+    APPEND_TO(list, hCommandList, hSignalEvent, numWaitEvents, phWaitEvents);
+    if (dstptr == NULL || srcptr == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    command copy = {.kind = COMMAND_COPY, .bytes = size};
+    TRY(note_operand(list, dstptr, size, &copy.to));
+    TRY(note_operand(list, srcptr, size, &copy.from));
+    return recording_add(list->recording, &copy);
+}
+
+ze_result_t zeCommandListAppendMemoryFill(ze_command_list_handle_t hCommandList, void *ptr, const void *pattern,
+                                          size_t pattern_size, size_t size, ze_event_handle_t hSignalEvent,
+                                          uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+{
+    APPEND_TO(list, hCommandList, hSignalEvent, numWaitEvents, phWaitEvents);
+    if (ptr == NULL || pattern == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (pattern_size == 0 || pattern_size > MAX_FILL_PATTERN_BYTES || (pattern_size & (pattern_size - 1)) != 0)
+        return ZE_RESULT_ERROR_INVALID_SIZE;
+    command fill = {.kind = COMMAND_FILL, .bytes = size, .pattern_bytes = pattern_size};
+    TRY(note_operand(list, ptr, size, &fill.to));
+    fill.pattern = recording_take(list->recording, pattern_size);
+    if (fill.pattern == NULL) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    memcpy(fill.pattern, pattern, pattern_size);
+    return recording_add(list->recording, &fill);
+}
+
+/* True if a kernel can be launched in a context as it is set. */
+static ze_result_t check_kernel(const kernel *launched, const context *context)
+{
+    const engine_kernel_info *info = launched->info;
+    const uint64_t items = (uint64_t)launched->group_size[0] * launched->group_size[1] * launched->group_size[2];
+    uint64_t local_bytes = info->local_bytes;
+    if (launched->module->context != context) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    for (uint32_t i = 0; i < info->argument_count; i++) {
+        const kernel_argument *argument = &launched->arguments[i];
+        if (!argument->is_set) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        local_bytes += argument->local_bytes;
+        if (info->arguments[i].kind != ENGINE_POINTER) continue;
+        const void *address;
+        memcpy(&address, launched->values + argument->offset, sizeof address);
+        /* It was alive when it was set, but may have been freed since. */
+        if (address != NULL && range_place(context, address, 1) != PLACE_INSIDE)
+            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
-    pthread_mutex_unlock(&list->lock);
-    return result;
+    const bool fits = local_bytes <= settings.engine.max_local_bytes &&
+                      info->private_bytes * items <= ENGINE_MAX_PRIVATE_BYTES;
+    return fits ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+/* Copies all that the kernel is set to now into the command. */
+static ze_result_t snapshot(recording *to, kernel *launched, const uint32_t groups[3], command *command)
+{
+    const uint32_t count = launched->info->argument_count;
+    const void **values = recording_take(to, count * sizeof *values);
+    uint32_t *local_bytes = recording_take(to, count * sizeof *local_bytes);
+    char *copied = recording_take(to, launched->value_bytes);
+    if (values == NULL || local_bytes == NULL || copied == NULL) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    memcpy(copied, launched->values, launched->value_bytes);
+    for (uint32_t i = 0; i < count; i++) {
+        values[i] = copied + launched->arguments[i].offset;
+        local_bytes[i] = launched->arguments[i].local_bytes;
+    }
+    command->kernel = launched;
+    command->launch = (engine_launch){.kernel = launched->engine, .values = values, .local_bytes = local_bytes};
+    memcpy(command->launch.groups, groups, sizeof command->launch.groups);
+    memcpy(command->launch.group_size, launched->group_size, sizeof launched->group_size);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeCommandListAppendLaunchKernel(ze_command_list_handle_t hCommandList, ze_kernel_handle_t hKernel,
+                                            const ze_group_count_t *pLaunchFuncArgs, ze_event_handle_t hSignalEvent,
+                                            uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
+{
+    APPEND_TO(list, hCommandList, hSignalEvent, numWaitEvents, phWaitEvents);
+    if (pLaunchFuncArgs == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    HOLD(kernel, launched, hKernel, KIND_KERNEL);
+    TRY(check_kernel(launched, list->context));
+    const uint32_t groups[3] = {pLaunchFuncArgs->groupCountX, pLaunchFuncArgs->groupCountY,
+                                pLaunchFuncArgs->groupCountZ};
+    for (int i = 0; i < 3; i++)
+        if (groups[i] > INT32_MAX) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    command launch = {.kind = COMMAND_LAUNCH};
+    TRY(snapshot(list->recording, launched, groups, &launch));
+    return recording_add(list->recording, &launch);
 }

@@ -1,49 +1,31 @@
 #include "device.h"
-#include "affinity.h"
-#include "faults.h"
-#include "monitor.h"
 #include "settings.h"
-#include <stdlib.h>
+#include <stdio.h>
 
-static device *seen; /* the device that the process sees, NULL for none */
+/* POCL's vendor id of the Khronos registry, since a processor seen through PoCL has no PCI identity. */
+enum { VENDOR_ID = 0x10006, DEVICE_ID = 1, TIMESTAMP_BITS = 64 };
+static const uint64_t CYCLES_PER_SECOND = 1000000000;
+static const ze_device_uuid_t UUID = {"concord-l0-cpu\0\0"};
 
-static void never(object *device)
+static device *all[MAX_SUB_DEVICES + 1];
+
+ze_result_t open_devices(void)
 {
-    (void)device;
-}
-
-/* A process that sees one part of the device sees it as a separate device. */
-static device *choose(device *whole, const bool *are_seen)
-{
-    for (uint32_t i = 0; i < settings.sub_devices; i++)
-        if (are_seen[i]) whole->parts[whole->part_count++] = &whole[i + 1];
-    const bool is_one_of_many = whole->part_count == 1 && settings.sub_devices > 1;
-    device *chosen = is_one_of_many ? whole->parts[0] : whole;
-    for (uint32_t i = 0; chosen == whole && i < whole->part_count; i++) whole->parts[i]->is_sub_device = true;
-    return chosen;
-}
-
-bool open_devices(void)
-{
-    const uint32_t parts = settings.sub_devices;
-    device *all = calloc(parts + 1, sizeof *all);
-    bool *are_seen = calloc(parts + 1, sizeof *are_seen);
-    bool is_open = all != NULL && are_seen != NULL;
-    if (is_open) is_open = (all->parts = calloc(parts + 1, sizeof *all->parts)) != NULL;
-    for (uint32_t i = 0; is_open && i <= parts; i++) {
-        all[i].number = i;
-        is_open = object_open(&all[i].base, KIND_DEVICE, never);
+    for (uint32_t i = 0; i <= settings.sub_devices; i++) {
+        ze_device_handle_t handle;
+        device *made = object_make(sizeof *made, KIND_DEVICE, NULL, NULL);
+        if (made != NULL) made->number = i;
+        TRY(object_open(made, &handle));
+        all[i] = made;
     }
-    if (is_open && read_affinity_mask(getenv("ZE_AFFINITY_MASK"), parts, are_seen)) seen = choose(all, are_seen);
-    free(are_seen);
-    return is_open;
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t zeDeviceGet(ze_driver_handle_t hDriver, uint32_t *pCount, ze_device_handle_t *phDevices)
 {
     HOLD(object, driver, hDriver, KIND_DRIVER);
     if (pCount == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    if (items_to_write(pCount, seen != NULL ? 1 : 0, phDevices) > 0) phDevices[0] = HANDLE_OF(ze_device_handle_t, seen);
+    if (items_to_write(pCount, 1, phDevices) > 0) phDevices[0] = HANDLE_OF(ze_device_handle_t, all[0]);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -51,41 +33,105 @@ ze_result_t zeDeviceGetSubDevices(ze_device_handle_t hDevice, uint32_t *pCount, 
 {
     HOLD(device, of, hDevice, KIND_DEVICE);
     if (pCount == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    const uint32_t written = items_to_write(pCount, of->part_count, phSubdevices);
-    for (uint32_t i = 0; i < written; i++) phSubdevices[i] = HANDLE_OF(ze_device_handle_t, of->parts[i]);
+    const uint32_t written = items_to_write(pCount, of->number == 0 ? settings.sub_devices : 0, phSubdevices);
+    for (uint32_t i = 0; i < written; i++) phSubdevices[i] = HANDLE_OF(ze_device_handle_t, all[i + 1]);
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeDeviceGetStatus(ze_device_handle_t hDevice)
+ze_result_t zeDeviceGetProperties(ze_device_handle_t hDevice, ze_device_properties_t *pDeviceProperties)
 {
     HOLD(device, of, hDevice, KIND_DEVICE);
-    return device_is_lost() ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_SUCCESS;
+    if (pDeviceProperties == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    ze_device_properties_t *to = pDeviceProperties;
+    const engine_info *engine = &settings.engine;
+    to->type = ZE_DEVICE_TYPE_CPU;
+    to->vendorId = VENDOR_ID;
+    to->deviceId = DEVICE_ID;
+    to->flags = ZE_DEVICE_PROPERTY_FLAG_INTEGRATED | ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING;
+    if (of->number > 0) to->flags |= ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE;
+    to->subdeviceId = of->number > 0 ? of->number - 1 : 0;
+    to->coreClockRate = engine->clock_mhz;
+    to->maxMemAllocSize = settings.memory_bytes;
+    to->maxHardwareContexts = 1024;
+    to->maxCommandQueuePriority = 0;
+    to->numThreadsPerEU = 1;
+    to->physicalEUSimdWidth = engine->vector_floats;
+    to->numEUsPerSubslice = engine->compute_units;
+    to->numSubslicesPerSlice = 1;
+    to->numSlices = 1;
+    /* Nanoseconds per tick, but ticks per second where the program asks in the newer way. */
+    to->timerResolution = to->stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 ? CYCLES_PER_SECOND : 1;
+    to->timestampValidBits = TIMESTAMP_BITS;
+    to->kernelTimestampValidBits = TIMESTAMP_BITS;
+    to->uuid = UUID;
+    to->uuid.id[15] = (uint8_t)of->number;
+    snprintf(to->name, sizeof to->name, "Concord Level Zero CPU (%s)", engine->name);
+    return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeDeviceGetGlobalTimestamps(ze_device_handle_t hDevice, uint64_t *hostTimestamp, uint64_t *deviceTimestamp)
+ze_result_t zeDeviceGetComputeProperties(ze_device_handle_t hDevice, ze_device_compute_properties_t *pComputeProperties)
 {
     HOLD(device, of, hDevice, KIND_DEVICE);
-    if (hostTimestamp == NULL || deviceTimestamp == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    if (device_is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
-    *hostTimestamp = *deviceTimestamp = now_ns();
+    if (pComputeProperties == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    ze_device_compute_properties_t *to = pComputeProperties;
+    const engine_info *engine = &settings.engine;
+    to->maxTotalGroupSize = engine->max_group_size;
+    to->maxGroupSizeX = to->maxGroupSizeY = to->maxGroupSizeZ = engine->max_group_size;
+    to->maxGroupCountX = to->maxGroupCountY = to->maxGroupCountZ = INT32_MAX;
+    to->maxSharedLocalMemory = engine->max_local_bytes;
+    to->numSubGroupSizes = ENGINE_SUBGROUP_SIZES;
+    memset(to->subGroupSizes, 0, sizeof to->subGroupSizes);
+    memcpy(to->subGroupSizes, engine->subgroup_sizes, sizeof engine->subgroup_sizes);
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeDeviceCanAccessPeer(ze_device_handle_t hDevice, ze_device_handle_t hPeerDevice, ze_bool_t *value)
+ze_result_t zeDeviceGetModuleProperties(ze_device_handle_t hDevice, ze_device_module_properties_t *pModuleProperties)
 {
-    HOLD(device, one, hDevice, KIND_DEVICE);
-    HOLD(device, other, hPeerDevice, KIND_DEVICE);
-    if (value == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    *value = 1;
+    HOLD(device, of, hDevice, KIND_DEVICE);
+    if (pModuleProperties == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    ze_device_module_properties_t *to = pModuleProperties;
+    const engine_info *engine = &settings.engine;
+    const ze_device_fp_flags_t ieee = ZE_DEVICE_FP_FLAG_DENORM | ZE_DEVICE_FP_FLAG_INF_NAN |
+                                      ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST | ZE_DEVICE_FP_FLAG_FMA;
+    to->spirvVersionSupported = ZE_MAKE_VERSION(1, 4);
+    to->flags = ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS;
+    if (engine->has_f16) to->flags |= ZE_DEVICE_MODULE_FLAG_FP16;
+    if (engine->has_f64) to->flags |= ZE_DEVICE_MODULE_FLAG_FP64;
+    /* Arithmetic on half goes through float, so it has no fused multiply-add. */
+    to->fp16flags = engine->has_f16 ? ieee & ~(ze_device_fp_flags_t)ZE_DEVICE_FP_FLAG_FMA : 0;
+    to->fp32flags = ieee;
+    to->fp64flags = engine->has_f64 ? ieee : 0;
+    to->maxArgumentsSize = 1024;
+    to->printfBufferSize = 0;
+    memset(&to->nativeKernelSupported, 0, sizeof to->nativeKernelSupported);
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeDeviceGetP2PProperties(ze_device_handle_t hDevice, ze_device_handle_t hPeerDevice,
-                                     ze_device_p2p_properties_t *pP2PProperties)
+ze_result_t zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t hDevice, uint32_t *pCount,
+                                                   ze_command_queue_group_properties_t *pCommandQueueGroupProperties)
 {
-    HOLD(device, one, hDevice, KIND_DEVICE);
-    HOLD(device, other, hPeerDevice, KIND_DEVICE);
-    if (pP2PProperties == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    pP2PProperties->flags = ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS | ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS;
+    HOLD(device, of, hDevice, KIND_DEVICE);
+    if (pCount == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (items_to_write(pCount, 1, pCommandQueueGroupProperties) > 0) {
+        pCommandQueueGroupProperties->flags =
+            ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
+        pCommandQueueGroupProperties->maxMemoryFillPatternSize = MAX_FILL_PATTERN_BYTES;
+        pCommandQueueGroupProperties->numQueues = 1;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDeviceGetMemoryProperties(ze_device_handle_t hDevice, uint32_t *pCount,
+                                        ze_device_memory_properties_t *pMemProperties)
+{
+    HOLD(device, of, hDevice, KIND_DEVICE);
+    if (pCount == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (items_to_write(pCount, 1, pMemProperties) > 0) {
+        pMemProperties->flags = 0;
+        pMemProperties->maxClockRate = 0;
+        pMemProperties->maxBusWidth = 64;
+        pMemProperties->totalSize = settings.memory_bytes;
+        snprintf(pMemProperties->name, sizeof pMemProperties->name, "host memory");
+    }
     return ZE_RESULT_SUCCESS;
 }

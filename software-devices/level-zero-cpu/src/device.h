@@ -4,18 +4,15 @@
 
 #include "handles.h"
 
-typedef struct device {
+typedef struct {
     object base;
-    bool is_sub_device;
-    uint32_t number;       /* 0 for the whole device, 1 and up for its parts */
-    struct device **parts; /* that the process sees */
-    uint32_t part_count;
+    uint32_t number; /* 0 for the whole device, 1 and up for its sub-devices */
 } device;
 
-/* Makes the device and its sub-devices. False where memory is short. */
-bool open_devices(void);
+/* Makes the device and its sub-devices. ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY. */
+ze_result_t open_devices(void);
 
-/* Limits that properties report and calls check. */
-enum { TIMESTAMP_BITS = 64, MAX_FILL_PATTERN_BYTES = 128 };
+/* What properties report and calls check. */
+enum { MAX_FILL_PATTERN_BYTES = 128 };
 
 #endif

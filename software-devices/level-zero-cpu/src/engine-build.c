@@ -2,13 +2,7 @@
 #define _GNU_SOURCE
 #include "engine-log.h"
 #include "engine-program.h"
-#include "engine-thread.h"
-#include "spirv-adapt.h"
-#include "spirv-check.h"
-#include "spirv-constants.h"
-#include "spirv-locals.h"
-#include "spirv-reflect.h"
-#include "spirv-translate.h"
+#include "spirv-passes.h"
 #include "spirv-tools.h"
 #include "subgroups.h"
 
@@ -19,7 +13,6 @@ typedef struct {
     const void *spirv;
     size_t bytes;
     const ze_module_constants_t *constants;
-    const char *flags;
     engine_program *program;
     engine_log log;
     ze_result_t result;
@@ -123,13 +116,12 @@ static void build_on_big_stack(void *argument)
     spirv_free(&module);
 }
 
-ze_result_t engine_build(const void *spirv, size_t bytes, const ze_module_constants_t *constants, const char *flags,
-                         engine_program **program, char **log)
+ze_result_t engine_build(const void *spirv, size_t bytes, const ze_module_constants_t *constants, engine_program **program,
+                         char **log)
 {
     build job = {.spirv = spirv,
                  .bytes = bytes,
                  .constants = constants,
-                 .flags = flags,
                  .program = calloc(1, sizeof(engine_program)),
                  .result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY};
     *program = NULL;

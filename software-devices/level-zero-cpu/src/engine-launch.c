@@ -1,6 +1,6 @@
 /* Kernels and the order they run in. */
 #include "engine-program.h"
-#include "spirv-adapt.h"
+#include "spirv-passes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,39 +97,12 @@ static cl_int set_argument(cl_kernel kernel, cl_uint index, const engine_launch 
     }
 }
 
-static bool group_fits(const engine_launch *launch)
-{
-    const uint32_t *size = launch->group_size, *required = launch->kernel->info->required_group;
-    uint64_t items = 1;
-    for (int axis = 0; axis < 3; axis++) {
-        if (size[axis] == 0 || size[axis] > pocl.info.max_group_size) return false;
-        if (required[axis] != 0 && required[axis] != size[axis]) return false;
-        items *= size[axis];
-    }
-    return items <= pocl.info.max_group_size;
-}
-
-/* Launches with which PoCL would overrun its stacks, or write beyond its local memory. */
-static bool memory_fits(const engine_launch *launch)
-{
-    const engine_kernel_info *info = launch->kernel->info;
-    uint64_t items = (uint64_t)launch->group_size[0] * launch->group_size[1] * launch->group_size[2];
-    uint64_t local_bytes = info->local_bytes;
-    for (uint32_t index = 0; index < info->argument_count; index++)
-        if (info->arguments[index].kind == ENGINE_LOCAL) local_bytes += launch->local_bytes[index];
-    return info->private_bytes * items <= ENGINE_PRIVATE_BYTES && local_bytes <= pocl.info.max_local_bytes;
-}
-
 ze_result_t engine_enqueue(engine_stream *stream, const engine_launch *launch)
 {
-    size_t global[3], local[3], offset[3];
-    if (!group_fits(launch)) return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
-    if (!memory_fits(launch)) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+    size_t global[3], local[3];
     for (int axis = 0; axis < 3; axis++) {
-        if (launch->groups[axis] == 0) return ZE_RESULT_SUCCESS;
         local[axis] = launch->group_size[axis];
         global[axis] = local[axis] * launch->groups[axis];
-        offset[axis] = launch->offset[axis];
     }
     engine_kernel *kernel = launch->kernel;
     cl_int status = CL_SUCCESS;
@@ -138,7 +111,7 @@ ze_result_t engine_enqueue(engine_stream *stream, const engine_launch *launch)
         status = set_argument(kernel->kernel, index, launch);
     if (status == CL_SUCCESS)
         status =
-            pocl.api->clEnqueueNDRangeKernel(stream->queue, kernel->kernel, 3, offset, global, local, 0, NULL, NULL);
+            pocl.api->clEnqueueNDRangeKernel(stream->queue, kernel->kernel, 3, NULL, global, local, 0, NULL, NULL);
     pthread_mutex_unlock(&kernel->lock);
     return result_of(status);
 }

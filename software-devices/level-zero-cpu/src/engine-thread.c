@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "engine-thread.h"
+#include "engine-program.h"
 
 #include <pthread.h>
 #include <signal.h>

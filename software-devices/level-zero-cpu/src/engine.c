@@ -7,7 +7,6 @@
  */
 #define _GNU_SOURCE
 #include "engine-program.h"
-#include "engine-thread.h"
 #include "subgroups.h"
 
 #include <dlfcn.h>

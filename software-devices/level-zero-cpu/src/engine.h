@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ENGINE_SUBGROUP_SIZES = 3 };
+/* Private memory of all work-items of a group is at most this: with more of it, PoCL would overrun its stacks. */
+enum { ENGINE_SUBGROUP_SIZES = 3, ENGINE_MAX_PRIVATE_BYTES = 192 << 20 };
 
 /* The findings of the engine, for the device's properties. Filled by `engine_start`. */
 typedef struct {
@@ -60,8 +61,8 @@ typedef struct {
  * warnings. ZE_RESULT_ERROR_INVALID_NATIVE_BINARY: not SPIR-V or not valid; ZE_RESULT_ERROR_MODULE_BUILD_FAILURE: valid
  * but cannot run here; ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY.
  */
-ze_result_t engine_build(const void *spirv, size_t bytes, const ze_module_constants_t *constants, const char *flags,
-                         engine_program **program, char **log);
+ze_result_t engine_build(const void *spirv, size_t bytes, const ze_module_constants_t *constants, engine_program **program,
+                         char **log);
 void engine_release_program(engine_program *program);
 
 /* Kernels of a program, by index in the module's order; NULL beyond the last. Names live as long as the program. */
@@ -82,12 +83,11 @@ typedef struct {
     engine_kernel *kernel;
     uint32_t groups[3];
     uint32_t group_size[3];
-    uint64_t offset[3];           /* global offset in work-items */
     const void *const *values;    /* per argument: its bytes; the address for ENGINE_POINTER; unused for ENGINE_LOCAL */
     const uint32_t *local_bytes;  /* per argument: size of an ENGINE_LOCAL */
 } engine_launch;
 
-/* Enqueues; does not wait. */
+/* Enqueues; does not wait. No count is 0; the group and what it needs of memory are within the limits above. */
 ze_result_t engine_enqueue(engine_stream *stream, const engine_launch *launch);
 /* Waits until all that was enqueued on the stream is done. */
 ze_result_t engine_finish(engine_stream *stream);

@@ -1,8 +1,7 @@
-#include "execute.h"
+/* Runs commands, on an executor's thread. */
 #include "allocations.h"
-#include "copies.h"
+#include "executor.h"
 #include "faults.h"
-#include "monitor.h"
 #include <stdio.h>
 
 static atomic_uint_fast64_t launches, copies;
@@ -16,10 +15,8 @@ void count_executed(uint64_t *launched, uint64_t *copied)
 /* The device is lost, for a reason that no one ordered: says it, as no result code can. */
 static void fail(const char *what, const char *name, ze_result_t result)
 {
-    char line[200];
-    snprintf(line, sizeof line, "%s %s (0x%x)", what, name, (unsigned)result);
-    fprintf(stderr, "level-zero-cpu: the device is lost: %s\n", line);
-    lose_device(line);
+    fprintf(stderr, "level-zero-cpu: the device is lost: %s %s (0x%x)\n", what, name, (unsigned)result);
+    lose_device();
 }
 
 void finish(worker *on)
@@ -39,10 +36,11 @@ static bool is_alive(const operand *memory, size_t bytes)
     return false;
 }
 
-static bool are_pointers_alive(const launch_command *of)
+static bool are_pointers_alive(const command *of)
 {
-    for (uint32_t i = 0; i < of->kernel->info->argument_count; i++) {
-        if (of->kernel->info->arguments[i].kind != ENGINE_POINTER) continue;
+    const engine_kernel_info *info = of->kernel->info;
+    for (uint32_t i = 0; i < info->argument_count; i++) {
+        if (info->arguments[i].kind != ENGINE_POINTER) continue;
         operand memory = {.context = of->kernel->module->context};
         memcpy(&memory.address, of->launch.values[i], sizeof memory.address);
         if (memory.address != NULL && !is_alive(&memory, 1)) return false;
@@ -50,125 +48,52 @@ static bool are_pointers_alive(const launch_command *of)
     return true;
 }
 
-static bool are_buffers_alive(const launch_command *of)
+static void launch(worker *on, const command *of)
 {
-    const context *in = of->kernel->module->context;
-    const operand count = {(char *)(uintptr_t)of->indirect_count, of->indirect_count != NULL ? in : NULL};
-    const operand groups = {(char *)(uintptr_t)of->indirect_groups, of->indirect_groups != NULL ? in : NULL};
-    return is_alive(&count, sizeof *of->indirect_count) && is_alive(&groups, sizeof *of->indirect_groups);
-}
-
-static void launch(worker *on, launch_command *of)
-{
-    engine_launch now = of->launch;
-    if (of->indirect_groups != NULL) {
-        finish(on);
-        if (!are_buffers_alive(of)) return;
-    }
-    if (of->indirect_count != NULL && of->index >= *of->indirect_count) return;
-    if (of->indirect_groups != NULL) {
-        now.groups[0] = of->indirect_groups->groupCountX;
-        now.groups[1] = of->indirect_groups->groupCountY;
-        now.groups[2] = of->indirect_groups->groupCountZ;
-    }
+    const uint32_t *groups = of->launch.groups;
     atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed);
-    if (!are_pointers_alive(of) || now.groups[0] == 0 || now.groups[1] == 0 || now.groups[2] == 0) return;
+    if (!are_pointers_alive(of) || groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return;
     on->is_busy = true;
-    const ze_result_t result = engine_enqueue(on->stream, &now);
+    const ze_result_t result = engine_enqueue(on->stream, &of->launch);
     if (result != ZE_RESULT_SUCCESS) fail("a launch failed:", of->kernel->info->name, result);
 }
 
-static void query_times(const command *of)
+static void fill(char *to, const char *pattern, size_t pattern_bytes, size_t bytes)
 {
-    if (!is_alive(&of->query.to, 1)) return;
-    for (uint32_t i = 0; i < of->query.count; i++) {
-        monitor_enter();
-        const ze_kernel_timestamp_result_t times = event_times(of->query.events[i]);
-        monitor_leave();
-        const size_t offset = of->query.offsets != NULL ? of->query.offsets[i] : i * sizeof times;
-        memcpy(of->query.to.address + offset, &times, sizeof times);
+    enum { BLOCK = 1 << 16 };
+    bool is_one_byte = true;
+    for (size_t i = 1; i < pattern_bytes; i++) is_one_byte = is_one_byte && pattern[i] == pattern[0];
+    if (is_one_byte) {
+        memset(to, pattern[0], bytes);
+        return;
+    }
+    size_t filled = pattern_bytes < bytes ? pattern_bytes : bytes;
+    memcpy(to, pattern, filled);
+    /* Doubles up to a block that stays in the cache; from there on it repeats that block. */
+    while (filled < bytes) {
+        const size_t source = filled < BLOCK ? filled : BLOCK;
+        const size_t step = source < bytes - filled ? source : bytes - filled;
+        memcpy(to + filled, to, step);
+        filled += step;
     }
 }
 
-static bool are_region_ends_alive(const box *of, const command *with)
+static void copy_or_fill(const command *of)
 {
-    const size_t bytes = box_bytes(of, with->region.width, with->region.height, with->region.depth);
-    return is_alive(&of->memory, bytes);
-}
-
-static void run_on_host(command *of)
-{
-    const uint64_t now = now_ns();
-    switch (of->kind) {
-    case COMMAND_COPY:
-        if (!is_alive(&of->copy.to, of->copy.bytes) || !is_alive(&of->copy.from, of->copy.bytes)) return;
-        memmove(of->copy.to.address, of->copy.from.address, of->copy.bytes);
-        break;
-    case COMMAND_COPY_REGION:
-        if (!are_region_ends_alive(&of->region.to, of) || !are_region_ends_alive(&of->region.from, of)) return;
-        copy_boxes(&of->region.to, &of->region.from, of->region.width, of->region.height, of->region.depth);
-        break;
-    case COMMAND_FILL:
-        if (!is_alive(&of->fill.to, of->fill.bytes)) return;
-        fill(of->fill.to.address, of->fill.pattern, of->fill.pattern_bytes, of->fill.bytes);
-        break;
-    case COMMAND_RESET_EVENT:
-        monitor_enter();
-        of->reset->is_signaled = false;
-        monitor_leave();
-        return;
-    case COMMAND_WRITE_TIME:
-        if (is_alive(&of->time, sizeof now)) memcpy(of->time.address, &now, sizeof now);
-        return;
-    case COMMAND_QUERY_TIMES:
-        query_times(of);
-        return;
-    case COMMAND_LAUNCH:
-    case COMMAND_NOTHING:
-        return;
-    }
+    if (!is_alive(&of->to, of->bytes) || (of->kind == COMMAND_COPY && !is_alive(&of->from, of->bytes))) return;
+    if (of->kind == COMMAND_COPY) memmove(of->to.address, of->from.address, of->bytes);
+    else fill(of->to.address, of->pattern, of->pattern_bytes, of->bytes);
     atomic_fetch_add_explicit(&copies, 1, memory_order_relaxed);
 }
 
-static bool is_signaled(const void *of)
+void execute(worker *on, const recording *of)
 {
-    return ((const event *)of)->is_signaled;
-}
-
-static void wait_for_events(worker *on, const command *of)
-{
-    for (uint32_t i = 0; i < of->wait_count; i++) {
-        if (wait_until(is_signaled, of->waits[i], 0) != ZE_RESULT_NOT_READY) continue;
-        /* The thread that is to signal it may be waiting for what was enqueued here. */
-        finish(on);
-        wait_until(is_signaled, of->waits[i], UINT64_MAX);
-    }
-}
-
-void execute(worker *on, const recording *of, bool is_last, event **signal, uint64_t *start)
-{
-    for (command *each = recording_first(of); each != NULL; each = each->next) {
-        wait_for_events(on, each);
-        const bool is_timed = each->signal != NULL && event_is_timed(each->signal);
-        if (is_timed) finish(on);
-        const uint64_t begun = is_timed ? now_ns() : 0;
-        if (!begin_command()) return;
+    for (const command *each = recording_first(of); each != NULL && begin_command(); each = each->next) {
         if (each->kind == COMMAND_LAUNCH) {
-            launch(on, &each->launch);
-        } else if (each->kind != COMMAND_NOTHING) {
+            launch(on, each);
+        } else if (each->kind != COMMAND_BARRIER) {
             finish(on);
-            run_on_host(each);
+            copy_or_fill(each);
         }
-        if (each->signal == NULL) continue;
-        finish(on);
-        if (device_is_lost()) return;
-        if (is_last && each->next == NULL) {
-            *signal = each->signal;
-            *start = begun;
-            return;
-        }
-        monitor_enter();
-        event_signal(each->signal, begun);
-        monitor_leave();
     }
 }

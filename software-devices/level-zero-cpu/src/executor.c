@@ -1,8 +1,6 @@
 #include "executor.h"
 #include "allocations.h"
-#include "execute.h"
 #include "faults.h"
-#include "fence.h"
 #include "monitor.h"
 #include <signal.h>
 #include <stdlib.h>
@@ -85,21 +83,16 @@ static void free_submissions(submission *freed)
 /* Inside the monitor, which it leaves meanwhile. */
 static void run_submission(executor *on, submission *running, uint32_t *waiting)
 {
-    event *signal = NULL;
-    uint64_t start = 0;
     monitor_leave();
-    for (uint32_t i = 0; i < running->count; i++)
-        execute(&on->worker, running->recordings[i], i + 1 == running->count, &signal, &start);
+    for (uint32_t i = 0; i < running->count; i++) execute(&on->worker, running->recordings[i]);
     monitor_enter();
     const bool has_more = on->next_to_run != NULL && ++*waiting < MAX_UNFINISHED;
-    if (has_more && running->fence == NULL && signal == NULL) return;
+    if (has_more && running->fence == NULL) return;
     *waiting = 0;
     monitor_leave();
     finish(&on->worker);
     monitor_enter();
-    /* Together, so that a program that saw the event may destroy what the work used. */
     submission *done = retire(on, running);
-    if (signal != NULL && !device_is_lost()) event_signal(signal, start);
     monitor_leave();
     free_submissions(done);
     sweep_allocations();
@@ -110,7 +103,7 @@ static void *run(void *argument)
 {
     executor *on = argument;
     uint32_t waiting = 0;
-    if (engine_create_stream(&on->worker.stream) != ZE_RESULT_SUCCESS) lose_device("the engine has no stream");
+    if (engine_create_stream(&on->worker.stream) != ZE_RESULT_SUCCESS) lose_device();
     monitor_enter();
     for (;;) {
         submission *running = on->next_to_run;
@@ -164,7 +157,7 @@ static ze_result_t submit(executor *to, submission *submitted)
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t executor_submit(executor *to, recording **recordings, uint32_t count, struct fence *fence)
+ze_result_t executor_submit(executor *to, recording **recordings, uint32_t count, fence *fence)
 {
     submission *submitted = malloc(sizeof *submitted + count * sizeof *recordings);
     if (submitted == NULL) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -233,18 +226,12 @@ uint64_t newest_ticket(void)
     return ticket;
 }
 
-uint64_t oldest_unfinished_ticket_inside(void)
-{
-    uint64_t oldest = UINT64_MAX;
-    for (const executor *each = executors; each != NULL; each = each->next)
-        if (each->unfinished != NULL && each->unfinished->ticket < oldest) oldest = each->unfinished->ticket;
-    return oldest;
-}
-
 uint64_t oldest_unfinished_ticket(void)
 {
+    uint64_t oldest = UINT64_MAX;
     monitor_enter();
-    const uint64_t oldest = oldest_unfinished_ticket_inside();
+    for (const executor *each = executors; each != NULL; each = each->next)
+        if (each->unfinished != NULL && each->unfinished->ticket < oldest) oldest = each->unfinished->ticket;
     monitor_leave();
     return oldest;
 }

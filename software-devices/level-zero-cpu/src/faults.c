@@ -1,10 +1,8 @@
 #include "faults.h"
 #include "monitor.h"
 #include <stdatomic.h>
-#include <stdio.h>
 
 static atomic_bool lost;
-static char reason[256];
 static atomic_uint_fast64_t commands, last_command, delay;
 
 bool device_is_lost(void)
@@ -12,20 +10,12 @@ bool device_is_lost(void)
     return atomic_load_explicit(&lost, memory_order_acquire);
 }
 
-void lose_device(const char *why)
+void lose_device(void)
 {
     monitor_enter();
-    if (!device_is_lost()) {
-        snprintf(reason, sizeof reason, "%s", why);
-        atomic_store_explicit(&lost, true, memory_order_release);
-    }
+    atomic_store_explicit(&lost, true, memory_order_release);
     monitor_notify();
     monitor_leave();
-}
-
-const char *reason_of_loss(void)
-{
-    return device_is_lost() ? reason : "";
 }
 
 void lose_after(uint64_t count)
@@ -50,7 +40,7 @@ static void sleep_unless_lost(uint64_t nanoseconds)
 bool begin_command(void)
 {
     const uint64_t last = atomic_load_explicit(&last_command, memory_order_relaxed);
-    if (last != 0 && atomic_fetch_add(&commands, 1) + 1 >= last) lose_device("LEVEL_ZERO_CPU_LOSE_AFTER");
+    if (last != 0 && atomic_fetch_add(&commands, 1) + 1 >= last) lose_device();
     if (atomic_load_explicit(&delay, memory_order_relaxed) != 0) {
         const uint64_t nanoseconds = atomic_exchange(&delay, 0);
         if (nanoseconds != 0) sleep_unless_lost(nanoseconds);

@@ -8,10 +8,7 @@
 bool device_is_lost(void);
 
 /* Loses the device; waits return at once, also those for a kernel that goes on running. */
-void lose_device(const char *reason);
-
-/* Why the device was lost, or an empty string. */
-const char *reason_of_loss(void);
+void lose_device(void);
 
 /* From `LEVEL_ZERO_CPU_LOSE_AFTER`: the device is lost at this command, counted from 1; 0 for never. */
 void lose_after(uint64_t commands);

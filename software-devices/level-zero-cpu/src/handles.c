@@ -1,4 +1,5 @@
 #include "handles.h"
+#include "faults.h"
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -61,21 +62,35 @@ static slot *find(uintptr_t handle)
     return &slots[index];
 }
 
-bool object_open(object *opened, object_kind kind, void (*free)(object *))
+void *object_make(size_t bytes, object_kind kind, object *parent, void (*release)(object *))
 {
-    opened->kind = kind;
-    opened->free = free;
-    atomic_init(&opened->references, 1);
-    atomic_init(&opened->children, 0);
+    object *made = calloc(1, bytes);
+    if (made == NULL) return NULL;
+    *made = (object){.kind = kind, .parent = parent, .release = release};
+    atomic_init(&made->references, 1);
+    if (parent != NULL) object_keep(parent);
+    return made;
+}
+
+ze_result_t object_open(void *made, void *handle)
+{
+    object *opened = made;
+    if (opened == NULL) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     pthread_mutex_lock(&lock);
     const uint32_t index = take_slot();
     if (index != NONE) {
         slots[index].object = opened;
         opened->handle = (uintptr_t)slots[index].generation << GENERATION_SHIFT | (uintptr_t)index << SLOT_SHIFT;
-        counts[kind]++;
+        counts[opened->kind]++;
+        memcpy(handle, &opened->handle, sizeof opened->handle);
     }
     pthread_mutex_unlock(&lock);
-    return index != NONE;
+    if (index == NONE) {
+        object_drop(opened);
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (opened->parent != NULL) atomic_fetch_add(&opened->parent->children, 1);
+    return ZE_RESULT_SUCCESS;
 }
 
 void *object_acquire(const void *handle, object_kind kind)
@@ -95,10 +110,13 @@ void object_keep(object *held)
 
 void object_drop(object *held)
 {
-    if (atomic_fetch_sub_explicit(&held->references, 1, memory_order_acq_rel) == 1) held->free(held);
+    if (atomic_fetch_sub_explicit(&held->references, 1, memory_order_acq_rel) != 1) return;
+    if (held->release != NULL) held->release(held);
+    if (held->parent != NULL) object_drop(held->parent);
+    free(held);
 }
 
-bool object_close(object *closed)
+ze_result_t object_close(object *closed)
 {
     pthread_mutex_lock(&lock);
     slot *found = find(closed->handle);
@@ -108,8 +126,27 @@ bool object_close(object *closed)
         give_slot_back((uint32_t)(found - slots));
     }
     pthread_mutex_unlock(&lock);
-    if (alive) object_drop(closed);
-    return alive;
+    if (!alive) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+    if (closed->parent != NULL) disown(closed->parent);
+    object_drop(closed);
+    return ZE_RESULT_SUCCESS;
+}
+
+void adopt(object *parent)
+{
+    object_keep(parent);
+    atomic_fetch_add(&parent->children, 1);
+}
+
+void disown(object *parent)
+{
+    atomic_fetch_sub(&parent->children, 1);
+}
+
+ze_result_t may_be_destroyed(object *parent)
+{
+    const bool in_use = atomic_load(&parent->children) > 0 && !device_is_lost();
+    return in_use ? ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE : ZE_RESULT_SUCCESS;
 }
 
 uint64_t object_count(object_kind kind)

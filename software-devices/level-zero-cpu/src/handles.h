@@ -16,8 +16,6 @@ typedef enum {
     KIND_QUEUE,
     KIND_LIST,
     KIND_FENCE,
-    KIND_EVENT_POOL,
-    KIND_EVENT,
     KIND_MODULE,
     KIND_BUILD_LOG,
     KIND_KERNEL,
@@ -28,13 +26,21 @@ typedef enum {
 typedef struct object {
     object_kind kind;
     atomic_uint references;
-    atomic_uint children; /* objects made from this one that have not been destroyed */
+    atomic_uint children;  /* objects made from this one that have not been destroyed */
+    struct object *parent; /* which it keeps; NULL for none */
     uintptr_t handle;
-    void (*free)(struct object *);
+    void (*release)(struct object *); /* what it holds beside its own memory; NULL for nothing */
 } object;
 
-/* Gives an object a handle and its first reference, which is the program's. False where memory is short. */
-bool object_open(object *object, object_kind kind, void (*free)(struct object *));
+/* A new object of `bytes`, zeroed but for this part, without a handle yet; NULL where memory is short. */
+void *object_make(size_t bytes, object_kind kind, object *parent, void (*release)(object *));
+
+/*
+ * Gives what `object_make` made its handle, which goes to a variable of a handle type: its first reference is now the
+ * program's, and it is a child of its parent.
+ * ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, also for NULL: then the object is gone.
+ */
+ze_result_t object_open(void *made, void *handle);
 
 /* The live object behind a handle with one more reference, or NULL where it is not of this kind or not alive. */
 void *object_acquire(const void *handle, object_kind kind);
@@ -45,8 +51,15 @@ void object_keep(object *object);
 /* One reference less; the last one frees. */
 void object_drop(object *object);
 
-/* Makes the handle invalid and drops the program's reference. False where another thread was first. */
-bool object_close(object *object);
+/* Makes the handle invalid and drops its reference. ZE_RESULT_ERROR_INVALID_NULL_HANDLE where another thread was first. */
+ze_result_t object_close(object *object);
+
+/* Counts one child more of a parent, which the child keeps from now on; and one less. */
+void adopt(object *parent);
+void disown(object *parent);
+
+/* ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE while an object has children, unless the device is lost. */
+ze_result_t may_be_destroyed(object *parent);
 
 /* The number of live handles of a kind. */
 uint64_t object_count(object_kind kind);
@@ -62,6 +75,18 @@ static inline void object_drop_variable(void *variable)
 #define HOLD(type, name, handle, kind)                                                                                 \
     __attribute__((cleanup(object_drop_variable))) type *name = object_acquire(handle, kind);                          \
     if (name == NULL) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE
+
+/* Returns the result of a call that fails. */
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        const ze_result_t tried = (call);                                                                              \
+        if (tried != ZE_RESULT_SUCCESS) return tried;                                                                  \
+    } while (0)
+
+/* The owner of everything but the devices: it cannot be destroyed before what was made in it. */
+typedef struct {
+    object base;
+} context;
 
 /* Writes an object's handle to a variable of a handle type. */
 #define HANDLE_OF(type, held) ((type)(held)->base.handle)

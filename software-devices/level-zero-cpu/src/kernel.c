@@ -4,14 +4,12 @@
 #include "settings.h"
 #include <stdlib.h>
 
-static void free_kernel(object *freed)
+static void release_kernel(object *released)
 {
-    kernel *of = (kernel *)freed;
+    kernel *of = (kernel *)released;
     engine_release_kernel(of->engine);
-    object_drop(&of->module->base);
     free(of->arguments);
     free(of->values);
-    free(of);
 }
 
 /* Where the value of each argument is. */
@@ -28,24 +26,22 @@ static bool lay_out(kernel *of)
     return of->values != NULL;
 }
 
+/* Takes over `engine`. */
 static ze_result_t open_kernel(module *from, engine_kernel *engine, ze_kernel_handle_t *handle)
 {
-    kernel *made = calloc(1, sizeof *made);
-    if (made != NULL) *made = (kernel){.module = from, .engine = engine, .info = engine_info_of(engine)};
-    if (made == NULL || !lay_out(made) || !object_open(&made->base, KIND_KERNEL, free_kernel)) {
-        if (made != NULL) {
-            free(made->arguments);
-            free(made->values);
-        }
-        free(made);
+    kernel *made = object_make(sizeof *made, KIND_KERNEL, &from->base, release_kernel);
+    if (made == NULL) {
         engine_release_kernel(engine);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
+    made->module = from;
+    made->engine = engine;
+    made->info = engine_info_of(engine);
     for (int i = 0; i < 3; i++)
         made->group_size[i] = made->info->required_group[i] > 0 ? made->info->required_group[i] : 1;
-    adopt(&from->base);
-    *handle = HANDLE_OF(ze_kernel_handle_t, made);
-    return ZE_RESULT_SUCCESS;
+    if (lay_out(made)) return object_open(made, handle);
+    object_drop(&made->base);
+    return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 ze_result_t zeKernelCreate(ze_module_handle_t hModule, const ze_kernel_desc_t *desc, ze_kernel_handle_t *phKernel)
@@ -56,16 +52,14 @@ ze_result_t zeKernelCreate(ze_module_handle_t hModule, const ze_kernel_desc_t *d
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     if (device_is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
     engine_kernel *engine = NULL;
-    const ze_result_t result = engine_create_kernel(from->program, desc->pKernelName, &engine);
-    return result != ZE_RESULT_SUCCESS ? result : open_kernel(from, engine, phKernel);
+    TRY(engine_create_kernel(from->program, desc->pKernelName, &engine));
+    return open_kernel(from, engine, phKernel);
 }
 
 ze_result_t zeKernelDestroy(ze_kernel_handle_t hKernel)
 {
     HOLD(kernel, destroyed, hKernel, KIND_KERNEL);
-    if (!object_close(&destroyed->base)) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    disown(&destroyed->module->base);
-    return ZE_RESULT_SUCCESS;
+    return object_close(&destroyed->base);
 }
 
 static ze_result_t set_pointer(kernel *of, kernel_argument *argument, const void *value)
@@ -121,38 +115,52 @@ ze_result_t zeKernelSetGroupSize(ze_kernel_handle_t hKernel, uint32_t groupSizeX
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeKernelSetGlobalOffsetExp(ze_kernel_handle_t hKernel, uint32_t offsetX, uint32_t offsetY, uint32_t offsetZ)
-{
-    HOLD(kernel, of, hKernel, KIND_KERNEL);
-    if (device_is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
-    of->offset[0] = offsetX;
-    of->offset[1] = offsetY;
-    of->offset[2] = offsetZ;
-    return ZE_RESULT_SUCCESS;
-}
-
 ze_result_t zeKernelSetIndirectAccess(ze_kernel_handle_t hKernel, ze_kernel_indirect_access_flags_t flags)
 {
     HOLD(kernel, of, hKernel, KIND_KERNEL);
     const ze_kernel_indirect_access_flags_t all = ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST |
                                                   ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE |
                                                   ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED;
-    if (flags > all) return ZE_RESULT_ERROR_INVALID_ENUMERATION;
-    of->indirect_access = flags;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t zeKernelGetIndirectAccess(ze_kernel_handle_t hKernel, ze_kernel_indirect_access_flags_t *pFlags)
-{
-    HOLD(kernel, of, hKernel, KIND_KERNEL);
-    if (pFlags == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    *pFlags = of->indirect_access;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t zeKernelSetCacheConfig(ze_kernel_handle_t hKernel, ze_cache_config_flags_t flags)
-{
-    HOLD(kernel, of, hKernel, KIND_KERNEL);
-    const ze_cache_config_flags_t all = ZE_CACHE_CONFIG_FLAG_LARGE_SLM | ZE_CACHE_CONFIG_FLAG_LARGE_DATA;
     return flags > all ? ZE_RESULT_ERROR_INVALID_ENUMERATION : ZE_RESULT_SUCCESS;
+}
+
+/* FNV-1a, continued from `hash`. */
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
+{
+    const uint8_t *each = bytes;
+    for (size_t i = 0; i < count; i++) hash = (hash ^ each[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* The same kernel of the same module has the same identity in every process. */
+static ze_kernel_uuid_t identify(const kernel *of)
+{
+    const uint64_t module_hash = hash_bytes(UINT64_C(0xcbf29ce484222325), of->module->spirv, of->module->spirv_bytes);
+    const uint64_t kernel_hash = hash_bytes(module_hash, of->info->name, strlen(of->info->name));
+    ze_kernel_uuid_t uuid = {{0}, {0}};
+    memcpy(uuid.mid, &module_hash, sizeof module_hash);
+    memcpy(uuid.kid, &kernel_hash, sizeof kernel_hash);
+    return uuid;
+}
+
+ze_result_t zeKernelGetProperties(ze_kernel_handle_t hKernel, ze_kernel_properties_t *pKernelProperties)
+{
+    HOLD(kernel, of, hKernel, KIND_KERNEL);
+    if (pKernelProperties == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    const engine_kernel_info *info = of->info;
+    ze_kernel_properties_t *to = pKernelProperties;
+    const uint32_t subgroup = info->subgroup_size;
+    to->numKernelArgs = info->argument_count;
+    to->requiredGroupSizeX = info->required_group[0];
+    to->requiredGroupSizeY = info->required_group[1];
+    to->requiredGroupSizeZ = info->required_group[2];
+    to->requiredNumSubGroups = 0;
+    to->requiredSubgroupSize = 0;
+    to->maxSubgroupSize = subgroup;
+    to->maxNumSubgroups = subgroup > 0 ? settings.engine.max_group_size / subgroup : 0;
+    to->localMemSize = info->local_bytes;
+    to->privateMemSize = info->private_bytes;
+    to->spillMemSize = 0;
+    to->uuid = identify(of);
+    return ZE_RESULT_SUCCESS;
 }

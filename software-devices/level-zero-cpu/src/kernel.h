@@ -19,8 +19,6 @@ typedef struct {
     char *values;
     size_t value_bytes;
     uint32_t group_size[3];
-    uint32_t offset[3];
-    ze_kernel_indirect_access_flags_t indirect_access;
 } kernel;
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef MODULE_H
 #define MODULE_H
 
-#include "context.h"
+#include "handles.h"
 #include "engine.h"
 
 typedef struct {

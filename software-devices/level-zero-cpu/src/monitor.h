@@ -1,5 +1,5 @@
 /*
- * The one lock around what changes while work runs (events, fences, progress of queues) and the one place to wait for a
+ * The one lock around what changes while work runs (fences, progress of queues) and the one place to wait for a
  * change of it. Held for a few instructions at a time, never while work runs.
  */
 #ifndef MONITOR_H

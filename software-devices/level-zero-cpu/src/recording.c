@@ -13,7 +13,7 @@ struct recording {
     command *first, *last;
 };
 
-static const size_t LATER_PIECE = 32 << 10;
+static const size_t FIRST_PIECE = 16 << 10, LATER_PIECE = 32 << 10;
 
 static bool add_piece(recording *to, size_t bytes)
 {
@@ -24,10 +24,10 @@ static bool add_piece(recording *to, size_t bytes)
     return true;
 }
 
-recording *recording_create(size_t bytes)
+recording *recording_create(void)
 {
     recording *made = calloc(1, sizeof *made);
-    if (made == NULL || !add_piece(made, bytes)) {
+    if (made == NULL || !add_piece(made, FIRST_PIECE)) {
         free(made);
         return NULL;
     }
@@ -44,7 +44,8 @@ void recording_keep(recording *kept)
 void recording_drop(recording *dropped)
 {
     if (atomic_fetch_sub_explicit(&dropped->references, 1, memory_order_acq_rel) != 1) return;
-    for (command *each = dropped->first; each != NULL; each = each->next) command_drop(each);
+    for (const command *each = dropped->first; each != NULL; each = each->next)
+        if (each->kind == COMMAND_LAUNCH) object_drop(&each->kernel->base);
     for (piece *next, *each = dropped->pieces; each != NULL; each = next) {
         next = each->next;
         free(each);
@@ -78,25 +79,19 @@ void *recording_take(recording *from, size_t bytes)
     return memset(memory, 0, taken);
 }
 
-void recording_add(recording *to, command *added)
+ze_result_t recording_add(recording *to, const command *given)
 {
-    added->next = NULL;
+    command *added = recording_take(to, sizeof *added);
+    if (added == NULL) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    *added = *given;
+    if (added->kind == COMMAND_LAUNCH) object_keep(&added->kernel->base);
     if (to->last == NULL) to->first = added;
     else to->last->next = added;
     to->last = added;
+    return ZE_RESULT_SUCCESS;
 }
 
-command *recording_first(const recording *of)
+const command *recording_first(const recording *of)
 {
     return of->first;
-}
-
-void command_drop(command *dropped)
-{
-    if (dropped->signal != NULL) object_drop(&dropped->signal->base);
-    for (uint32_t i = 0; i < dropped->wait_count; i++) object_drop(&dropped->waits[i]->base);
-    if (dropped->kind == COMMAND_LAUNCH) object_drop(&dropped->launch.kernel->base);
-    if (dropped->kind == COMMAND_RESET_EVENT) object_drop(&dropped->reset->base);
-    if (dropped->kind == COMMAND_QUERY_TIMES)
-        for (uint32_t i = 0; i < dropped->query.count; i++) object_drop(&dropped->query.events[i]->base);
 }

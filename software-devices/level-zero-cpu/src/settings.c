@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SUB_DEVICES = 16 };
 static const uint64_t MAX_DEFAULT_BYTES = UINT64_C(8) << 30;
 
 driver_settings settings;
@@ -37,8 +36,6 @@ static void start(void)
     settings.memory_bytes = number("LEVEL_ZERO_CPU_MEMORY", half < MAX_DEFAULT_BYTES ? half : MAX_DEFAULT_BYTES);
     const uint64_t sub_devices = number("LEVEL_ZERO_CPU_SUB_DEVICES", 0);
     settings.sub_devices = sub_devices < MAX_SUB_DEVICES ? (uint32_t)sub_devices : MAX_SUB_DEVICES;
-    settings.has_subgroups = number("LEVEL_ZERO_CPU_NO_SUBGROUPS", 0) == 0;
-    settings.as_gpu = number("LEVEL_ZERO_CPU_AS_GPU", 0) != 0;
     lose_after(number("LEVEL_ZERO_CPU_LOSE_AFTER", 0));
     result = ZE_RESULT_SUCCESS;
 }

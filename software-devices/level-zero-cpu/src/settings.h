@@ -5,12 +5,12 @@
 #include "api.h"
 #include "engine.h"
 
+enum { MAX_SUB_DEVICES = 16 };
+
 typedef struct {
     engine_info engine;
     uint64_t memory_bytes; /* of the device; host allocations are bounded by the machine's */
     uint32_t sub_devices;
-    bool has_subgroups;
-    bool as_gpu; /* says that it is one */
 } driver_settings;
 
 /* Valid after `start_driver` succeeded. */

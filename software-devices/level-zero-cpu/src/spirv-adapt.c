@@ -1,4 +1,4 @@
-#include "spirv-adapt.h"
+#include "spirv-passes.h"
 
 #include "spirv-edit.h"
 

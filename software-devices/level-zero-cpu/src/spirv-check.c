@@ -1,13 +1,122 @@
-#include "spirv-check.h"
+#include "spirv-passes.h"
 
-#include "spirv-adapt.h"
-#include "spirv-names.h"
 #include "spirv-tools.h"
 #include "subgroup-intel.h"
 #include "subgroup-operations.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define WORKS(name)                                                                                                    \
+    {                                                                                                                  \
+        SpvCapability##name, #name, true, NULL                                                                         \
+    }
+#define FAILS(name, why)                                                                                               \
+    {                                                                                                                  \
+        SpvCapability##name, #name, false, why                                                                         \
+    }
+#define IMAGES "images are not implemented"
+#define SHADERS "it is for shaders, and modules here are for kernels"
+#define QUEUES "kernels here cannot enqueue kernels"
+
+typedef struct {
+    uint32_t number;
+    const char *name;
+    bool works;
+    const char *why; /* it does not; NULL where it works */
+} capability_entry;
+
+static const capability_entry capabilities[] = {
+    WORKS(Addresses),
+    WORKS(Linkage),
+    WORKS(Kernel),
+    WORKS(Vector16),
+    WORKS(Float16Buffer),
+    WORKS(Float16),
+    WORKS(Float64),
+    WORKS(Int64),
+    WORKS(Int64Atomics),
+    WORKS(Int16),
+    WORKS(Int8),
+    WORKS(GenericPointer),
+    /* Emulated, see subgroups.h. */
+    WORKS(Groups),
+    WORKS(SubgroupDispatch),
+    WORKS(SubgroupShuffleINTEL),
+    WORKS(SubgroupBufferBlockIOINTEL),
+    FAILS(GroupNonUniform, "of sub-groups only what spirv-builder writes is emulated"),
+    FAILS(ImageBasic, IMAGES),
+    FAILS(ImageReadWrite, IMAGES),
+    FAILS(ImageMipmap, IMAGES),
+    FAILS(LiteralSampler, IMAGES),
+    FAILS(Sampled1D, IMAGES),
+    FAILS(Image1D, IMAGES),
+    FAILS(SampledBuffer, IMAGES),
+    FAILS(ImageBuffer, IMAGES),
+    FAILS(SubgroupImageBlockIOINTEL, IMAGES),
+    FAILS(Pipes, "pipes are not implemented"),
+    FAILS(PipeStorage, "pipes are not implemented"),
+    FAILS(DeviceEnqueue, QUEUES),
+    FAILS(NamedBarrier, "named barriers are not implemented"),
+    FAILS(Shader, SHADERS),
+    FAILS(Geometry, SHADERS),
+    FAILS(Tessellation, SHADERS),
+    FAILS(VulkanMemoryModel, SHADERS),
+    FAILS(VariablePointers, SHADERS),
+    FAILS(AtomicFloat32AddEXT, "atomic addition of floats is not implemented"),
+    FAILS(AtomicFloat64AddEXT, "atomic addition of floats is not implemented"),
+    FAILS(AtomicFloat32MinMaxEXT, "atomic minimum of floats is not implemented"),
+    FAILS(AtomicFloat64MinMaxEXT, "atomic minimum of floats is not implemented"),
+    FAILS(FunctionPointersINTEL, "pointers to functions are not implemented"),
+    FAILS(IndirectReferencesINTEL, "pointers to functions are not implemented"),
+    FAILS(AsmINTEL, "assembly of another processor cannot run"),
+};
+
+/* NULL for a capability that this driver has never heard of. */
+static const capability_entry *capability_of(uint32_t number)
+{
+    for (size_t at = 0; at < sizeof capabilities / sizeof *capabilities; at++)
+        if (capabilities[at].number == number) return &capabilities[at];
+    return NULL;
+}
+
+#define BUILTIN(name, components, bits)                                                                                \
+    {                                                                                                                  \
+        SpvBuiltIn##name, #name, components, bits                                                                      \
+    }
+
+typedef struct {
+    uint32_t number;
+    const char *name;
+    unsigned components; /* of its type */
+    unsigned bits;       /* of a component */
+} builtin_entry;
+
+static const builtin_entry builtins[] = {
+    BUILTIN(NumWorkgroups, 3, 64),
+    BUILTIN(WorkgroupSize, 3, 64),
+    BUILTIN(WorkgroupId, 3, 64),
+    BUILTIN(LocalInvocationId, 3, 64),
+    BUILTIN(GlobalInvocationId, 3, 64),
+    BUILTIN(GlobalSize, 3, 64),
+    BUILTIN(EnqueuedWorkgroupSize, 3, 64),
+    BUILTIN(GlobalOffset, 3, 64),
+    BUILTIN(LocalInvocationIndex, 1, 64),
+    BUILTIN(GlobalLinearId, 1, 64),
+    BUILTIN(WorkDim, 1, 32),
+    BUILTIN(SubgroupSize, 1, 32),
+    BUILTIN(NumSubgroups, 1, 32),
+    BUILTIN(SubgroupId, 1, 32),
+    BUILTIN(SubgroupLocalInvocationId, 1, 32),
+};
+
+/* NULL for a built-in variable that kernels do not have. */
+static const builtin_entry *builtin_of(uint32_t number)
+{
+    for (size_t at = 0; at < sizeof builtins / sizeof *builtins; at++)
+        if (builtins[at].number == number) return &builtins[at];
+    return NULL;
+}
 
 typedef struct {
     const spirv_module *module;
@@ -24,7 +133,7 @@ static bool refuse(checking *state, const char *what, const char *name, const ch
 
 static bool check_capability(checking *state, uint32_t capability)
 {
-    const spirv_capability *known = spirv_capability_of(capability);
+    const capability_entry *known = capability_of(capability);
     if (known && known->works) return true;
     char number[30];
     snprintf(number, sizeof number, "number %u", capability);
@@ -34,7 +143,7 @@ static bool check_capability(checking *state, uint32_t capability)
 /* PoCL reads the wrong registers, or ends the process at launch, when a built-in variable is of another type. */
 static bool check_builtin(checking *state, uint32_t id, uint32_t number)
 {
-    const spirv_builtin *builtin = spirv_builtin_of(number);
+    const builtin_entry *builtin = builtin_of(number);
     char name[60], why[100];
     snprintf(name, sizeof name, "number %u", number);
     if (!builtin) return refuse(state, "the built-in variable", name, "kernels have no such variable");

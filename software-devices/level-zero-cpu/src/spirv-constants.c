@@ -1,4 +1,4 @@
-#include "spirv-constants.h"
+#include "spirv-passes.h"
 
 #include <string.h>
 

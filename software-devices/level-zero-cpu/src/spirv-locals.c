@@ -1,4 +1,4 @@
-#include "spirv-locals.h"
+#include "spirv-passes.h"
 
 #include "spirv-edit.h"
 #include "spirv-tools.h"

@@ -49,4 +49,15 @@ void spirv_result_words(uint16_t opcode, unsigned *type_word, unsigned *result_w
 /* Value of an integer constant that is known before the run (OpConstant, OpSpecConstant); false for anything else. */
 bool spirv_integer(const spirv_module *module, uint32_t id, uint64_t *value);
 
+/* The size of a type as OpenCL lays it out in memory. */
+typedef struct {
+    uint64_t bytes; /* a multiple of the alignment; 0 for what has no size, such as opaque types */
+    uint64_t alignment;
+} spirv_layout;
+
+spirv_layout spirv_layout_of(const spirv_module *module, uint32_t type);
+
+/* True if a decoration without operands stands on an id. */
+bool spirv_decorated(const spirv_module *module, uint32_t id, SpvDecoration decoration);
+
 #endif

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "spirv-translate.h"
+#include "spirv-passes.h"
 
 #include <errno.h>
 #include <poll.h>

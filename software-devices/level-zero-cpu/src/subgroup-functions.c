@@ -38,8 +38,6 @@ void subgroup_functions_begin(subgroup_functions *functions)
         declare_variable(edit, functions->local_id, functions->vector_type, SpvStorageClassInput);
     if (!spirv_definition(edit->module, functions->group_size))
         declare_variable(edit, functions->group_size, functions->vector_type, SpvStorageClassInput);
-    functions->fence = spirv_new_id(edit);
-    declare_variable(edit, functions->fence, functions->uint_type, SpvStorageClassWorkgroup);
 }
 
 void subgroup_declare_array(subgroup_functions *functions, uint32_t id, uint32_t type, uint32_t length)
@@ -54,24 +52,6 @@ void subgroup_barrier(subgroup_functions *functions, spirv_words *out)
     uint32_t scope = subgroup_constant(functions, SpvScopeWorkgroup);
     uint32_t semantics = subgroup_constant(functions, SUBGROUP_SEMANTICS);
     spirv_emit(out, SpvOpControlBarrier, 3, (uint32_t[]){scope, scope, semantics});
-}
-
-/* Workgroup memory with one value of the type per work-item. */
-static uint32_t scratch_of(subgroup_functions *functions, uint32_t type)
-{
-    spirv_edit *edit = functions->edit;
-    for (unsigned at = 0; at < functions->scratch_count; at++)
-        if (functions->scratch[at].type == type) return functions->scratch[at].variable;
-    if (functions->scratch_count == SUBGROUP_MAX_TYPES) {
-        engine_say(edit->log, "sub-group operations on more than %d types", SUBGROUP_MAX_TYPES);
-        edit->failed = true;
-        return 0;
-    }
-    uint32_t variable = spirv_new_id(edit);
-    subgroup_declare_array(functions, variable, type, SUBGROUP_MAX_GROUP);
-    functions->scratch[functions->scratch_count].type = type;
-    functions->scratch[functions->scratch_count++].variable = variable;
-    return variable;
 }
 
 static const uint32_t *definition_of(const subgroup_functions *functions, uint32_t type)
@@ -107,8 +87,6 @@ static uint32_t truth_type(subgroup_functions *functions, uint32_t type)
     return spirv_declare_type(functions->edit, SpvOpTypeVector, 2, (uint32_t[]){functions->bool_type, components});
 }
 
-static bool mentions(const subgroup_recipe *recipe, const char *name) { return strstr(recipe->text, name) != NULL; }
-
 static uint32_t helper(subgroup_functions *functions, const char *text, uint32_t result)
 {
     return subgroup_function(functions, &(subgroup_recipe){.text = text, .result = result});
@@ -120,10 +98,6 @@ void subgroup_define_function(subgroup_functions *functions, const subgroup_reci
     uint32_t signature[4] = {recipe->result};
     memcpy(signature + 1, recipe->parameters, sizeof recipe->parameters);
     uint32_t value = recipe->value ? recipe->value : functions->uint_type;
-    bool narrow = recipe->index && subgroup_bits(functions, recipe->index) == 32;
-    bool same_width = mentions(recipe, "$convert %ulong") ? !narrow : narrow;
-    uint32_t memory = recipe->slots;
-    if (!memory && mentions(recipe, "%memory")) memory = scratch_of(functions, value);
     /* These two are what the others call, and call nothing. */
     bool basic = recipe->text == ITEM_TEXT || recipe->text == TOTAL_TEXT;
     const spirv_symbol symbols[] = {
@@ -132,7 +106,6 @@ void subgroup_define_function(subgroup_functions *functions, const subgroup_reci
         {"R", recipe->result, NULL},
         {"T", value, NULL},
         {"I", recipe->index, NULL},
-        {"E", component_type(functions, recipe->index), NULL},
         {"R_part", component_type(functions, recipe->result), NULL},
         {"T_part", component_type(functions, value), NULL},
         {"B", truth_type(functions, value), NULL},
@@ -141,7 +114,7 @@ void subgroup_define_function(subgroup_functions *functions, const subgroup_reci
         {"ulong", functions->ulong_type, NULL},
         {"v3ulong", functions->vector_type, NULL},
         {"T_pointer", declare_pointer(edit, SpvStorageClassWorkgroup, value), NULL},
-        {"memory", memory, NULL},
+        {"memory", recipe->slots, NULL},
         {"local_id", functions->local_id, NULL},
         {"group_size", functions->group_size, NULL},
         {"item_of", basic ? 0 : helper(functions, ITEM_TEXT, functions->ulong_type), NULL},
@@ -150,22 +123,14 @@ void subgroup_define_function(subgroup_functions *functions, const subgroup_reci
         {"wide_y", recipe->wide_y, NULL},
         {"widen_x", recipe->widen_x, NULL},
         {"widen_y", recipe->widen_y, NULL},
-        {"fold", recipe->fold, NULL},
-        {"shuffle", recipe->shuffle, NULL},
-        {"identity", recipe->identity, NULL},
         {"span", subgroup_constant(functions, recipe->span), NULL},
         {"wide_span", subgroup_wide_constant(functions, recipe->span), NULL},
         {"zero", subgroup_constant(functions, 0), NULL},
         {"one", subgroup_constant(functions, 1), NULL},
-        {"word_bits", subgroup_constant(functions, 32), NULL},
-        {"ones", subgroup_constant(functions, UINT32_MAX), NULL},
-        {"workgroup", subgroup_constant(functions, SpvScopeWorkgroup), NULL},
-        {"semantics", subgroup_constant(functions, SUBGROUP_SEMANTICS), NULL},
         {"lanes", 0, functions->are_rows && recipe->span == functions->size ? LANE_IN_ROW : LANE_IN_SPAN},
         {"operation", 0, recipe->operation},
         {"bounds", 0, recipe->bounds},
         {"times", 0, subgroup_components(functions, recipe->result) == 1 ? "OpFMul" : "OpVectorTimesScalar"},
-        {"convert", 0, same_width ? "OpCopyObject" : "OpUConvert"},
     };
     spirv_write_function(edit, recipe->text, sizeof symbols / sizeof *symbols, symbols);
 }
@@ -173,7 +138,7 @@ void subgroup_define_function(subgroup_functions *functions, const subgroup_reci
 uint32_t subgroup_function(subgroup_functions *functions, const subgroup_recipe *recipe)
 {
     /* Up to the last member, as what is after it is not set. */
-    const size_t bytes = offsetof(subgroup_recipe, shuffle) + sizeof recipe->shuffle;
+    const size_t bytes = offsetof(subgroup_recipe, slots) + sizeof recipe->slots;
     for (unsigned at = 0; at < functions->known_count; at++)
         if (memcmp(&functions->known[at].recipe, recipe, bytes) == 0) return functions->known[at].id;
     if (functions->known_count == SUBGROUP_MAX_FUNCTIONS) {

@@ -17,15 +17,12 @@ typedef struct {
     uint32_t index;
     uint32_t parameters[3];
     unsigned parameter_count;
-    uint32_t span;     /* items that exchange values: of a sub-group, a cluster, or the whole group */
-    uint32_t identity; /* constant */
+    uint32_t span; /* items that exchange values */
     uint32_t wide_x;   /* types of the factors of a matrix product, as floats */
     uint32_t wide_y;
     uint32_t widen_x;  /* functions that this one calls */
     uint32_t widen_y;
-    uint32_t fold;
     uint32_t slots; /* variable, where values are in slots: see subgroup-slots.h */
-    uint32_t shuffle;
 } subgroup_recipe;
 
 /* Slots for values of a type: an array of workgroup memory, with one place for each work-item in each slot. */
@@ -40,7 +37,6 @@ typedef struct {
     uint32_t size;     /* of a sub-group: a power of two, at most 32 */
     uint32_t local_id; /* variables of built-ins, of three 64-bit integers */
     uint32_t group_size;
-    uint32_t fence; /* a word of workgroup memory */
     uint32_t items;  /* that a slot has room for */
     bool are_rows; /* sub-groups: the group is as wide as they are */
     uint32_t void_type, bool_type, uint_type, ulong_type, vector_type;
@@ -49,10 +45,6 @@ typedef struct {
         uint32_t id;
     } known[SUBGROUP_MAX_FUNCTIONS];
     unsigned known_count;
-    struct {
-        uint32_t type, variable;
-    } scratch[SUBGROUP_MAX_TYPES];
-    unsigned scratch_count;
     subgroup_pool pools[SUBGROUP_MAX_TYPES];
     unsigned pool_count;
 } subgroup_functions;

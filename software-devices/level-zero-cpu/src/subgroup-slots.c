@@ -1,7 +1,7 @@
 #include "subgroup-slots.h"
 
-#include "spirv-reflect.h"
-#include "spirv-types.h"
+#include "spirv-passes.h"
+#include "spirv-module.h"
 #include "subgroup-templates.h"
 #include "subgroups.h"
 
@@ -81,21 +81,10 @@ static bool is_call(const subgroup_functions *functions, const uint32_t *at, boo
 static unsigned value_word(const subgroup_functions *functions, const uint32_t *at)
 {
     const uint16_t opcode = spirv_opcode(at);
-    uint64_t scope = SpvScopeWorkgroup;
     if (opcode >= SpvOpGroupIAdd && opcode <= SpvOpGroupSMax) return 5;
-    if (opcode >= SpvOpGroupNonUniformIAdd && opcode <= SpvOpGroupNonUniformLogicalXor) return 5;
     switch (opcode) {
-    case SpvOpGroupBroadcast:
-    case SpvOpGroupNonUniformBroadcast:
-    case SpvOpGroupNonUniformShuffle:
-    case SpvOpGroupNonUniformShuffleXor:
-    case SpvOpGroupNonUniformShuffleUp:
-    case SpvOpGroupNonUniformShuffleDown:
-        spirv_integer(functions->edit->module, at[3], &scope);
-        /* A place in a group may be a vector. */
-        return scope == SpvScopeSubgroup && subgroup_components(functions, type_of(functions, at[5])) == 1 ? 4 : 0;
-    case SpvOpSubgroupShuffleINTEL:
-    case SpvOpSubgroupShuffleXorINTEL: return 3;
+    case SpvOpGroupBroadcast: return 4;
+    case SpvOpSubgroupShuffleINTEL: return 3;
     case SpvOpFunctionCall: return is_call(functions, at, true) && spirv_length(at) > 4 ? 4 : 0;
     default: return 0;
     }

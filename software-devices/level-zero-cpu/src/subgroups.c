@@ -46,7 +46,6 @@ static bool is_import(const spirv_module *module, const uint32_t *at)
 static bool needs_emulation(const spirv_module *module, const uint32_t *at)
 {
     switch (spirv_opcode(at)) {
-    case SpvOpMemoryBarrier: return true;
     case SpvOpControlBarrier: return is_subgroup_barrier(module, at);
     case SpvOpDecorate:
         return (at[2] == SpvDecorationBuiltIn && is_subgroup_builtin(at[3])) || is_import(module, at);
@@ -80,8 +79,7 @@ static bool is_preamble(uint16_t opcode)
 static bool is_emulated_capability(uint32_t capability)
 {
     return capability == SpvCapabilityGroups || capability == SpvCapabilitySubgroupDispatch ||
-           capability == SpvCapabilitySubgroupShuffleINTEL || capability == SpvCapabilitySubgroupBufferBlockIOINTEL ||
-           (capability >= SpvCapabilityGroupNonUniform && capability <= SpvCapabilityGroupNonUniformClustered);
+           capability == SpvCapabilitySubgroupShuffleINTEL || capability == SpvCapabilitySubgroupBufferBlockIOINTEL;
 }
 
 static bool is_dropped_variable(const emulation *state, uint32_t id)
@@ -139,26 +137,19 @@ static void decorate(spirv_edit *edit, uint32_t variable, SpvBuiltIn builtin)
     spirv_emit(&edit->preamble, SpvOpDecorate, 2, (uint32_t[]){variable, SpvDecorationConstant});
 }
 
-/* PoCL has no fences, but its atomic operations are sequentially consistent. */
-static void emit_fence(emulation *state, spirv_words *out)
+static void refuse(emulation *state, const uint32_t *at)
 {
-    subgroup_functions *functions = &state->functions;
-    uint32_t scope = subgroup_constant(functions, SpvScopeWorkgroup);
-    uint32_t semantics = subgroup_constant(functions, SUBGROUP_SEMANTICS);
-    uint32_t zero = subgroup_constant(functions, 0);
-    spirv_emit(
-        out, SpvOpAtomicOr, 6,
-        (uint32_t[]){functions->uint_type, spirv_new_id(&state->edit), functions->fence, scope, semantics, zero});
+    if (!state->edit.failed)
+        engine_say(state->edit.log, "Op%s is not emulated on this device, or not in this scope or for this type",
+                   spirv_opcode_name(spirv_opcode(at)));
+    state->edit.failed = true;
 }
 
 static void emit_group_operation(emulation *state, const uint32_t *at, uint32_t slot)
 {
     subgroup_call call;
     if (!subgroup_call_for(&state->functions, at, slot, &call)) {
-        if (!state->edit.failed)
-            engine_say(state->edit.log, "Op%s is not emulated on this device, or not in this scope or for this type",
-                       spirv_opcode_name(spirv_opcode(at)));
-        state->edit.failed = true;
+        refuse(state, at);
         return;
     }
     const bool has_result = call.result != state->functions.void_type;
@@ -202,10 +193,8 @@ static void copy_body(emulation *state, const uint32_t *at)
     if (opcode == SpvOpLoad && is_dropped_variable(state, at[3])) {
         uint32_t function = subgroup_builtin(&state->functions, state->roles[at[3]].builtin - 1u);
         spirv_emit(out, SpvOpFunctionCall, 3, (uint32_t[]){at[1], at[2], function});
-    } else if (opcode == SpvOpMemoryBarrier) {
-        emit_fence(state, out);
     } else if (opcode == SpvOpControlBarrier && is_subgroup_barrier(state->edit.module, at)) {
-        subgroup_barrier(&state->functions, out);
+        refuse(state, at);
     } else if (subgroup_is_group_opcode(opcode)) {
         emit_group_operation(state, at, slot);
     } else if (takes) {

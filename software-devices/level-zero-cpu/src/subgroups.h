@@ -5,15 +5,11 @@
  * A sub-group is a run of work-items that follow each other in the group; the last one may be smaller. As any operation
  * may be a barrier of the whole group, all items of the group have to reach it, not only those of the sub-group.
  *
- * Emulated, in scopes Subgroup and Workgroup: OpGroupAll, Any, Broadcast, and IAdd, FAdd, FMin, UMin, SMin, FMax, UMax,
- * SMax (reduce and both scans). In scope Subgroup: OpGroupNonUniform Elect, All, Any, AllEqual, Broadcast,
- * BroadcastFirst, Ballot, InverseBallot, BallotBitExtract, BallotBitCount, Shuffle, ShuffleXor, ShuffleUp, ShuffleDown,
- * IAdd, FAdd, IMul, FMul, minima, maxima and bitwise operations (reduce, both scans, clustered reduce);
- * OpSubgroupShuffleINTEL, ShuffleDownINTEL, ShuffleUpINTEL, ShuffleXorINTEL; OpSubgroupBlockReadINTEL and
- * BlockWriteINTEL of 16-bit and 32-bit integers, which are no barriers; the imports in subgroup-intel.c;
- * OpControlBarrier of scope Subgroup; OpMemoryBarrier of any scope; the built-in variables SubgroupSize,
- * SubgroupMaxSize, NumSubgroups, NumEnqueuedSubgroups, SubgroupId, SubgroupLocalInvocationId. Others are refused by
- * name. Execution mode SubgroupSize may ask for one of `subgroup_sizes`.
+ * Emulated are what spirv-builder writes. In scope Subgroup: OpGroupBroadcast, and the reduction of OpGroupIAdd, FAdd, FMin,
+ * UMin, SMin, FMax, UMax and SMax; OpSubgroupShuffleINTEL; OpSubgroupBlockReadINTEL and BlockWriteINTEL of 16-bit and
+ * 32-bit integers, which are no barriers; the imports in subgroup-intel.c; the built-in variables SubgroupSize,
+ * NumSubgroups, SubgroupId, SubgroupLocalInvocationId. Others are refused by name. Execution mode SubgroupSize may ask for
+ * one of `subgroup_sizes`.
  */
 #ifndef SUBGROUPS_H
 #define SUBGROUPS_H

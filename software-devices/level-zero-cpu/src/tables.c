@@ -39,7 +39,6 @@ TABLE(zeGetDriverProcAddrTable, ze_driver_dditable_t)
     table->pfnGet = zeDriverGet;
     table->pfnGetApiVersion = zeDriverGetApiVersion;
     table->pfnGetProperties = zeDriverGetProperties;
-    table->pfnGetIpcProperties = zeDriverGetIpcProperties;
     table->pfnGetExtensionProperties = zeDriverGetExtensionProperties;
     table->pfnGetExtensionFunctionAddress = zeDriverGetExtensionFunctionAddress;
 END
@@ -52,24 +51,11 @@ TABLE(zeGetDeviceProcAddrTable, ze_device_dditable_t)
     table->pfnGetModuleProperties = zeDeviceGetModuleProperties;
     table->pfnGetCommandQueueGroupProperties = zeDeviceGetCommandQueueGroupProperties;
     table->pfnGetMemoryProperties = zeDeviceGetMemoryProperties;
-    table->pfnGetMemoryAccessProperties = zeDeviceGetMemoryAccessProperties;
-    table->pfnGetCacheProperties = zeDeviceGetCacheProperties;
-    table->pfnGetImageProperties = zeDeviceGetImageProperties;
-    table->pfnGetExternalMemoryProperties = zeDeviceGetExternalMemoryProperties;
-    table->pfnGetP2PProperties = zeDeviceGetP2PProperties;
-    table->pfnCanAccessPeer = zeDeviceCanAccessPeer;
-    table->pfnGetStatus = zeDeviceGetStatus;
-    table->pfnGetGlobalTimestamps = zeDeviceGetGlobalTimestamps;
 END
 
 TABLE(zeGetContextProcAddrTable, ze_context_dditable_t)
     table->pfnCreate = zeContextCreate;
     table->pfnDestroy = zeContextDestroy;
-    table->pfnGetStatus = zeContextGetStatus;
-    table->pfnSystemBarrier = zeContextSystemBarrier;
-    table->pfnMakeMemoryResident = zeContextMakeMemoryResident;
-    table->pfnEvictMemory = zeContextEvictMemory;
-    table->pfnCreateEx = zeContextCreateEx;
 END
 
 TABLE(zeGetCommandQueueProcAddrTable, ze_command_queue_dditable_t)
@@ -81,27 +67,13 @@ END
 
 TABLE(zeGetCommandListProcAddrTable, ze_command_list_dditable_t)
     table->pfnCreate = zeCommandListCreate;
-    table->pfnCreateImmediate = zeCommandListCreateImmediate;
     table->pfnDestroy = zeCommandListDestroy;
     table->pfnClose = zeCommandListClose;
     table->pfnReset = zeCommandListReset;
-    table->pfnAppendWriteGlobalTimestamp = zeCommandListAppendWriteGlobalTimestamp;
     table->pfnAppendBarrier = zeCommandListAppendBarrier;
-    table->pfnAppendMemoryRangesBarrier = zeCommandListAppendMemoryRangesBarrier;
     table->pfnAppendMemoryCopy = zeCommandListAppendMemoryCopy;
     table->pfnAppendMemoryFill = zeCommandListAppendMemoryFill;
-    table->pfnAppendMemoryCopyRegion = zeCommandListAppendMemoryCopyRegion;
-    table->pfnAppendMemoryCopyFromContext = zeCommandListAppendMemoryCopyFromContext;
-    table->pfnAppendMemoryPrefetch = zeCommandListAppendMemoryPrefetch;
-    table->pfnAppendMemAdvise = zeCommandListAppendMemAdvise;
-    table->pfnAppendSignalEvent = zeCommandListAppendSignalEvent;
-    table->pfnAppendWaitOnEvents = zeCommandListAppendWaitOnEvents;
-    table->pfnAppendEventReset = zeCommandListAppendEventReset;
-    table->pfnAppendQueryKernelTimestamps = zeCommandListAppendQueryKernelTimestamps;
     table->pfnAppendLaunchKernel = zeCommandListAppendLaunchKernel;
-    table->pfnAppendLaunchCooperativeKernel = zeCommandListAppendLaunchCooperativeKernel;
-    table->pfnAppendLaunchKernelIndirect = zeCommandListAppendLaunchKernelIndirect;
-    table->pfnAppendLaunchMultipleKernelsIndirect = zeCommandListAppendLaunchMultipleKernelsIndirect;
 END
 
 TABLE(zeGetFenceProcAddrTable, ze_fence_dditable_t)
@@ -112,34 +84,10 @@ TABLE(zeGetFenceProcAddrTable, ze_fence_dditable_t)
     table->pfnReset = zeFenceReset;
 END
 
-TABLE(zeGetEventPoolProcAddrTable, ze_event_pool_dditable_t)
-    table->pfnCreate = zeEventPoolCreate;
-    table->pfnDestroy = zeEventPoolDestroy;
-END
-
-TABLE(zeGetEventProcAddrTable, ze_event_dditable_t)
-    table->pfnCreate = zeEventCreate;
-    table->pfnDestroy = zeEventDestroy;
-    table->pfnHostSignal = zeEventHostSignal;
-    table->pfnHostSynchronize = zeEventHostSynchronize;
-    table->pfnQueryStatus = zeEventQueryStatus;
-    table->pfnHostReset = zeEventHostReset;
-    table->pfnQueryKernelTimestamp = zeEventQueryKernelTimestamp;
-END
-
-TABLE(zeGetEventExpProcAddrTable, ze_event_exp_dditable_t)
-    table->pfnQueryTimestampsExp = zeEventQueryTimestampsExp;
-END
-
 TABLE(zeGetModuleProcAddrTable, ze_module_dditable_t)
     table->pfnCreate = zeModuleCreate;
     table->pfnDestroy = zeModuleDestroy;
-    table->pfnDynamicLink = zeModuleDynamicLink;
     table->pfnGetNativeBinary = zeModuleGetNativeBinary;
-    table->pfnGetGlobalPointer = zeModuleGetGlobalPointer;
-    table->pfnGetKernelNames = zeModuleGetKernelNames;
-    table->pfnGetProperties = zeModuleGetProperties;
-    table->pfnGetFunctionPointer = zeModuleGetFunctionPointer;
 END
 
 TABLE(zeGetModuleBuildLogProcAddrTable, ze_module_build_log_dditable_t)
@@ -150,32 +98,22 @@ END
 TABLE(zeGetKernelProcAddrTable, ze_kernel_dditable_t)
     table->pfnCreate = zeKernelCreate;
     table->pfnDestroy = zeKernelDestroy;
-    table->pfnSetCacheConfig = zeKernelSetCacheConfig;
     table->pfnSetGroupSize = zeKernelSetGroupSize;
-    table->pfnSuggestGroupSize = zeKernelSuggestGroupSize;
-    table->pfnSuggestMaxCooperativeGroupCount = zeKernelSuggestMaxCooperativeGroupCount;
     table->pfnSetArgumentValue = zeKernelSetArgumentValue;
     table->pfnSetIndirectAccess = zeKernelSetIndirectAccess;
-    table->pfnGetIndirectAccess = zeKernelGetIndirectAccess;
-    table->pfnGetSourceAttributes = zeKernelGetSourceAttributes;
     table->pfnGetProperties = zeKernelGetProperties;
-    table->pfnGetName = zeKernelGetName;
-END
-
-TABLE(zeGetKernelExpProcAddrTable, ze_kernel_exp_dditable_t)
-    table->pfnSetGlobalOffsetExp = zeKernelSetGlobalOffsetExp;
 END
 
 TABLE(zeGetMemProcAddrTable, ze_mem_dditable_t)
-    table->pfnAllocShared = zeMemAllocShared;
     table->pfnAllocDevice = zeMemAllocDevice;
     table->pfnAllocHost = zeMemAllocHost;
     table->pfnFree = zeMemFree;
-    table->pfnGetAllocProperties = zeMemGetAllocProperties;
-    table->pfnGetAddressRange = zeMemGetAddressRange;
-    table->pfnFreeExt = zeMemFreeExt;
 END
 
+EMPTY(zeGetEventPoolProcAddrTable, ze_event_pool_dditable_t)
+EMPTY(zeGetEventProcAddrTable, ze_event_dditable_t)
+EMPTY(zeGetEventExpProcAddrTable, ze_event_exp_dditable_t)
+EMPTY(zeGetKernelExpProcAddrTable, ze_kernel_exp_dditable_t)
 EMPTY(zeGetDeviceExpProcAddrTable, ze_device_exp_dditable_t)
 EMPTY(zeGetImageProcAddrTable, ze_image_dditable_t)
 EMPTY(zeGetImageExpProcAddrTable, ze_image_exp_dditable_t)

@@ -1,25 +1,21 @@
 // @ts-check
 // Set-up in its own cache, and what uses its result.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runTwiceAtOnce } from '../../vulkan/test/at-once.mjs';
+import { describeSetUp, describeWithoutCompiler } from '../../vulkan/test/describe-setup.mjs';
 import { driver } from '../lib/cache.mjs';
 import { setUp } from '../setup.mjs';
 
-const script = fileURLToPath(new URL('../setup.mjs', import.meta.url));
 const runScript = fileURLToPath(new URL('../run.mjs', import.meta.url));
-const cacheModule = new URL('../lib/cache.mjs', import.meta.url).href;
 const preloadModule = new URL('../preload.mjs', import.meta.url).href;
 const here = fileURLToPath(new URL('.', import.meta.url));
 
 const folder = mkdtempSync(join(tmpdir(), 'concord-level-zero-setup-'));
 const cache = join(folder, 'cache');
-const file = (/** @type {string[]} */ ...path) => join(cache, ...path);
 const env = { ...process.env, CONCORD_LEVEL_ZERO_CACHE: cache };
 
 /** @param {string[]} args @param {Record<string, string>} [more] */
@@ -32,63 +28,24 @@ function node(args, more) {
   return { status, stdout, stderr };
 }
 
-const success = { status: 0, stdout: expect.stringContaining('level-zero-cpu: the driver is ready: '), stderr: '' };
-
-/** Asked in another process: this one's cache is the checkout's. */
-function isReady() {
-  const code = `import(${JSON.stringify(cacheModule)}).then(({ readyDriver }) => console.log(!!readyDriver()))`;
-  return node(['-e', code]).stdout === 'true\n';
-}
-
-/** Changes what set-up noted. @param {object} change */
-function note(change) {
-  const noted = JSON.parse(readFileSync(file('ready.json'), 'utf8'));
-  writeFileSync(file('ready.json'), JSON.stringify({ ...noted, ...change }));
-}
+/** @type {import('../../vulkan/test/describe-setup.mjs').SetUp} */
+const levelZero = {
+  script: fileURLToPath(new URL('../setup.mjs', import.meta.url)),
+  cache,
+  env,
+  folder: cache,
+  ready: 'cache.readyDriver()',
+  cacheModule: new URL('../lib/cache.mjs', import.meta.url).href,
+  makes: 'building the driver',
+  isReady: 'level-zero-cpu: the driver is ready: ',
+  library: 'libze_concord_cpu.so',
+  others: ['libze_concord_cpu.so'],
+};
 
 beforeAll(() => expect(setUp()).toBe(true));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('two runs at once: one waits for the other, and what a stopped run left is cleared away', async () => {
-  mkdirSync(file('work'), { recursive: true });
-  writeFileSync(file('work', 'half'), '');
-  const { codes, count } = await runTwiceAtOnce([script], env);
-  expect(codes).toEqual([0, 0]);
-  expect([count('building the driver'), count('waiting for it'), count('is ready')]).toEqual([1, 1, 2]);
-  expect(existsSync(file('work'))).toBe(false);
-});
-
-test('a second run does nothing', () => {
-  const before = statSync(file('ready.json')).mtimeMs;
-  const result = node([script]);
-  expect(result).toEqual(success);
-  expect(result.stdout.trim().split('\n')).toHaveLength(1);
-  expect(statSync(file('ready.json')).mtimeMs).toBe(before);
-});
-
-test.each([
-  ['a truncated driver', () => truncateSync(file('libze_concord_cpu.so'), 4096)],
-  ['a missing driver', () => rmSync(file('libze_concord_cpu.so'))],
-  ['a note that is cut off', () => truncateSync(file('ready.json'), 100)],
-  ['a library that left the system', () => note({ system: ['/lib/libgone.so.1'] })],
-  ['a driver made from other sources', () => note({ key: '' })],
-])('%s is noticed', (_what, damage) => {
-  const whole = join(folder, 'whole');
-  cpSync(cache, whole, { recursive: true });
-  expect(isReady()).toBe(true);
-  damage();
-  expect(isReady()).toBe(false);
-  rmSync(cache, { recursive: true });
-  renameSync(whole, cache);
-});
-
-test('a damaged driver is mended', () => {
-  const size = statSync(file('libze_concord_cpu.so')).size;
-  truncateSync(file('libze_concord_cpu.so'), 4096);
-  expect(node([script])).toEqual(success);
-  expect(statSync(file('libze_concord_cpu.so')).size).toBe(size);
-  expect(isReady()).toBe(true);
-});
+describeSetUp(levelZero);
 
 const deviceName = `
   import koffi from 'koffi';
@@ -133,20 +90,8 @@ test('nothing is preloaded that is not set up', () => {
   expect(existsSync(driver)).toBe(true);
 });
 
-test('without a compiler, CONCORD_NO_INSTALL=1 names the command and installs nothing', () => {
-  const empty = join(folder, 'empty');
-  // A PATH without cc; apt-get is not on it either, so an attempt to install could only fail in other words.
-  const programs = join(folder, 'bin');
-  mkdirSync(programs);
-  symlinkSync('/usr/bin/flock', join(programs, 'flock'));
-  const { status, stdout, stderr } = node([script], {
-    CONCORD_LEVEL_ZERO_CACHE: empty,
-    PATH: programs,
-    CONCORD_NO_INSTALL: '1',
-  });
-  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toMatch(
-    /^level-zero-cpu: not available: gcc missing; run: (sudo )?apt-get install -y --no-install-recommends gcc\n$/,
-  );
-  expect(existsSync(join(empty, 'libze_concord_cpu.so'))).toBe(false);
-});
+describeWithoutCompiler(
+  levelZero,
+  join(folder, 'bin'),
+  /^level-zero-cpu: not available: gcc missing; run: (sudo )?apt-get install -y --no-install-recommends gcc\n$/,
+);

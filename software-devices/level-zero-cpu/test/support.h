@@ -30,7 +30,7 @@
 
 /* As in the driver's README. */
 typedef struct {
-    uint64_t contexts, queues, lists, fences, event_pools, events, modules, kernels;
+    uint64_t contexts, queues, lists, fences, modules, kernels;
     uint64_t allocations, allocated_bytes, launches, copies;
 } live_objects;
 
@@ -81,17 +81,13 @@ static inline uint64_t now(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static inline ze_command_queue_handle_t make_queue_of(ze_context_handle_t in, ze_command_queue_mode_t mode)
-{
-    ze_command_queue_handle_t queue;
-    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, .mode = mode};
-    OK(zeCommandQueueCreate(in, device, &desc, &queue));
-    return queue;
-}
-
 static inline ze_command_queue_handle_t make_queue(void)
 {
-    return make_queue_of(context, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    ze_command_queue_handle_t queue;
+    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                          .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+    OK(zeCommandQueueCreate(context, device, &desc, &queue));
+    return queue;
 }
 
 static inline ze_command_list_handle_t make_list(void)
@@ -99,14 +95,6 @@ static inline ze_command_list_handle_t make_list(void)
     ze_command_list_handle_t list;
     const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
     OK(zeCommandListCreate(context, device, &desc, &list));
-    return list;
-}
-
-static inline ze_command_list_handle_t make_immediate(ze_command_queue_mode_t mode)
-{
-    ze_command_list_handle_t list;
-    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, .mode = mode};
-    OK(zeCommandListCreateImmediate(context, device, &desc, &list));
     return list;
 }
 
@@ -118,33 +106,11 @@ static inline ze_fence_handle_t make_fence(ze_command_queue_handle_t queue)
     return fence;
 }
 
-static inline ze_event_pool_handle_t make_pool(uint32_t count)
-{
-    ze_event_pool_handle_t pool;
-    const ze_event_pool_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
-                                       .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP,
-                                       .count = count};
-    OK(zeEventPoolCreate(context, &desc, 1, &device, &pool));
-    return pool;
-}
-
-static inline ze_event_handle_t make_event(ze_event_pool_handle_t pool, uint32_t index)
-{
-    ze_event_handle_t event;
-    const ze_event_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
-                                  .index = index,
-                                  .signal = ZE_EVENT_SCOPE_FLAG_HOST,
-                                  .wait = ZE_EVENT_SCOPE_FLAG_HOST};
-    OK(zeEventCreate(pool, &desc, &event));
-    return event;
-}
-
-static inline void *make_shared(size_t bytes)
+static inline void *make_host(size_t bytes)
 {
     void *memory;
-    const ze_device_mem_alloc_desc_t device_desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
-    const ze_host_mem_alloc_desc_t host_desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
-    OK(zeMemAllocShared(context, &device_desc, &host_desc, bytes, 0, device, &memory));
+    const ze_host_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    OK(zeMemAllocHost(context, &desc, bytes, 0, &memory));
     return memory;
 }
 
@@ -154,6 +120,15 @@ static inline void *make_device(size_t bytes)
     const ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
     OK(zeMemAllocDevice(context, &desc, bytes, 0, device, &memory));
     return memory;
+}
+
+/* Closes a list, executes it and waits for its end; then it is reset. */
+static inline void run_list(ze_command_queue_handle_t queue, ze_command_list_handle_t list)
+{
+    OK(zeCommandListClose(list));
+    OK(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    OK(zeCommandQueueSynchronize(queue, UINT64_MAX));
+    OK(zeCommandListReset(list));
 }
 
 /* The content of a small file; its size in `bytes`. */

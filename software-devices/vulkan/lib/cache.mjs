@@ -1,18 +1,10 @@
 // @ts-check
 // Where the devices lie, and whether they are whole. Cheap, as every test run asks.
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { keyOf, readStamp } from './stamp.mjs';
 
 /** @typedef {'lavapipe' | 'swiftshader'} Device */
-/**
- * @typedef {object} Stamp what set-up notes in a finished device folder
- * @property {string} key what it was made for and from, see {@link stampKey}
- * @property {string} version of the driver, for people
- * @property {Record<string, number>} files bytes of each file, by its path in the folder
- * @property {string[]} system paths of the system's libraries that the driver needs
- */
 
 /** @type {readonly Device[]} */
 export const devices = ['lavapipe', 'swiftshader'];
@@ -32,29 +24,7 @@ export const folderOf = (device) => join(cache, device);
 export const shimOf = (device) => join(folderOf(device), 'libvulkan.so.1');
 
 /** Devices are made anew on another system and by other sources. */
-export function stampKey() {
-  const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
-  for (const file of ['/etc/os-release', path('make.mjs'), sources.shim, sources.probe])
-    if (existsSync(file)) hash.update(readFileSync(file));
-  return hash.digest('hex');
-}
+export const stampKey = () => keyOf([path('make.mjs'), sources.shim, sources.probe]);
 
-/**
- * The notes of set-up about a device, or undefined where the device is missing, damaged, or of another system.
- *
- * @param {Device} device
- * @returns {Stamp | undefined}
- */
-export function readyDevice(device) {
-  try {
-    /** @type {Stamp} */
-    const stamp = JSON.parse(readFileSync(join(folderOf(device), 'ready.json'), 'utf8'));
-    const whole = Object.entries(stamp.files).every(
-      ([file, size]) => statSync(join(folderOf(device), file)).size === size,
-    );
-    return whole && stamp.system.every((file) => existsSync(file)) && stamp.key === stampKey() ? stamp : undefined;
-  } catch {
-    // A file is missing, or the note is cut off: not ready.
-    return undefined;
-  }
-}
+/** The notes of set-up about a device, or undefined where it is missing, damaged, or of another system. @param {Device} device */
+export const readyDevice = (device) => readStamp(folderOf(device), stampKey);

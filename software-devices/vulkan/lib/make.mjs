@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFile
 import { basename, join } from 'node:path';
 import { cache, folderOf, readyDevice, sources, stampKey } from './cache.mjs';
 import { packageField, PackageStore, unpack } from './packages.mjs';
-import { attempt, isUbuntu, run, say } from './system.mjs';
+import { attempt, installPackages, isUbuntu, run, say } from './system.mjs';
 
 /** @typedef {import('./cache.mjs').Device} Device */
 
@@ -63,25 +63,13 @@ export function makeDevices(wanted) {
 }
 
 function makeTools() {
-  ensureCompiler();
+  if (!attempt('cc', ['--version']).ok) {
+    const texts = { lacking: 'there is no C compiler', title: 'a C compiler' };
+    installPackages(say, ['gcc', 'libc6-dev'], texts);
+  }
   const [file = ''] = packages.download(['libvulkan-dev']);
   unpack(file, headers, ['./usr/include/vulkan/*', './usr/include/vk_video/*']);
   run('cc', [...compile, '-o', join(work, 'probe'), sources.probe]);
-}
-
-function ensureCompiler() {
-  if (attempt('cc', ['--version']).ok) return;
-  const command = 'apt-get install -y --no-install-recommends gcc libc6-dev';
-  const isRoot = process.getuid?.() === 0;
-  if (!isRoot || process.env['CONCORD_NO_INSTALL'])
-    throw new Error(`there is no C compiler; run: ${isRoot ? '' : 'sudo '}${command}`);
-  say(`installing a C compiler: ${command}`);
-  const install = () => attempt('apt-get', command.split(' ').slice(1), { env: { DEBIAN_FRONTEND: 'noninteractive' } });
-  if (install().ok) return;
-  say('reading the package lists anew: apt-get update');
-  attempt('apt-get', ['update', '-qq']);
-  const { ok, reason } = install();
-  if (!ok) throw new Error(`the C compiler could not be installed: ${reason}`);
 }
 
 /** @param {Device} device */

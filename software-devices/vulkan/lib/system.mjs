@@ -58,3 +58,26 @@ export function unsupported() {
 /** Returns whether this is Ubuntu or a child of it. */
 export const isUbuntu = () =>
   existsSync('/etc/os-release') && /^(ID|ID_LIKE)=.*\bubuntu\b/m.test(readFileSync('/etc/os-release', 'utf8'));
+
+/**
+ * Installs packages of Debian, as root.
+ *
+ * @param {(line: string) => void} sayStep
+ * @param {readonly string[]} packages
+ * @param {{ lacking: string, title: string }} texts what is not here, and what is installed, for people
+ * @throws {Error} with the command to run, where it may not or cannot
+ */
+export function installPackages(sayStep, packages, { lacking, title }) {
+  const args = ['install', '-y', '--no-install-recommends', ...packages];
+  const command = `apt-get ${args.join(' ')}`;
+  const isRoot = process.getuid?.() === 0;
+  if (!isRoot || process.env['CONCORD_NO_INSTALL'])
+    throw new Error(`${lacking}; run: ${isRoot ? '' : 'sudo '}${command}`);
+  sayStep(`installing ${title}: ${command}`);
+  const install = () => attempt('apt-get', args, { env: { DEBIAN_FRONTEND: 'noninteractive' } });
+  if (install().ok) return;
+  sayStep('reading the package lists anew: apt-get update');
+  attempt('apt-get', ['update', '-qq']);
+  const { ok, reason } = install();
+  if (!ok) throw new Error(`${title} could not be installed: ${reason}`);
+}

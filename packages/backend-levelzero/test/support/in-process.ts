@@ -1,40 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
+import { programsOf } from '../../../backend-core/test/built-package.ts';
 
-const ROOT = join(import.meta.dirname, '../../../..');
-const INDEX = JSON.stringify(join(import.meta.dirname, '../../dist/index.js'));
-
-/** The exit of a program, and its output. */
-export interface Ended {
-  readonly code: number | null;
-  readonly signal: string | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/**
- * Runs a program with the built package in its own process, on the device of these tests. `source` is the body of a
- * module that has `LevelZeroBackend`, `LevelZeroClient`, `levelZero` and `INDEX`, the URL of the package.
- */
-export async function runProgram(source: string, env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  const program = `
-    const INDEX = (await import('node:url')).pathToFileURL(${INDEX}).href;
-    const { LevelZeroBackend, LevelZeroClient, levelZero } = await import(INDEX);
-    ${source}
-  `;
-  // What these tests use themselves is inherited: ZE_ENABLE_ALT_DRIVERS is set in this process.
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
-    cwd: ROOT,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    // Well below the 60 s of a wait, whose timer must not keep the process alive.
-    timeout: 25_000,
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (text: Buffer) => (stdout += text.toString()));
-  child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
-  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
-  return { code, signal, stdout, stderr };
-}
+/** Runs a program on the device of these tests: ZE_ENABLE_ALT_DRIVERS is set in this process, and inherited. */
+export const runProgram = programsOf(join(import.meta.dirname, '../..'), [
+  'LevelZeroBackend',
+  'LevelZeroClient',
+  'levelZero',
+]);

@@ -6,8 +6,6 @@ const COUNTERS = [
   'queues',
   'lists',
   'fences',
-  'eventPools',
-  'events',
   'modules',
   'kernels',
   'allocations',

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { instructionsOf } from '../../test/support/instructions.ts';
+import { thrown } from '../../test/support/thrown.ts';
 import { needSpirvTools, spirvDis } from '../../test/support/spirv-tools.ts';
 import type { FunctionBuilder } from '../function-builder.ts';
 import { Op } from '../generated/opcodes.ts';
 import { ModuleBuilder } from '../module-builder.ts';
-import { SpirvError } from '../spirv-error.ts';
 import type { Type } from '../type.ts';
 import type { Value } from '../value.ts';
 
@@ -16,15 +16,7 @@ function write(pointee: (module: ModuleBuilder) => Type, code: Code): ModuleBuil
   return module;
 }
 
-function misuse(pointee: (module: ModuleBuilder) => Type, code: Code): string {
-  try {
-    write(pointee, code);
-  } catch (error) {
-    if (error instanceof SpirvError) return error.message;
-    throw error;
-  }
-  return 'nothing thrown';
-}
+const misuse = (pointee: (module: ModuleBuilder) => Type, code: Code): string => thrown(() => write(pointee, code));
 
 const half = (module: ModuleBuilder): Type => module.float(16);
 const u32 = (module: ModuleBuilder): Type => module.int(32);

@@ -1,29 +1,20 @@
 // @ts-check
 // All cases, by what they are about.
-import { compilers } from './cases-compilers.mjs';
-import { control, specialization } from './cases-control.mjs';
+import { compilers, kernelArguments, rewritten, specialization } from './cases-code.mjs';
 import { groups } from './cases-groups.mjs';
 import { intel } from './cases-intel.mjs';
-import { memory } from './cases-memory.mjs';
-import { numbers } from './cases-numbers.mjs';
-import { shuffles } from './cases-shuffles.mjs';
-import { slots } from './cases-slots.mjs';
-import { subgroups } from './cases-subgroups.mjs';
-import { vectors } from './cases-vectors.mjs';
+import { slots, subgroups } from './cases-subgroups.mjs';
 
 /** @type {Record<string, import('./harness.mjs').Case[]>} */
 export const casesByTopic = {
-  numbers,
-  vectors,
-  control,
+  rewritten,
+  kernelArguments,
   specialization,
-  memory,
+  compilers,
   groups,
   subgroups,
-  shuffles,
   slots,
   intel,
-  compilers,
 };
 
 export const cases = Object.values(casesByTopic).flat();

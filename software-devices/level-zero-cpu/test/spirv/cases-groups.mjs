@@ -11,7 +11,6 @@ function builtin(
   /** @type {string} */ name,
   /** @type {number} */ axis,
   /** @type {(x: number, y: number, z: number) => number} */ value,
-  /** @type {number[]} */ offset = [0, 0, 0],
 ) {
   const groups = [2, 3, 2];
   const size = [4, 2, 1];
@@ -22,16 +21,14 @@ function builtin(
     ? `%v = OpLoad %${name === 'WorkDim' ? 'i32' : 'i64'} %builtin_${name}\n%y = ${name === 'WorkDim' ? 'OpCopyObject %i32 %v' : 'OpUConvert %i32 %v'}`
     : `%v = OpLoad %v3i64 %builtin_${name}\n%v0 = OpCompositeExtract %i64 %v ${axis}\n%y = OpUConvert %i32 %v0`;
   return {
-    name: `${name} ${linear ? '' : 'xyz'[axis]}${offset[0] ? ' with an offset' : ''}`.trim(),
+    name: `${name} ${linear ? '' : 'xyz'[axis]}`.trim(),
     text: moduleText({
       parameters: ['pg_i32'],
       body: `${load}
         %gid3 = OpLoad %v3i64 %builtin_GlobalInvocationId
-        %off3 = OpLoad %v3i64 %builtin_GlobalOffset
-        %at3 = OpISub %v3i64 %gid3 %off3
-        %gx = OpCompositeExtract %i64 %at3 0
-        %gy = OpCompositeExtract %i64 %at3 1
-        %gz = OpCompositeExtract %i64 %at3 2
+        %gx = OpCompositeExtract %i64 %gid3 0
+        %gy = OpCompositeExtract %i64 %gid3 1
+        %gz = OpCompositeExtract %i64 %gid3 2
         %plane = OpIMul %i64 %gz #i64:${total[1]}
         %row = OpIAdd %i64 %plane %gy
         %before = OpIMul %i64 %row #i64:${total[0]}
@@ -42,7 +39,6 @@ function builtin(
     args: [{ type: 'i32', values: values.map(() => -1) }],
     groups,
     size,
-    offset,
     expected: [{ arg: 0, values }],
   };
 }
@@ -177,64 +173,11 @@ const many = {
   expected: [{ arg: 0, values: [210000] }],
 };
 
-/** Asynchronous copies of a group, which PoCL has. */
-const asynchronous = {
-  name: 'asynchronous copy of a group',
-  text: moduleText({
-    parameters: ['pg_i32', 'pg_i32'],
-    capabilities: ['Groups'],
-    declare: `%local = OpVariable %pw_a8_i32 Workgroup
-      %event = OpTypeEvent
-      %event_pointer = OpTypePointer Function %event
-      %none = OpConstantNull %event`,
-    variables: '%place = OpVariable %event_pointer Function',
-    body: `
-      %lid3 = OpLoad %v3i64 %builtin_LocalInvocationId
-      %lid = OpCompositeExtract %i64 %lid3 0
-      %first = OpInBoundsAccessChain %pw_i32 %local #i64:0
-      %e = OpGroupAsyncCopy %event #i32:2 %first %p0 #i64:8 #i64:1 %none
-      OpStore %place %e
-      OpGroupWaitEvents #i32:2 #i32:1 %place
-      %other = OpISub %i64 #i64:7 %lid
-      %theirs = OpInBoundsAccessChain %pw_i32 %local %other
-      %y = OpLoad %i32 %theirs Aligned 4
-      %to = OpInBoundsPtrAccessChain %pg_i32 %p1 %lid
-      OpStore %to %y Aligned 4`,
-  }),
-  args: [
-    { type: 'i32', values: range(8) },
-    { type: 'i32', values: range(8) },
-  ],
-  groups: [1, 1, 1],
-  size: [8, 1, 1],
-  expected: [{ arg: 1, values: range(8).reverse() }],
-};
-
-/** Fence between two stores: nothing to see but that it builds and runs. */
-const fence = {
-  name: 'memory barrier',
-  text: moduleText({
-    parameters: ['pg_i32'],
-    body: `OpStore %p0 #i32:1 Aligned 4
-      OpMemoryBarrier #i32:1 #i32:520
-      %a = OpLoad %i32 %p0 Aligned 4
-      %b = OpIAdd %i32 %a #i32:1
-      OpStore %p0 %b Aligned 4`,
-  }),
-  args: [{ type: 'i32', values: [0] }],
-  groups: [1, 1, 1],
-  size: [1, 1, 1],
-  expected: [{ arg: 0, values: [2] }],
-};
-
 /** @type {Case[]} */
 export const groups = [
   builtin('GlobalInvocationId', 0, (x) => x),
   builtin('GlobalInvocationId', 1, (_, y) => y),
   builtin('GlobalInvocationId', 2, (_x, _y, z) => z),
-  builtin('GlobalInvocationId', 0, (x) => x + 10, [10, 20, 30]),
-  builtin('GlobalInvocationId', 2, (_x, _y, z) => z + 30, [10, 20, 30]),
-  builtin('GlobalOffset', 1, () => 20, [10, 20, 30]),
   builtin('LocalInvocationId', 0, (x) => x % 4),
   builtin('LocalInvocationId', 1, (_, y) => y % 2),
   builtin('WorkgroupId', 0, (x) => Math.floor(x / 4)),
@@ -254,6 +197,4 @@ export const groups = [
   tree(256),
   large,
   many,
-  asynchronous,
-  fence,
 ];

@@ -93,18 +93,18 @@ const twice = (/** @type {string} */ text) => {
 };
 
 const called = { declare: local, functions: direct, body: `${call}${wanted}` };
-const groupNonUniform = [
-  'GroupNonUniform',
-  'GroupNonUniformArithmetic',
-  'GroupNonUniformBallot',
-  'GroupNonUniformShuffle',
-];
+const exchanges = {
+  capabilities: ['Groups', 'SubgroupDispatch', 'SubgroupShuffleINTEL'],
+  extensions: ['SPV_INTEL_subgroups'],
+};
 
 /** %e is what a sum, a broadcast and a shuffle of the numbers of a sub-group give together, of %x. */
 const exchange = `
-  %sum = OpGroupNonUniformIAdd %i32 #i32:3 Reduce %x
-  %second = OpGroupNonUniformBroadcast %i32 #i32:3 %x #i32:1
-  %third = OpGroupNonUniformShuffleXor %i32 #i32:3 %x #i32:3
+  %lane = OpBitwiseAnd %i32 %x #i32:7
+  %partner = OpBitwiseXor %i32 %lane #i32:3
+  %sum = OpGroupIAdd %i32 #i32:3 Reduce %x
+  %second = OpGroupBroadcast %i32 #i32:3 %x #i32:1
+  %third = OpSubgroupShuffleINTEL %i32 %x %partner
   %sums = OpBitwiseXor %i32 %sum %second
   %e = OpBitwiseXor %i32 %sums %third`;
 const exchanged = `
@@ -126,33 +126,32 @@ export const manyGroups = [
   {
     name: 'sub-group operations',
     text: kernel({
-      capabilities: groupNonUniform,
+      ...exchanges,
       body: `%x = OpCopyObject %i32 %n${exchange}\n%y = OpCopyObject %i32 %e${exchanged}`,
     }),
-    version: '1.3',
+    version: '1.1',
     expected: exchangeOf,
     localBytes: 4096,
   },
   {
-    name: 'sub-group operations and a fence in a function',
+    name: 'sub-group operations in a function',
     text: typed(
       kernel({
-        capabilities: groupNonUniform,
+        ...exchanges,
         functions: `
           %turned_type = OpTypeFunction %i32 %i32 %i64
           %turned = OpFunction %i32 None %turned_type
           %x = OpFunctionParameter %i32
           %unused = OpFunctionParameter %i64
           %t_start = OpLabel${exchange}
-          OpMemoryBarrier #i32:1 #i32:520
           OpReturnValue %e
           OpFunctionEnd`,
         body: `${call}${exchanged}`,
       }),
     ),
-    version: '1.3',
+    version: '1.1',
     expected: exchangeOf,
-    localBytes: 4100,
+    localBytes: 4096,
   },
   { name: 'a variable in a function', text: typed(kernel(called)), expected: opposite, localBytes: ITEMS * 4 },
   {

@@ -1,33 +1,12 @@
 // @ts-check
-// Compiles the engine with its harness, assembles modules, and runs cases in one process.
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// Assembles modules, and runs cases in one process: see ../run-modules.c.
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 
+import { driver } from '../../lib/cache.mjs';
+import { runProgram } from '../programs.mjs';
 import { bytesOf, decode, encode } from './values.mjs';
-
-const path = (/** @type {string} */ relative) => fileURLToPath(new URL(relative, import.meta.url));
-const source = path('../../src/');
-
-/** A folder of this test file's own; gone when `done` is called. @param {string} name */
-export function temporaryFolder(name) {
-  const folder = mkdtempSync(join(tmpdir(), `level-zero-cpu-${name}-`));
-  return { folder, done: () => rmSync(folder, { recursive: true, force: true }) };
-}
-
-/** Compiles the engine alone, without the driver around it. @param {string} folder @param {string[]} flags @param {string} main */
-export function compileEngine(folder, flags = ['-O1'], main = 'engine-run') {
-  const sources = readdirSync(source).filter((name) => /^(engine|spirv|subgroup).*\.c$/.test(name));
-  const libraries = readFileSync(join(source, 'LINK'), 'utf8').trim().split(/\s+/);
-  const program = join(folder, main);
-  const files = [...sources.map((name) => join(source, name)), path(`../${main}.c`)];
-  execFileSync('gcc', ['-std=c11', '-Wall', '-Wextra', '-Werror', ...flags, ...files, '-o', program, ...libraries]);
-  return program;
-}
 
 /** @typedef {{ name: string, text: string, version?: string }} Source a module as assembly; version is such as 1.2 */
 
@@ -59,7 +38,6 @@ export const assemble = (folder, name, assembly, version = '1.2') =>
  * @property {{ type: string, values: readonly (number | bigint)[], as?: 'buffer' | 'value' | 'local' | 'null', offset?: number }[]} args
  * @property {number[]} groups
  * @property {number[]} size
- * @property {number[]} [offset]
  * @property {string} [constants] "id:hex" words
  * @property {{ arg: number, values: readonly (number | bigint)[], tolerance?: number }[]} expected
  */
@@ -75,7 +53,7 @@ export const scriptOf = (one, file) => [
   `module ${file} ${one.constants ?? ''}`.trimEnd(),
   'kernel main',
   ...one.args.map(argumentLine),
-  `launch ${[...one.groups, ...one.size, ...(one.offset ?? [])].join(' ')}`,
+  `launch ${[...one.groups, ...one.size].join(' ')}`,
   ...one.expected.map(({ arg }) => `read ${arg}`),
 ];
 
@@ -98,49 +76,35 @@ export function answersIn(output) {
     });
 }
 
-/** Runs lines through the harness. @param {string} program @param {string[]} script @param {NodeJS.ProcessEnv} env */
-export function runScript(program, script, env = {}) {
-  const ran = spawnSync(program, {
-    input: script.join('\n'),
-    encoding: 'utf8',
-    env: { ...process.env, ...env },
-    maxBuffer: 1 << 28,
-  });
-  return { output: ran.stdout, errors: ran.stderr, status: ran.status, signal: ran.signal };
-}
+/**
+ * Runs lines through the program.
+ *
+ * @param {string} program
+ * @param {string[]} script
+ * @param {Record<string, string>} [env]
+ * @param {string} [file] of another driver
+ */
+export const runScript = (program, script, env = {}, file = driver) =>
+  runProgram(program, [], file, env, script.join('\n'));
 
-/** Runs all cases in one process. @param {string} program @param {string} folder @param {readonly Case[]} cases @param {NodeJS.ProcessEnv} env */
-export function runCases(program, folder, cases, env = {}) {
+/**
+ * Runs cases in one process.
+ *
+ * @param {string} program
+ * @param {string} folder
+ * @param {readonly Case[]} cases
+ * @param {Record<string, string>} [env]
+ * @param {string} [file]
+ */
+export function runCases(program, folder, cases, env, file) {
   const files = assembleAll(folder, cases);
-  const script = cases.flatMap((one, at) => scriptOf(one, files[at] ?? ''));
-  const ran = runScript(program, script, env);
-  return { ...ran, answers: answersIn(ran.output) };
-}
-
-/** The same for two halves of the cases at the same time, each in its own process. @param {string} program @param {string} folder @param {readonly Case[]} cases */
-export async function runHalves(program, folder, cases) {
-  const files = assembleAll(folder, cases);
-  const lines = cases.map((one, at) => scriptOf(one, files[at] ?? ''));
-  const middle = Math.ceil(cases.length / 2);
-  const ran = await Promise.all(
-    [lines.slice(0, middle), lines.slice(middle)].map((some) => runScriptAside(program, some.flat())),
+  const { stdout, ...ran } = runScript(
+    program,
+    cases.flatMap((one, at) => scriptOf(one, files[at] ?? '')),
+    env,
+    file,
   );
-  return {
-    errors: ran.map(({ errors }) => errors).join(''),
-    signals: ran.map(({ signal }) => signal),
-    answers: ran.flatMap(({ output }) => answersIn(output)),
-  };
-}
-
-/** @param {string} program @param {string[]} script @returns {Promise<{ output: string, errors: string, signal: string | null }>} */
-async function runScriptAside(program, script) {
-  const child = spawn(program);
-  child.stdin.end(script.join('\n'));
-  // A process that ends early is told by its signal and its answers.
-  child.stdin.on('error', () => {});
-  const ended = once(child, 'close');
-  const [output, errors, [, signal]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  return { output, errors, signal };
+  return { ...ran, answers: answersIn(stdout) };
 }
 
 /** The differences between a case's numbers and what was expected, as lines. @param {Case} one @param {Answer | undefined} answer */
