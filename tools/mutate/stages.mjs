@@ -28,8 +28,8 @@ const USED_BY = /** @type {Readonly<Record<string, readonly string[]>>} */ ({
 
 /** The ops that the name of a file or folder speaks of, and their conformance cases. */
 const CASES_OF = {
-  // Its own file also says what becomes of epilogues.
-  'gemm|cpu-backend': 'gemm|batchedGemm',
+  // The others say what becomes of epilogues, and of products without a sum.
+  'gemm|epilogue|cpu-backend|lower-call': 'gemm|batchedGemm',
   conv2d: 'conv2d',
   attention: 'attention',
   'top-k': 'topK',

@@ -80,6 +80,8 @@ function recordCalls(backend: ComputeBackend, record: (makeCall: () => CallDescr
   let operands: readonly HeardOperand[] = [];
   let isInside = false;
   listenToOperands(backend, (slots) => (operands = slots));
+  // A call in two steps is told as the whole call that it is.
+  Object.defineProperty(backend, 'plan', { value: undefined });
   for (const op of OP_NAMES) {
     const original = (backend[op] as (...given: unknown[]) => void).bind(backend);
     Object.defineProperty(backend, op, {

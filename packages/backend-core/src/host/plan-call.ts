@@ -1,7 +1,9 @@
 import type { ComputeBackend, OpShape, PlannedCall } from '../contract/backend.ts';
 import type { OpName } from '../contract/capabilities.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
+import { readPointers } from '../implement/read-call.ts';
 import type { Kernel, KernelInput } from '../kernel/graph.ts';
+import { readParamList } from '../kernel/read-run-call.ts';
 import { ACCUMULATOR, type EpilogueShape } from '../ops/epilogue.ts';
 import { type DefinedOp, OPS } from '../ops/index.ts';
 
@@ -20,9 +22,11 @@ export function planCall<Op extends OpName>(backend: ComputeBackend, op: Op, sha
 function wholeRun(backend: ComputeBackend, { kernel, ...call }: OpShape<'run'>): PlannedCall {
   const inputs = kernel.inputs.map(({ name }) => name);
   const outputs = kernel.outputs.map(({ name }) => name);
+  const names = [...inputs.map((name) => `inputs.${name}`), ...outputs.map((name) => `outputs.${name}`)];
   return {
-    operands: [...inputs.map((name) => `inputs.${name}`), ...outputs.map((name) => `outputs.${name}`)],
-    launch(pointers, params = []) {
+    operands: names,
+    launch(given, params = []) {
+      const pointers = readPointers(names, given) as readonly DevicePtr[];
       backend.run(kernel, {
         ...call,
         inputs: withPointers(inputs, call.inputs, pointers),
@@ -46,14 +50,16 @@ function wholeCall(backend: ComputeBackend, op: DefinedOp, shape: Fields): Plann
   ];
   return {
     operands: names,
-    launch(pointers, params = []) {
+    launch(given, params = []) {
+      const pointers = readPointers(names, given);
       const at = (name: string): DevicePtr => pointers[names.indexOf(name)] as DevicePtr;
       const call: Record<string, unknown> = { ...shape };
       for (const name of operands) call[name] = at(name);
       if (mask !== undefined) call['mask'] = { ...mask, ptr: at('mask') };
-      if (epilogue !== undefined) {
-        const given = added.map((name) => at(`epilogue.${name}`));
-        const inputs = withPointers(added, epilogue.inputs, given);
+      if (epilogue === undefined) readParamList([], params);
+      else {
+        const own = added.map((name) => at(`epilogue.${name}`));
+        const inputs = withPointers(added, epilogue.inputs, own);
         call['epilogue'] = { ...epilogue, inputs, params: byName(epilogue.kernel, params) };
       }
       (backend[op] as (call: unknown) => void)(call);
@@ -71,5 +77,6 @@ function withPointers(
 }
 
 function byName({ params }: Kernel, values: readonly number[]): Record<string, number> {
-  return Object.fromEntries(params.map(({ name }, index) => [name, values[index] as number]));
+  const checked = readParamList(params, values);
+  return Object.fromEntries(params.map(({ name }, index) => [name, checked[index] as number]));
 }

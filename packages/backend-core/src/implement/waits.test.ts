@@ -69,6 +69,21 @@ describe.each(WAITS)('%s', (op, start) => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('that fails at once leaves no timer and no listener behind', async () => {
+    const h = await hanging();
+    vi.useFakeTimers();
+    const { signal } = new AbortController();
+    const listens = vi.spyOn(signal, 'addEventListener');
+    let wait: Promise<void> | undefined;
+    h.backend.record(() => {
+      wait = start(h, new Uint8Array(4), { signal });
+      wait.catch(() => undefined);
+    });
+    await expectRejection(wait as unknown as Promise<void>, 'INVALID_ARGUMENT', `${op} cannot be recorded`);
+    expect(vi.getTimerCount()).toBe(0);
+    expect(listens).not.toHaveBeenCalled();
+  });
+
   it('an abort rejects with the signal reason', async () => {
     const h = await hanging();
     const controller = new AbortController();

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CpuBackend } from '@concord/backend-cpu';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { IdleBackend, missing, run, working } from '../../test/fakes.ts';
 import type { ConformanceJson } from '../conformance/backend-run.ts';
@@ -165,6 +166,22 @@ describe('several backends', () => {
   test('end at the one that was interrupted, and nothing is written', async () => {
     const signal = AbortSignal.abort();
     const { code, stdout } = await run([...list, '--backend', 'idle,cpu', '--html', '-'], three, { signal });
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+  });
+
+  test('end where they are interrupted between two, and nothing is written', async () => {
+    const controller = new AbortController();
+    class Last extends CpuBackend {
+      override async dispose(): Promise<void> {
+        await super.dispose();
+        controller.abort();
+      }
+    }
+    const { code, stdout } = await run(
+      ['conformance', '--backend', 'last,cpu', '--filter', 'fixed/number/reduce sum', '--html', '-'],
+      [working('last', {}, Last), cpu],
+      { signal: controller.signal },
+    );
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
   });
 

@@ -88,6 +88,9 @@ const list: Entry[] = [
       { input: [1, 16, 11, 13], filter: [36, 3, 3], pad: [1, 0, 2, 1], epilogue: 'bias', view: 'axis 1', dtype },
     ] as Entry,
     ['epilogue', { ...SHAPES[11], epilogue: 'indices', dtype }] as Entry,
+    // The index of a line or column that is the only one, and of the other one.
+    ['epilogue', { input: [2, 3, 1, 9], filter: [4, 1, 3], epilogue: 'indices', dtype }] as Entry,
+    ['epilogue', { input: [2, 3, 9, 1], filter: [4, 3, 1], epilogue: 'indices', dtype }] as Entry,
     ['epilogue-bounded', { ...SHAPES[9], epilogue: 'bias gelu', view: 'axis 1', dtype }] as Entry,
     [
       'epilogue-bounded',

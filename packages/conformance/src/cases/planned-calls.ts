@@ -5,6 +5,7 @@ import { type ConformanceCase, expectThat } from '../harness/case.ts';
 import { behaviour } from '../harness/case-text.ts';
 import { expectThrows } from '../harness/expect-error.ts';
 import { needsOf, SAMPLE_CALLS, withOperands } from '../harness/sample-calls.ts';
+import { listenToOperands, tellOperands } from '../harness/workspace.ts';
 import { callSequenceCases } from '../sequences/call-sequences.ts';
 import { runSequenceCases } from './run/sequences.ts';
 
@@ -18,7 +19,10 @@ function throughPlans(backend: ComputeBackend): ComputeBackend {
     const value: unknown = backend[name as keyof ComputeBackend];
     return typeof value === 'function' ? value.bind(backend) : value;
   };
-  return new Proxy(backend, { get: (_, name) => method(String(name)) });
+  // Of nothing: a proxy may not give other methods than its target has.
+  const through = new Proxy({} as ComputeBackend, { get: (_, name) => method(String(name)) });
+  listenToOperands(through, (operands) => tellOperands(backend, operands));
+  return through;
 }
 
 /** Takes a call apart: its shape, and its addresses by the names that a plan gives its operands. */
