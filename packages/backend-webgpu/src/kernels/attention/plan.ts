@@ -79,7 +79,7 @@ const MAX_ROWS = 2 ** 31;
 export function planAttention(
   call: ResolvedAttention<StorageBuffer>,
   recorder: Recorder,
-  choose: Chooser = chooseVariant,
+  choose: Chooser = chooseOnce(),
 ): void {
   const geometry = geometryOf(call);
   const { headDim, form, seqQ, seqKv } = geometry;
@@ -114,8 +114,15 @@ const whole = ({ batch, heads, seqQ }: Geometry): QueryWindow => ({
   ...{ batch: 0, batches: batch, head: 0, heads, query: 0, queries: seqQ },
 });
 
-function chooseVariant(sizes: AttentionSizes, recorder: Recorder): AttentionVariant {
-  return attentionTables.choose(sizes, recorder);
+/** The windows of a call may be hundreds, and are mostly alike. */
+function chooseOnce(): Chooser {
+  const chosen = new Map<string, AttentionVariant>();
+  return (sizes, recorder) => {
+    const key = Object.values(sizes).join();
+    let variant = chosen.get(key);
+    if (variant === undefined) chosen.set(key, (variant = attentionTables.choose(sizes, recorder)));
+    return variant;
+  };
 }
 
 /** Chooses the kernel for a window. */
