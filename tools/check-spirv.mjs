@@ -50,7 +50,7 @@ Object.assign(process.env, softwareLevelZero({ isWanted: true }));
 const { LevelZeroBackend } = await built('backend-levelzero/dist/index.js');
 const { LevelZeroClient } = await built('backend-levelzero/dist/device/level-zero-client.js');
 const { CommandStream } = await built('backend-levelzero/dist/device/command-stream.js');
-const { allKernels } = await built('backend-levelzero/dist/kernels/all-kernels.js');
+const { allKernels } = await built('backend-levelzero/dist/kernels/families.js');
 const { SAMPLES } = await built('backend-levelzero/dist/kernels/run/sample-calls.js');
 const { BYTES_OF } = await built('backend-core/dist/implement/index.js');
 const { runConformance } = await built('conformance/dist/index.js');

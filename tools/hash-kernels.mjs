@@ -10,12 +10,11 @@ import { root } from './lib/paths.mjs';
 const built = (/** @type {string} */ path) => import(pathToFileURL(join(root, 'packages', path)).href);
 const { BaseBackend } = await built('backend-core/dist/implement/index.js');
 const { runCase, selectCases } = await built('conformance/dist/index.js');
-const wgsl = await built('backend-webgpu/dist/kernels/all-kernels.js');
-const spirv = await built('backend-levelzero/dist/kernels/all-kernels.js');
-const { planCall: planWgsl } = await built('backend-webgpu/dist/kernels/plans.js');
-const { planCall: planSpirv } = await built('backend-levelzero/dist/kernels/plans.js');
+const wgsl = await built('backend-webgpu/dist/kernels/families.js');
+const spirv = await built('backend-levelzero/dist/kernels/families.js');
+const { planCall } = await built('variants/dist/index.js');
 const { allKernels: wasmKernels } = await built('backend-wasm/dist/kernels/all-kernels.js');
-const { DEFAULT_TRAITS } = await built('backend-webgpu/dist/kernels/default-traits.js');
+const { DEFAULT_TRAITS } = await built('backend-webgpu/dist/kernels/recorder.js');
 
 const GPU = { isSoftware: false, hasF16: true, hasSubgroups: true, subgroupSize: 32, maxInvocations: 1024 };
 const CPU = { ...INTEL_TRAITS.tgl, isCpuLike: true, subgroupSizes: [], maxGroupSize: 4096, computeUnits: 4 };
@@ -48,10 +47,12 @@ function kernelsOf(language, traits, log) {
     else log.push(hashOf(codeOf(kernel), numbersOf(uniforms ?? args), groups));
   };
   if (language === 'wasm') return wasmKernels({ traits, launch, temporary: () => 64 });
-  const plan = language === 'wgsl' ? planWgsl : planSpirv;
+  const { FAMILIES } = language === 'wgsl' ? wgsl : spirv;
   const dtypes = ['f32', 'f16', 'bf16', 'i32', 'u32', 'i8', 'u8'];
   const planned = ['gemm', 'conv2dForward', 'attention', 'topK', 'run'].map((kernel) => {
-    const run = (/** @type {object} */ call) => plan({ kernel, call }, { traits, launch, scratch: span, copy() {} });
+    const run = (/** @type {object} */ call) => {
+      planCall(FAMILIES, { kernel, call }, { traits, launch, notePick() {}, scratch: span, copy() {} });
+    };
     return [kernel, { dtypes: kernel === 'run' ? dtypes : dtypes.slice(0, 2), run }];
   });
   return Object.fromEntries(planned);

@@ -66,7 +66,6 @@ export { fromBf16Array, toBf16Array } from './host/bf16.ts';
 export { f16BitsToF32, f32ToF16Bits, fromF16Array, toF16Array } from './host/f16.ts';
 export type { HostArray, HostArrays, HostData } from './host/stored-array.ts';
 export { download, type DownloadOptions, upload, type UploadOptions } from './host/transfer.ts';
-export { planCall } from './host/plan-call.ts';
 export { type BufferScope, withBuffers } from './host/with-buffers.ts';
 export { formatAttempts } from './registry/format-attempts.ts';
 export type { Attempt, BackendProvider, CreateOptions, ProbeResult } from './registry/provider.ts';

@@ -50,4 +50,5 @@ export { ListCache, type ListKey, ListMap } from './list-map.ts';
 export { BackendLifecycle, type InitResult } from './lifecycle.ts';
 export type { BaseBackendOptions, MemoryMethods } from './memory-methods.ts';
 export type { Operand } from './operand.ts';
+export { planCall } from './plan-call.ts';
 export type { Capture, Sequence } from './capture.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { expectError, expectInvalid } from '../../test/expect-error.ts';
 import { MemoryBackend } from '../../test/memory-backend.ts';
-import { type ComputeBackend, type DevicePtr, type GemmCall, planCall } from '../index.ts';
+import type { ComputeBackend, DevicePtr, GemmCall } from '../index.ts';
 import { defineKernel } from '../kernel/index.ts';
-import type { Launch } from './index.ts';
+import { type Launch, planCall } from './index.ts';
 
 class NotingBackend extends MemoryBackend {
   readonly launches: Launch<Uint8Array>[] = [];

@@ -1,5 +1,5 @@
-import { type ComputeBackend, type DevicePtr, type OpName, type OpShape, planCall } from '@concord/backend-core';
-import { type DefinedOp, OPS } from '@concord/backend-core/implement';
+import type { ComputeBackend, DevicePtr, OpName, OpShape } from '@concord/backend-core';
+import { type DefinedOp, OPS, planCall } from '@concord/backend-core/implement';
 import type { Kernel } from '@concord/backend-core/kernel';
 import { type ConformanceCase, expectThat } from '../harness/case.ts';
 import { behaviour } from '../harness/case-text.ts';

@@ -1,4 +1,5 @@
-import { type AttentionShape, type FloatDType, type MaskField, type MaskView, planCall } from '@concord/backend-core';
+import type { AttentionShape, FloatDType, MaskField, MaskView } from '@concord/backend-core';
+import { planCall } from '@concord/backend-core/implement';
 import { type Plan, Plans, producePlanned } from '../compute/plans.ts';
 import { checkOut, checkSameBackend, hasRows, isApart, type OutOption, produceRows } from '../compute/produce.ts';
 import { checkProduct } from '../products/matmul.ts';

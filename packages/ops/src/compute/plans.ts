@@ -1,5 +1,5 @@
-import { type ComputeBackend, type DevicePtr, type PlannedCall, planCall } from '@concord/backend-core';
-import { ListCache, type ListKey } from '@concord/backend-core/implement';
+import type { ComputeBackend, DevicePtr, PlannedCall } from '@concord/backend-core';
+import { ListCache, type ListKey, planCall } from '@concord/backend-core/implement';
 import type { RunShape } from '@concord/backend-core/kernel';
 import { allocateAs } from '../tensor/allocate.ts';
 import { launch } from '../tensor/errors.ts';

@@ -1,6 +1,6 @@
-import { type DType, planCall, type PlannedCall } from '@concord/backend-core';
+import type { DType, PlannedCall } from '@concord/backend-core';
 import type { GatherView, InputSpecs, Kernel, ParameterSpecs, RunView } from '@concord/backend-core/kernel';
-import { checkFields, readParams } from '@concord/backend-core/implement';
+import { checkFields, planCall, readParams } from '@concord/backend-core/implement';
 import { checkOptions, checkTensor, shown } from '../tensor/arguments.ts';
 import { checkDType, checkShape } from '../tensor/create.ts';
 import { allocateAs } from '../tensor/allocate.ts';

@@ -7,9 +7,9 @@ import {
   type GemmCall,
   type GemmShape,
   isBackendError,
-  planCall,
   type PlannedCall,
 } from '@concord/backend-core';
+import { planCall } from '@concord/backend-core/implement';
 import type { Kernel, RunOperand, RunView } from '@concord/backend-core/kernel';
 import { runFused } from './run-fused.ts';
 

@@ -1,7 +1,7 @@
 import type { ComputeBackend, OpShape, PlannedCall } from '../contract/backend.ts';
 import type { OpName } from '../contract/capabilities.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
-import { readPointers } from '../implement/read-call.ts';
+import { readPointers } from './read-call.ts';
 import type { Kernel, KernelInput } from '../kernel/graph.ts';
 import { readParamList } from '../kernel/read-run-call.ts';
 import { ACCUMULATOR, type EpilogueShape } from '../ops/epilogue.ts';
