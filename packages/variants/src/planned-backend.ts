@@ -19,7 +19,7 @@ import {
 import type { Kernel as RunKernel, RunShape } from '@concord/backend-core/kernel';
 import { type AnyFamily, familiesOf } from './family.ts';
 import { kernelsOf, type LaunchPlan } from './launch-plan.ts';
-import { LaunchPlans, type Planning } from './launch-plans.ts';
+import { type CallPlans, LaunchPlans, type Planning } from './launch-plans.ts';
 import type { DeviceTuning } from './tuning/device-tuning.ts';
 import type { VariantTuning } from './tuning/variant-tuning.ts';
 import type { VariantChooser, VariantPick } from './variant-choice.ts';
@@ -160,16 +160,21 @@ export abstract class PlannedBackend<
 
   protected override doLaunch(launch: Launch<Buffer>): void {
     const plans = this.#plans.ofCall(launch);
+    this.opened.run(launch.opName, this.#readyPlan(plans, launch), launch.operands, plans.params ?? launch.params);
+  }
+
+  /** The plan of a call. One of whose kernels does not build may leave a variant out: then there is another plan. */
+  #readyPlan(plans: CallPlans<Plan>, launch: Launch<Buffer>): Plan {
     let plan = this.#plans.find(plans, launch);
     while (!this.isReady(plan, launch.operands)) plan = this.#plans.of(launch);
-    this.opened.run(launch.opName, plan, launch.operands, plans.params ?? launch.params);
+    return plan;
   }
 
   protected override doSequence(calls: readonly Launch<Buffer>[]): Sequence {
     const planned = calls.map((launch): PlannedCall<Buffer, Plan> => {
       const plans = this.#plans.ofCall(launch);
       const { opName: op, operands } = launch;
-      return { op, operands, plan: this.#plans.find(plans, launch), params: plans.params ?? launch.params };
+      return { op, operands, plan: this.#readyPlan(plans, launch), params: plans.params ?? launch.params };
     });
     return this.opened.sequence(planned);
   }
@@ -208,12 +213,13 @@ export abstract class PlannedBackend<
   }
 
   #kernelOf({ kernel, dtypes, features }: AnyFamily<Recorder, Kernel>): object {
-    const callOf = (call: KernelCall['call']): KernelCall => ({ kernel, call }) as KernelCall;
+    const callOf = (call: KernelCall['call'], inPlaceOf?: readonly number[]): KernelCall =>
+      ({ kernel, call, ...(inPlaceOf === undefined ? {} : { inPlaceOf }) }) as KernelCall;
     return {
       ...features,
       dtypes,
       refuse: (call: KernelCall['call']) => this.#refuse(callOf(call)),
-      prepare: (call: KernelCall['call']) => this.#prepare(callOf(call)),
+      prepare: (call: KernelCall['call'], inPlaceOf?: readonly number[]) => this.#prepare(callOf(call, inPlaceOf)),
     };
   }
 

@@ -6,7 +6,7 @@ import { isBackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 import type { InputSpecs, Kernel, ParameterSpecs } from '../kernel/graph.ts';
 import { checkKernel } from '../kernel/check-kernel.ts';
-import { askedOf, checkViewsGiven, keyOfRun, readParamList, type ReadRun, readRun } from '../kernel/read-run-call.ts';
+import { askedOf, checkViewsGiven, keyOfRun, type ReadRun, readRun } from '../kernel/read-run-call.ts';
 import type { RunCall, RunShape } from '../kernel/run-call.ts';
 import { checkedRun } from '../kernel/same-run.ts';
 import type { AttentionCall } from '../ops/attention.ts';
@@ -31,10 +31,10 @@ import {
   pointerNames,
   type ReadCall,
   readCall,
-  readPointers,
+  readOperands,
   withNullOutput,
 } from './read-call.ts';
-import { reading, unreadable } from '../errors/reading.ts';
+import { reading } from '../errors/reading.ts';
 import { RecordMethods } from './record-methods.ts';
 import type { Sequence } from './capture.ts';
 
@@ -108,7 +108,8 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
   }
 
   plan<Op extends OpName>(op: Op, shape: OpShape<Op>): PlannedCall {
-    return this.guard(op, () => reading('the shape', () => this.#planned(checkOneOf('op', op, OP_NAMES), shape)));
+    const own = this.guard('plan', () => checkOneOf('op', op, OP_NAMES));
+    return this.guard(own, () => this.#planned(own, shape));
   }
 
   supports<Op extends OpName>(op: Op, shape?: OpShape<Op> | { readonly dtype?: DType }): Support {
@@ -262,9 +263,11 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
 
   #planOfRunShape(shape: object): { readonly kernel: Kernel; readonly plan: CallPlan } {
     checkCallObject('run', shape);
-    const kernel = checkKernel((shape as RunShape).kernel);
+    const kernel = reading('the kernel', () => checkKernel((shape as RunShape).kernel));
     try {
-      const read = readRun(kernel, shape);
+      const read = reading('the shape', () => readRun(kernel, shape));
+      // The caller's getters may have done anything.
+      this.assertUsable('run');
       const key = keyOfRun(kernel, read);
       return { kernel, plan: this.#knownPlan('run', key) ?? this.#planRun(kernel, read, key) };
     } catch (error) {
@@ -282,6 +285,7 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
       return this.#launcher(op, names, kernel, () => plan);
     }
     const read = readCall(op, shape, true);
+    this.assertUsable(op);
     const plan = this.#knownPlan(op, read.key) ?? this.#planOp(op, read);
     const names = pointerNames(op, read);
     const output = names.indexOf(OPS[op].output);
@@ -305,14 +309,12 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
     const launch = (given: readonly number[], values: readonly number[] = []): void => {
       this.assertUsable(op);
       try {
-        const pointers = readPointers(names, given);
-        const numbers = readParamList(params, values);
+        const { pointers, numbers } = readOperands(names, given, params, values);
         // Either list may be of the caller's making. From here on nothing of it is looked at.
         this.assertUsable(op);
         this.#queue(planOf(pointers), pointers, numbers);
       } catch (error) {
-        const own = unreadable('the operands', error);
-        throw this.failure(op, op === 'run' && kernel !== undefined ? namingKernel(kernel, own) : own);
+        throw this.failure(op, op === 'run' && kernel !== undefined ? namingKernel(kernel, error) : error);
       }
     };
     return Object.freeze({ operands: Object.freeze(names), launch });

@@ -8,6 +8,7 @@ export { describe } from '../contract/checks.ts';
 export { checkFields, nearestName } from '../contract/fields.ts';
 export { annotate } from '../errors/backend-error.ts';
 export type { CheckedRun, ResolvedRun, RunLayout } from '../kernel/checked-run.ts';
+export { reading } from '../errors/reading.ts';
 export { readParams } from '../kernel/read-run-call.ts';
 export type { CheckedAttention, HeadStrides } from '../ops/attention.ts';
 export type { CheckedBinary } from '../ops/binary.ts';

@@ -1,82 +1,96 @@
 import type { ComputeBackend, OpShape, PlannedCall } from '../contract/backend.ts';
-import type { OpName } from '../contract/capabilities.ts';
+import { checkCallObject, checkOneOf } from '../contract/checks.ts';
+import { OP_NAMES, type OpName } from '../contract/capabilities.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
-import { readPointers } from './read-call.ts';
-import type { Kernel, KernelInput } from '../kernel/graph.ts';
-import { readParamList } from '../kernel/read-run-call.ts';
-import { ACCUMULATOR, type EpilogueShape } from '../ops/epilogue.ts';
+import { annotate, toBackendError } from '../errors/backend-error.ts';
+import { reading } from '../errors/reading.ts';
+import { checkKernel } from '../kernel/check-kernel.ts';
+import type { Kernel } from '../kernel/graph.ts';
+import { readRun, viewsByName } from '../kernel/read-run-call.ts';
+import { ReadEpilogue } from '../ops/epilogue.ts';
 import { type DefinedOp, OPS } from '../ops/index.ts';
+import { fieldsOf, pointerNames, readCall, readOperands } from './read-call.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+type Fields = Record<string, unknown>;
 
 /**
  * `backend.plan`, or for a backend without it what makes the whole call each time.
  *
- * @throws {BackendError} INVALID_ARGUMENT, UNSUPPORTED: of a backend without `plan`, when the call is launched
+ * @throws {BackendError} INVALID_ARGUMENT, UNSUPPORTED: of a backend without `plan`, for what the op makes of the shape, when the call
+ *   is launched
  */
 export function planCall<Op extends OpName>(backend: ComputeBackend, op: Op, shape: OpShape<Op>): PlannedCall {
   if (backend.plan !== undefined) return backend.plan(op, shape);
-  return op === 'run' ? wholeRun(backend, shape as OpShape<'run'>) : wholeCall(backend, op, shape as never);
-}
-
-function wholeRun(backend: ComputeBackend, { kernel, ...call }: OpShape<'run'>): PlannedCall {
-  const inputs = kernel.inputs.map(({ name }) => name);
-  const outputs = kernel.outputs.map(({ name }) => name);
-  const names = [...inputs.map((name) => `inputs.${name}`), ...outputs.map((name) => `outputs.${name}`)];
-  return {
-    operands: names,
-    launch(given, params = []) {
-      const pointers = readPointers(names, given) as readonly DevicePtr[];
-      backend.run(kernel, {
-        ...call,
-        inputs: withPointers(inputs, call.inputs, pointers),
-        outputs: withPointers(outputs, call.outputs, pointers.slice(inputs.length)),
-        params: byName(kernel, params),
-      });
-    },
+  const named = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw annotate(toBackendError(error, 'INVALID_ARGUMENT'), { backend: backend.name, op });
+    }
   };
-}
-
-function wholeCall(backend: ComputeBackend, op: DefinedOp, shape: Fields): PlannedCall {
-  const { mask, epilogue } = shape as { mask?: object; epilogue?: EpilogueShape };
-  const { operands, output } = OPS[op];
-  const outputs = operands.indexOf(output);
-  const added = epilogue?.kernel.inputs.flatMap(({ name }: KernelInput) => (name === ACCUMULATOR ? [] : name)) ?? [];
-  const names = [
-    ...operands.slice(0, outputs),
-    ...(mask === undefined ? [] : ['mask']),
-    ...added.map((name) => `epilogue.${name}`),
-    ...operands.slice(outputs),
-  ];
+  const { names, kernel, call } = named(() => (checkOneOf('op', op, OP_NAMES) === 'run' ? ofRun : ofOp)(op, shape));
   return {
     operands: names,
-    launch(given, params = []) {
-      const pointers = readPointers(names, given);
+    launch(given, values = []) {
+      const { pointers, numbers } = named(() => readOperands(names, given, kernel?.params ?? [], values));
+      const params = Object.fromEntries((kernel?.params ?? []).map(({ name }, index) => [name, numbers[index]]));
       const at = (name: string): DevicePtr => pointers[names.indexOf(name)] as DevicePtr;
-      const call: Record<string, unknown> = { ...shape };
-      for (const name of operands) call[name] = at(name);
-      if (mask !== undefined) call['mask'] = { ...mask, ptr: at('mask') };
-      if (epilogue === undefined) readParamList([], params);
-      else {
-        const own = added.map((name) => at(`epilogue.${name}`));
-        const inputs = withPointers(added, epilogue.inputs, own);
-        call['epilogue'] = { ...epilogue, inputs, params: byName(epilogue.kernel, params) };
-      }
-      (backend[op] as (call: unknown) => void)(call);
+      call(backend, at, params);
     },
   };
 }
 
-function withPointers(
-  names: readonly string[],
-  views: Fields | undefined,
-  pointers: readonly DevicePtr[],
-): Record<string, never> {
-  const placed = names.map((name, index) => [name, { ...(views?.[name] as object | undefined), ptr: pointers[index] }]);
-  return Object.fromEntries(placed) as Record<string, never>;
+/** What is known of a call without its pointers, and how it is made with them. */
+interface WholeCall {
+  readonly names: readonly string[];
+  /** The one whose parameters it takes. */
+  readonly kernel: Kernel | undefined;
+  call(backend: ComputeBackend, at: (name: string) => DevicePtr, params: Fields): void;
 }
 
-function byName({ params }: Kernel, values: readonly number[]): Record<string, number> {
-  const checked = readParamList(params, values);
-  return Object.fromEntries(params.map(({ name }, index) => [name, checked[index] as number]));
+function ofRun(_op: OpName, shape: object): WholeCall {
+  checkCallObject('run', shape);
+  const kernel = reading('the kernel', () => checkKernel((shape as OpShape<'run'>).kernel));
+  const read = reading('the shape', () => readRun(kernel, shape));
+  const [inputs, outputs] = [viewsByName(kernel.inputs, read.inputs), viewsByName(kernel.outputs, read.outputs)];
+  const nameOf = (what: string, { name }: { name: string }): string => `${what}.${name}`;
+  const names = [
+    ...kernel.inputs.map((each) => nameOf('inputs', each)),
+    ...kernel.outputs.map((each) => nameOf('outputs', each)),
+  ];
+  const call: WholeCall['call'] = (backend, at, params) => {
+    const placed = (what: string, declared: readonly { name: string }[], views: Fields): Record<string, never> =>
+      Object.fromEntries(
+        declared.map((each) => [each.name, { ...(views[each.name] as object), ptr: at(nameOf(what, each)) }]),
+      ) as Record<string, never>;
+    backend.run(kernel, {
+      shape: read.shape,
+      ...(read.folded === undefined ? {} : { folded: read.folded }),
+      inputs: placed('inputs', kernel.inputs, inputs),
+      outputs: placed('outputs', kernel.outputs, outputs),
+      params: params as Record<string, number>,
+    });
+  };
+  return { names, kernel, call };
+}
+
+function ofOp(op: OpName, shape: object): WholeCall {
+  const own = op as DefinedOp;
+  const read = readCall(own, shape, true);
+  const names = pointerNames(own, read);
+  const { mask, epilogue, ...fields } = fieldsOf(own, read);
+  const kernel = epilogue instanceof ReadEpilogue ? epilogue.kernel : undefined;
+  const call: WholeCall['call'] = (backend, at, params) => {
+    const whole: Fields = { ...fields };
+    for (const name of OPS[own].operands) whole[name] = at(name);
+    if (mask !== undefined) whole['mask'] = { ...(mask as object), ptr: at('mask') };
+    if (epilogue instanceof ReadEpilogue) {
+      const views = viewsByName(epilogue.kernel.inputs, epilogue.inputs);
+      const added = names.filter((name) => name.startsWith('epilogue.')).map((name) => name.slice('epilogue.'.length));
+      const inputs = added.map((name) => [name, { ...views[name], ptr: at(`epilogue.${name}`) }]);
+      whole['epilogue'] = { kernel, inputs: Object.fromEntries(inputs), params };
+    }
+    (backend[own] as (call: unknown) => void)(whole);
+  };
+  return { names, kernel, call };
 }

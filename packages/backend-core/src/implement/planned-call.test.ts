@@ -8,7 +8,10 @@ import { type Launch, planCall } from './index.ts';
 class NotingBackend extends MemoryBackend {
   readonly launches: Launch<Uint8Array>[] = [];
 
+  onLaunch: (() => void) | undefined;
+
   protected override doLaunch(launch: Launch<Uint8Array>): void {
+    this.onLaunch?.();
     this.launches.push(launch);
   }
 }
@@ -119,6 +122,19 @@ describe('a planned call', () => {
     });
     expectError(() => launch(disposing), 'DISPOSED');
     expect(backend.launches).toHaveLength(1);
+  });
+
+  it('says so where the backend itself fails, not the caller', async () => {
+    const { backend, a, b, c } = await opened();
+    const plan = backend.plan('gemm', SHAPE);
+    backend.onLaunch = () => {
+      throw new TypeError('native call failed');
+    };
+    expectError(() => plan.launch([a, b, c]), 'DEVICE_ERROR', 'native call failed');
+    backend.refusals.set('gemm', () => {
+      throw new TypeError('planner failed');
+    });
+    expectError(() => backend.plan('gemm', { ...SHAPE, m: 5 }), 'DEVICE_ERROR', 'planner failed');
   });
 
   it('is recorded as the call is', async () => {

@@ -3,7 +3,8 @@ import { checkFields, hasFields } from '../contract/fields.ts';
 import { invalid } from '../errors/invalid.ts';
 import { unreadable } from '../errors/reading.ts';
 import { addList, addView } from '../kernel/same-run.ts';
-import type { KernelInput } from '../kernel/graph.ts';
+import type { Kernel, KernelInput } from '../kernel/graph.ts';
+import { readParamList } from '../kernel/read-run-call.ts';
 import { ACCUMULATOR, ReadEpilogue, readEpilogue } from '../ops/epilogue.ts';
 import { type DefinedOp, OPS } from '../ops/index.ts';
 import type { CheckedCall, OpDefinition } from '../ops/op-definition.ts';
@@ -58,12 +59,25 @@ export function pointerNames(op: DefinedOp, call: ReadCall): string[] {
 }
 
 /**
- * A copy of the addresses that a planned call is launched with.
+ * Copies of the addresses and parameters that a planned call is launched with.
  *
- * @param names - what they are of
- * @throws {BackendError} INVALID_ARGUMENT for another number of them, and what is no pointer
+ * @param names - what the addresses are of
+ * @throws {BackendError} INVALID_ARGUMENT for another number of them, what is no pointer, and parameters that the kernel does not take
  */
-export function readPointers(names: readonly string[], given: readonly unknown[]): readonly number[] {
+export function readOperands(
+  names: readonly string[],
+  given: readonly unknown[],
+  params: Kernel['params'],
+  values: readonly unknown[],
+): { readonly pointers: readonly number[]; readonly numbers: readonly number[] } {
+  try {
+    return { pointers: readPointers(names, given), numbers: readParamList(params, values) };
+  } catch (error) {
+    throw unreadable('the operands', error);
+  }
+}
+
+function readPointers(names: readonly string[], given: readonly unknown[]): readonly number[] {
   if (!Array.isArray(given) || given.length !== names.length) {
     throw invalid(`launch takes a list of ${names.length} pointers (${names.join(', ')}), got ${describe(given)}`);
   }

@@ -57,12 +57,14 @@ const OPTIONS: OptionKinds = {
 export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOptions = {}): Tensor {
   checkTensors('attention', { q, k, v });
   checkOptions('attention', options, OPTIONS);
+  // Each is read once: what is kept by a key follows from that key alone.
   const { mask, out, scale, causal, offset, window, softcap } = options;
+  const asked = { mask, out, scale, causal, offset, window, softcap };
   const operands = mask === undefined ? [q, k, v] : [q, k, v, mask];
   checkSameBackend('attention', q.backend, operands);
   const ids = [q.layout.id, k.layout.id, v.layout.id, mask?.layout.id ?? 0, out?.layout.id ?? 0];
   const { plan, dtype } = forms.of(q.backend, [...ids, scale, causal, offset, window, softcap], () =>
-    formOf(q, k, v, options),
+    formOf(q, k, v, asked),
   );
   if (plan !== undefined && (out === undefined || isApart(out, operands))) {
     return producePlanned('attention', q.backend, plan, operands, out);
@@ -74,7 +76,7 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOpt
       // No query sees a key.
       if (k.shape[2] === 0) return fillWith('attention', result, 0);
       const [inQ, inK, inV] = [q, k, v].map(withDenseRows) as [Tensor, Tensor, Tensor];
-      const { mask: view, ...shape } = shapeOf(inQ, inK, inV, result, options, dtype);
+      const { mask: view, ...shape } = shapeOf(inQ, inK, inV, result, asked, dtype);
       const places = { q: inQ.ptr, k: inK.ptr, v: inV.ptr, o: result.ptr };
       launch('attention', [q, k, v], () =>
         q.backend.attention({
@@ -87,6 +89,9 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOpt
   });
 }
 
+/** The options, each read. */
+type Asked = { readonly [Name in keyof AttentionOptions]: AttentionOptions[Name] | undefined };
+
 /** All that follows from the layouts of the operands. */
 interface Form {
   readonly dtype: FloatDType;
@@ -96,7 +101,7 @@ interface Form {
 
 const forms = new Plans<Form>();
 
-function formOf(q: Tensor, k: Tensor, v: Tensor, options: AttentionOptions): Form {
+function formOf(q: Tensor, k: Tensor, v: Tensor, asked: Asked): Form {
   const operands = [q, k, v];
   const dtype = checkProduct('attention', operands);
   const [batch = 0, heads = 0, , headDim = 0] = q.shape;
@@ -106,10 +111,10 @@ function formOf(q: Tensor, k: Tensor, v: Tensor, options: AttentionOptions): For
     const shapes = operands.map((each) => shapeText(each.shape)).join(', ');
     throw refuse('attention', `q, k, v must be [batch, heads, length, headDim], k and v alike, got ${shapes}`);
   }
-  checkOut('attention', options.out, q.shape, dtype);
-  const result = options.out?.layout ?? mergedLayout(q, dtype);
+  checkOut('attention', asked.out, q.shape, dtype);
+  const result = asked.out?.layout ?? mergedLayout(q, dtype);
   // Also where there is nothing to do: a mask that does not fit is a mistake there too.
-  const shape = shapeOf(q, k, v, result, options, dtype);
+  const shape = shapeOf(q, k, v, result, asked, dtype);
   if (result.size === 0 || seqKv === 0 || !hasRows(result, dtype) || !operands.every(hasDenseRows))
     return { dtype, plan: undefined };
   const call = launch('attention', operands, () => planCall(q.backend, 'attention', shape));
@@ -121,7 +126,7 @@ function shapeOf(
   k: Tensor,
   v: Tensor,
   result: Pick<Tensor, 'strides'>,
-  { scale, causal = false, offset, mask, window, softcap }: AttentionOptions,
+  { scale, causal = false, offset, mask, window, softcap }: Asked,
   dtype: FloatDType,
 ): AttentionShape & MaskField {
   const [batch = 0, heads = 0, seqQ = 0, headDim = 0] = q.shape;
@@ -139,7 +144,7 @@ function shapeOf(
 
 /** Heads of one query side by side in memory. */
 function mergedLayout({ shape }: Tensor, dtype: FloatDType): SharedLayout {
-  const [, heads = 0, seqQ = 0, headDim = 0] = shape;
+  const [, heads, seqQ, headDim] = shape.map((size) => Math.max(1, size)) as [number, number, number, number];
   const row = heads * headDim;
   return sharedLayout(shape, [seqQ * row, headDim, row, 1], dtype);
 }

@@ -76,11 +76,15 @@ export function producePlanned(
 ): Tensor {
   if (out !== undefined) checkSameBackend(op, backend, [out]);
   const pointers: DevicePtr[] = [];
-  for (let index = 0; index < inputs.length; index++) pointers.push((inputs[index] as Tensor).ptr);
+  launch(op, inputs, () => {
+    for (let index = 0; index < inputs.length; index++) pointers.push((inputs[index] as Tensor).ptr);
+  });
   const result = out ?? allocateAs(op, backend, layout);
   try {
-    pointers.push(result.ptr);
-    launch(op, inputs, () => call.launch(pointers, params));
+    launch(op, inputs, () => {
+      pointers.push(result.ptr);
+      call.launch(pointers, params);
+    });
   } catch (error) {
     if (out === undefined) result.dispose();
     throw error;

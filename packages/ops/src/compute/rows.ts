@@ -146,11 +146,12 @@ export function fold(
   const { out, keepDims = false } = options;
   const axes = copyAxes(options.axis);
   const plan = folds.of(op).of(x.backend, [...keyOf(x, axes, out), keepDims, dtype], () => {
+    const kernel = kernelOf(op, x);
     const domain = rowDomain(op.name, x.shape, axes);
     const shape = x.rank === 0 ? [] : foldedShape(domain, keepDims);
     checkOut(op.name, out, shape, dtype);
     const result = out?.layout ?? denseLayout(shape, dtype);
-    return planRows(op, x, domain, result, rowsViewOf(result, domain));
+    return planRows(kernel, x, domain, result, rowsViewOf(result, domain));
   });
   return producePlanned(op.name, x.backend, plan, [x], out, paramsOf(op, params));
 }
@@ -165,10 +166,11 @@ export function mapRows(
 ): Tensor {
   const axes = copyAxes(axis);
   const plan = maps.of(op).of(x.backend, keyOf(x, axes, out), () => {
+    const kernel = kernelOf(op, x);
     const domain = rowDomain(op.name, x.shape, axes);
     checkOut(op.name, out, x.shape, x.dtype);
     const result = out?.layout ?? denseLayout(x.shape, x.dtype);
-    return planRows(op, x, domain, result, elementsViewOf(result, domain));
+    return planRows(kernel, x, domain, result, elementsViewOf(result, domain));
   });
   return producePlanned(op.name, x.backend, plan, [x], out, paramsOf(op, params));
 }
@@ -185,10 +187,9 @@ function keyOf(x: Tensor, axes: Axes | undefined, out: Tensor | undefined): unkn
   return key;
 }
 
-function planRows(op: RowFunction, x: Tensor, domain: RowDomain, result: SharedLayout, y: View): Plan {
-  const kernel = kernelOf(op, x);
+function planRows(kernel: Kernel, x: Tensor, domain: RowDomain, result: SharedLayout, y: View): Plan {
   const views = { inputs: { x: elementsViewOf(x, domain) }, outputs: { y } };
-  return planRun(op.name, x.backend, [x], result, { kernel, ...domainOf(domain), ...views });
+  return planRun(kernel.name, x.backend, [x], result, { kernel, ...domainOf(domain), ...views });
 }
 
 function paramsOf({ params = NO_NAMES }: RowFunction, values: Readonly<Record<string, number>>): readonly number[] {

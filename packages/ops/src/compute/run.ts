@@ -1,6 +1,13 @@
 import type { DType, PlannedCall } from '@concord/backend-core';
-import type { GatherView, InputSpecs, Kernel, ParameterSpecs, RunView } from '@concord/backend-core/kernel';
-import { checkFields, planCall, readParams } from '@concord/backend-core/implement';
+import {
+  checkKernel,
+  type GatherView,
+  type InputSpecs,
+  type Kernel,
+  type ParameterSpecs,
+  type RunView,
+} from '@concord/backend-core/kernel';
+import { checkFields, planCall, reading, readParams } from '@concord/backend-core/implement';
 import { checkOptions, checkTensor, shown } from '../tensor/arguments.ts';
 import { checkDType, checkShape } from '../tensor/create.ts';
 import { allocateAs } from '../tensor/allocate.ts';
@@ -47,8 +54,9 @@ export function run<Inputs extends InputSpecs, Parameters extends ParameterSpecs
 ): { [Name in Outputs]: Tensor } {
   checkCall(kernel, inputs, options);
   const { name: op } = kernel;
-  const own: Kernel = kernel;
   const given = inputs as Readonly<Record<string, Tensor>>;
+  // Another object each time of one that may still change, for which nothing is found then.
+  const own: Kernel = launch(op, Object.values(given), () => checkKernel(kernel));
   const tensors = own.inputs.map(({ name }) => given[name] as Tensor);
   const [first] = tensors;
   if (first === undefined) throw refuse(op, 'takes at least one tensor, to know the backend');
@@ -58,12 +66,12 @@ export function run<Inputs extends InputSpecs, Parameters extends ParameterSpecs
   const fixed = readOptions(own, options);
   const ids = [...tensors, ...outs].map((each) => each?.layout.id ?? 0);
   const plan = plans.of(own).of(backend, [...ids, ...fixed.key], () => planKernel(own, tensors, outs, fixed));
-  const params = launch(op, tensors, () => readParams(own, options.params ?? {}));
+  const params = launch(op, tensors, () => reading('params', () => readParams(own, options.params ?? {})));
 
   const outputs: Record<string, Tensor> = {};
   const made: Tensor[] = [];
   try {
-    const pointers = tensors.map(({ ptr }) => ptr);
+    const pointers = launch(op, tensors, () => tensors.map(({ ptr }) => ptr));
     for (const [index, { name }] of own.outputs.entries()) {
       const output = outs[index] ?? allocateAs(op, backend, plan.results[index] as SharedLayout);
       if (outs[index] === undefined) made.push(output);
@@ -100,7 +108,7 @@ function readOptions(kernel: Kernel, { shape, axis, dtypes }: RunOptions): Fixed
   const ownAxis: Axes | undefined = Array.isArray(axis) ? [...(axis as readonly number[])] : axis;
   const ownTypes = kernel.outputs.map(({ name }) => dtypes?.[name]);
   const axes: readonly unknown[] = Array.isArray(ownAxis) ? ownAxis : [ownAxis];
-  const key = [ownShape?.length, ...(ownShape ?? []), typeof ownAxis, axes.length, ...axes, ...ownTypes];
+  const key = [ownShape?.length, ...(ownShape ?? []), Array.isArray(ownAxis), axes.length, ...axes, ...ownTypes];
   return { shape: ownShape, axis: ownAxis, dtypes: ownTypes, key };
 }
 

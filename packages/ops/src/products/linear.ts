@@ -48,12 +48,12 @@ export function linear(x: Tensor, weight: Tensor, options: LinearOptions = {}): 
   if (residual !== undefined) operands.push(residual);
   checkSameBackend('linear', x.backend, operands);
   const ids = [x.layout.id, weight.layout.id, bias?.layout.id ?? 0, residual?.layout.id ?? 0, out?.layout.id ?? 0];
-  const form = forms.of(x.backend, [...ids, activation], () => formOf(x, weight, options));
+  const form = forms.of(x.backend, [...ids, activation], () => formOf(x, weight, { bias, activation, residual, out }));
   if (form.plan !== undefined && (out === undefined || isApart(out, operands))) {
     return producePlanned('linear', x.backend, form.plan, operands, out);
   }
   const { shape, dtype, kernel } = form;
-  return produceRows('linear', operands, shape, dtype, options, (result) => {
+  return produceRows('linear', operands, shape, dtype, { out }, (result) => {
     if (result.size === 0) return;
     const given: Given = { x, weight, bias, residual, result, dtype, kernel };
     const product = oneMatrix(given);

@@ -107,6 +107,8 @@ export function planProduct(backend: ComputeBackend, product: Product): PlannedC
   const { epilogue, dtype } = product;
   const shape = shapeOf(product);
   if (epilogue === undefined) return planCall(backend, 'gemm', shape);
+  // One that does not plan says so only when it is called.
+  if (backend.plan === undefined) return undefined;
   const views = Object.entries(epilogue.inputs).map(([name, { row, column }]) => [
     name,
     { strides: [0, row, column], dtype },

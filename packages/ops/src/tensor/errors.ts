@@ -24,6 +24,6 @@ export function launch<T>(op: string, operands: readonly Tensor[], work: () => T
     const { code, detail, backend, hint, reason, requestedBytes, inUseBytes, limitBytes, status } = cause;
     const shapes = operands.map(({ dtype, shape }) => `${dtype}${shapeText(shape)}`).join(', ');
     const fields = { op, backend, hint, reason, requestedBytes, inUseBytes, limitBytes, status, cause };
-    throw new BackendError(code, `${op}(${shapes}): ${detail}`, fields);
+    throw new BackendError(code, detail === '' ? '' : `${op}(${shapes}): ${detail}`, fields);
   }
 }
