@@ -121,8 +121,8 @@ describe('the random cases of run', () => {
     const nodes = plans.flatMap(({ kernel }) => kernel.nodes);
     const ops = new Set(nodes.flatMap((node) => (node.kind === 'arithmetic' ? [node.op] : [])));
     const folds = new Set(nodes.flatMap((node) => (node.kind === 'fold' ? [node.op] : [])));
-    // The bits of a computed float are unspecified.
-    const wanted = (Object.keys(NODE_OPS) as NodeOp[]).filter((op) => op !== 'bitcastF32');
+    // The bits of a computed float are unspecified. atan2 has cases by hand: with it all drawn kernels would be others.
+    const wanted = (Object.keys(NODE_OPS) as NodeOp[]).filter((op) => op !== 'bitcastF32' && op !== 'atan2');
     expect(wanted.filter((op) => !ops.has(op))).toEqual([]);
     expect((Object.keys(FOLD_OPS) as FoldOp[]).filter((op) => !folds.has(op))).toEqual([]);
     expect(nodes.filter(({ kind }) => kind === 'gather').length).toBeGreaterThan(50);

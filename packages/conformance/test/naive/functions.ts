@@ -56,6 +56,7 @@ const FLOAT_FUNCTIONS: Partial<Readonly<Record<NodeOp, (x: number, y: number) =>
   min: (x, y) => Math.min(x, y),
   max: (x, y) => Math.max(x, y),
   pow: (x, y) => (x === 1 || (x === -1 && Math.abs(y) === Infinity) ? 1 : x ** y),
+  atan2: Math.atan2,
   neg: (x) => -x,
   abs: (x) => Math.abs(x),
   sqrt: (x) => Math.sqrt(x),
