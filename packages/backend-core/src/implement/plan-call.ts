@@ -45,7 +45,7 @@ interface WholeCall {
   readonly names: readonly string[];
   /** The one whose parameters it takes. */
   readonly kernel: Kernel | undefined;
-  call(backend: ComputeBackend, at: (name: string) => DevicePtr, params: Fields): void;
+  readonly call: (backend: ComputeBackend, at: (name: string) => DevicePtr, params: Fields) => void;
 }
 
 function ofRun(_op: OpName, shape: object): WholeCall {
