@@ -38,7 +38,7 @@ export interface Planning<Buffer, Plan extends LaunchPlan, Recorder extends Vari
 /** Plans of one call: operands that lie in ever new ways are planned anew. */
 const MAX_PLANS = 128;
 /** Larger plans are made anew: planning is little of their time. */
-const MAX_STEPS = 64;
+const MAX_STEPS = 256;
 /** Canonical calls, of each of two generations. */
 const MAX_CANONICAL = 256;
 
