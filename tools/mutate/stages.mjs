@@ -28,8 +28,9 @@ const USED_BY = /** @type {Readonly<Record<string, readonly string[]>>} */ ({
 
 /** The ops that the name of a file or folder speaks of, and their conformance cases. */
 const CASES_OF = {
-  // The others say what becomes of epilogues, and of products without a sum.
-  'gemm|epilogue|cpu-backend|lower-call': 'gemm|batchedGemm',
+  // What becomes of epilogues, and of products without a sum.
+  'epilogue|cpu-backend|lower-call': 'gemm|batchedGemm|conv2d',
+  gemm: 'gemm|batchedGemm',
   conv2d: 'conv2d',
   attention: 'attention',
   'top-k': 'topK',
