@@ -62,20 +62,28 @@ const ran = new Set();
 let failures = 0;
 let slowest = { name: 'none', ms: 0 };
 
-// Checks launches by plans, and launches that are recorded without a kept plan.
-for (const method of ['launchPlanned', 'launch']) {
-  const launch = CommandStream.prototype[method];
-  CommandStream.prototype[method] = function countedLaunch(
-    /** @type {{ kernel: Kernel }} */ given,
-    /** @type {unknown[]} */ ...rest
-  ) {
-    // There is no list of the graphs that cases draw: their kernels are added when they are launched.
-    if (given.kernel.name.startsWith('run/')) emit(given.kernel);
-    if (!emitted.has(given.kernel.name)) throw new Error(`${given.kernel.name} is not among allKernels`);
-    ran.add(given.kernel.name);
-    return launch.call(this, given, ...rest);
-  };
+/** Notes a launch. @param {Kernel} kernel */
+function launched(kernel) {
+  // There is no list of the graphs that cases draw: their kernels are added when they are launched.
+  if (kernel.name.startsWith('run/')) emit(kernel);
+  if (!emitted.has(kernel.name)) throw new Error(`${kernel.name} is not among allKernels`);
+  ran.add(kernel.name);
 }
+
+// Checks launches by plans, and launches that are recorded without a kept plan.
+const { launch, run: runPlan } = CommandStream.prototype;
+CommandStream.prototype.launch = function countedLaunch(/** @type {{ kernel: Kernel }} */ given) {
+  launched(given.kernel);
+  return launch.call(this, given);
+};
+CommandStream.prototype.run = function countedRun(
+  /** @type {string} */ op,
+  /** @type {{ steps: readonly { kernel?: Kernel }[] }} */ plan,
+  /** @type {unknown[]} */ ...rest
+) {
+  for (const { kernel } of plan.steps) if (kernel !== undefined) launched(kernel);
+  return runPlan.call(this, op, plan, ...rest);
+};
 
 for (const device of DEVICES) await runAs(device);
 const invalid = validate();
