@@ -32,6 +32,12 @@ export async function build(options: BuildOptions, context: CommandContext): Pro
   });
   let children: ChildProcess[] = [];
   const running = (): ChildProcess[] => children.filter((one) => one.pid && one.exitCode === null && !one.signalCode);
+  const endWorkers = async (): Promise<void> => {
+    const exits = Promise.all(running().map((child) => (child.connected && child.disconnect(), once(child, 'exit'))));
+    await Promise.race([exits, setTimeout(GRACE_MS, undefined, { ref: false })]);
+    for (const child of running()) child.kill('SIGKILL');
+    await exits;
+  };
   const show = progressBar(stderr);
   try {
     const plan = await makePlan(corpus, options, signal);
@@ -65,6 +71,7 @@ export async function build(options: BuildOptions, context: CommandContext): Pro
     const [{ out }, { vectors, k }, pairsPerSecond] = [options, plan, tilesPerSecond(tiles) * pairs];
     show.stop();
     await saveGraph(out, await store.graph(run));
+    await endWorkers(); // one that looks for stalled tiles writes a key
     await store.clear();
     const json = JSON.stringify({ out, vectors, k, seconds, pairsPerSecond });
     const speed = `${seconds.toFixed(1)} s, ${(pairsPerSecond / 1e6).toFixed(1)} M pairs/s`;
@@ -73,10 +80,7 @@ export async function build(options: BuildOptions, context: CommandContext): Pro
   } finally {
     show.stop();
     if (signal.aborted) stderr.write('interrupted; the same command goes on from there\n');
-    const exits = Promise.all(running().map((child) => (child.connected && child.disconnect(), once(child, 'exit'))));
-    await Promise.race([exits, setTimeout(GRACE_MS, undefined, { ref: false })]);
-    for (const child of running()) child.kill('SIGKILL');
-    await exits;
+    await endWorkers();
     store.redis.disconnect();
     await corpus.close();
   }

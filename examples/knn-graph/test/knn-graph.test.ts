@@ -134,10 +134,10 @@ await describeWithRedis('knn-graph', (program) => {
     expect(new Set(jobs.map(({ processedBy }) => processedBy))).toEqual(new Set(['cpu', 'wasm', 'webgpu']));
     const graph = await store.graph(made);
     expect(await checkGraph(graph, corpus, [...Array(2000).keys()])).toMatchObject({ checked: 2000, wrong: 0 });
-    await store.clear();
-    store.redis.disconnect();
     for (const { child } of workers) child.kill('SIGTERM');
     for (const { ended } of workers) expect((await ended).code).toBe(0);
+    await store.clear();
+    store.redis.disconnect();
   });
 
   it('build is interrupted, refuses another run, goes on, and leaves nothing in Redis', async () => {
@@ -162,7 +162,7 @@ await describeWithRedis('knn-graph', (program) => {
     expect(JSON.parse(again.stdout)).toMatchObject({ vectors: 2000, k: 5 });
     // Tiles done before the interruption were not done again.
     expect(again.stderr).toMatch(new RegExp(`^.* ${done}/50 tiles `, 'm'));
-    expect(await store.redis.keys('*')).toEqual([]);
+    expect(await store.redis.keys(`${store.prefix}:*`)).toEqual([]);
     store.redis.disconnect();
     expect(await written()).toEqual(
       await undisturbed(await makePlan(corpus, { k: 5, tile: 40, shard: 16_384 }, never)),
@@ -185,7 +185,7 @@ await describeWithRedis('knn-graph', (program) => {
     const next = await run(['build', '--corpus', otherPath, ...options]).ended;
     expect(next).toMatchObject({ code: 0 });
     expect(next.stderr).toMatch(/^.* 0\/50 tiles /m);
-    expect(await store.redis.keys('*')).toEqual([]);
+    expect(await store.redis.keys(`${store.prefix}:*`)).toEqual([]);
     store.redis.disconnect();
     const other = await openCorpus(otherPath);
     expect(await checkGraph(await written(), other, [...Array(2000).keys()])).toMatchObject({ wrong: 0 });
