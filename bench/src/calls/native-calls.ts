@@ -1,5 +1,5 @@
-/** WebGPU's calls of one launch, whose time is the engine's and not ours. */
-const REPLACED = ['setPipeline', 'setBindGroup', 'dispatchWorkgroups'] as const;
+/** WebGPU's calls of one launch besides its dispatch, whose time is the engine's and not ours. */
+const REPLACED = ['setPipeline', 'setBindGroup'] as const;
 
 /** Native calls that a warm launch should do without. */
 const COUNTED = ['createBindGroup', 'createBuffer'] as const;
@@ -29,24 +29,29 @@ type Method = (...args: unknown[]) => unknown;
 export function replaceNativeCalls(device: GPUDevice): NativeCalls {
   const counts: Record<string, number> = {};
   const restores: (() => void)[] = [];
-  const count = (target: object, name: string, isCalled: boolean): void => {
+  let dispatches = 0;
+  const replace = (target: object, name: string, by: (own: Method) => Method): void => {
     const own = Reflect.get(target, name) as Method;
-    const counted = function (this: unknown, ...args: unknown[]): unknown {
-      counts[name] = (counts[name] ?? 0) + 1;
-      return isCalled ? own.apply(this, args) : undefined;
-    };
-    Object.defineProperty(target, name, { value: counted, configurable: true, writable: true });
+    Object.defineProperty(target, name, { value: by(own), configurable: true, writable: true });
     restores.push(() => Object.defineProperty(target, name, { value: own, configurable: true, writable: true }));
   };
+  const counted = (name: string) => (own: Method) =>
+    function (this: unknown, ...args: unknown[]): unknown {
+      counts[name] = (counts[name] ?? 0) + 1;
+      return own.apply(this, args);
+    };
   const pass = device.createCommandEncoder().beginComputePass();
   const passes = Object.getPrototypeOf(pass) as object;
-  for (const name of REPLACED) count(passes, name, false);
-  for (const name of COUNTED) count(Object.getPrototypeOf(device) as object, name, true);
-  for (const name of QUEUED) count(Object.getPrototypeOf(device.queue) as object, name, true);
+  // These are called with each launch: they must take no time of their own.
+  for (const name of REPLACED) replace(passes, name, () => () => undefined);
+  replace(passes, 'dispatchWorkgroups', () => () => void dispatches++);
+  for (const name of COUNTED) replace(Object.getPrototypeOf(device) as object, name, counted(name));
+  for (const name of QUEUED) replace(Object.getPrototypeOf(device.queue) as object, name, counted(name));
   return {
     take() {
-      const names = ['dispatchWorkgroups', ...COUNTED, ...QUEUED] as const;
-      const taken = Object.fromEntries(names.map((name) => [name, counts[name] ?? 0])) as NativeCounts;
+      const named = [...COUNTED, ...QUEUED].map((name) => [name, counts[name] ?? 0]);
+      const taken = { dispatchWorkgroups: dispatches, ...Object.fromEntries(named) } as NativeCounts;
+      dispatches = 0;
       for (const name of Object.keys(counts)) delete counts[name];
       return taken;
     },
