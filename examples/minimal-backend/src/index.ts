@@ -72,7 +72,7 @@ export function minimal(): BackendProvider {
   return {
     name: 'minimal',
     priority: -1,
-    contractVersion: 2,
+    contractVersion: 3,
     probe: () => Promise.resolve({ available: true, devices: [DEVICE] }),
     create: (options) => new MinimalBackend(options),
   };

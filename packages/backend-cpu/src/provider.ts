@@ -7,7 +7,7 @@ export function cpu(): BackendProvider {
   return {
     name: 'cpu',
     priority: 0,
-    contractVersion: 2,
+    contractVersion: 3,
     probe: () => Promise.resolve({ available: true, devices: [cpuDevice()] }),
     create: (options) => new CpuBackend(options),
   };

@@ -19,7 +19,7 @@ export function levelZero(): BackendProvider {
   return {
     name: 'level-zero',
     priority: 20,
-    contractVersion: 2,
+    contractVersion: 3,
     probe: () => Promise.resolve({ available: false, reason: 'wrong-platform', message: MESSAGE, hint: HINT }),
     create: () => Promise.reject(wrongPlatform()),
   };

@@ -13,7 +13,7 @@ export function levelZero(options: LevelZeroOptions = {}): BackendProvider {
   return {
     name: 'level-zero',
     priority: PRIORITY,
-    contractVersion: 2,
+    contractVersion: 3,
     probe: () => probe(options),
     create: (createOptions) => new LevelZeroBackend({ ...options, ...createOptions }),
   };

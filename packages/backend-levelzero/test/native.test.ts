@@ -144,7 +144,7 @@ it('words that a compiler might not survive are refused before a driver sees the
 
 it('the provider offers the device before WebGPU’s', async () => {
   const provider = levelZero();
-  expect(provider).toMatchObject({ name: 'level-zero', contractVersion: 2, priority: 20 });
+  expect(provider).toMatchObject({ name: 'level-zero', contractVersion: 3, priority: 20 });
   expect(await provider.probe()).toEqual({ available: true, devices: [backend.device] });
   expect(await levelZero({ device: 'geforce' }).probe()).toMatchObject({
     available: false,

@@ -14,7 +14,7 @@ export function wasm(options: WasmOptions = {}): BackendProvider {
   return {
     name: 'wasm',
     priority: PRIORITY,
-    contractVersion: 2,
+    contractVersion: 3,
     probe: () => Promise.resolve(probe(options)),
     create: (createOptions) => new WasmBackend({ ...options, ...createOptions }),
   };

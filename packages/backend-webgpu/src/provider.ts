@@ -11,7 +11,7 @@ export function webgpu(options: WebGpuOptions = {}): BackendProvider {
   return {
     name: 'webgpu',
     priority: 10,
-    contractVersion: 2,
+    contractVersion: 3,
     probe: () => probe(options),
     create: (createOptions) => new WebGpuBackend({ ...options, ...createOptions }),
   };

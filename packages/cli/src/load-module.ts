@@ -97,7 +97,7 @@ export function cannotLoad(what: string, cause: unknown): CommandError {
 }
 
 /** That of the registry. */
-const CONTRACT_VERSION = 2;
+const CONTRACT_VERSION = 3;
 
 /** Returns whether a value is what applications pass to `selectBackend`. */
 function isProvider(value: unknown): value is BackendProvider {

@@ -34,7 +34,7 @@ export function working(name: string, device: Partial<DeviceInfo> = {}, Backend 
   return {
     name,
     priority: 0,
-    contractVersion: 2,
+    contractVersion: 3,
     probe: () => Promise.resolve({ available: true, devices: [info] }),
     create: () => {
       const backend = new Backend();
@@ -52,7 +52,7 @@ export function missing(name: string): BackendProvider {
   return {
     name,
     priority: 9,
-    contractVersion: 2,
+    contractVersion: 3,
     probe: () => Promise.resolve({ available: false, reason: 'no-device', message, hint }),
     create: () => Promise.reject(new BackendError('BACKEND_UNAVAILABLE', message, { reason: 'no-device', hint })),
   };

@@ -77,15 +77,29 @@ export interface LostInfo {
   readonly message: string;
 }
 
+/** Memory with a name in a recording. */
+export interface MemorySlot {
+  readonly ptr: DevicePtr;
+  readonly bytes: number;
+}
+
+/** Options of `record`. */
+export interface RecordOptions {
+  /** Memory, by names, that a replay may put other memory in the place of. Slots do not overlap; each is used, and no operand is partly in one. */
+  readonly slots?: Readonly<Record<string, MemorySlot>>;
+}
+
 /** Queued work that can be queued again: see {@link ComputeBackend.record}. */
 export interface Recording {
   /**
    * Queues the recorded work again, as if its calls were made now.
    *
+   * @param operands - memory in the place of that of slots, for this replay: see {@link RecordOptions.slots}
    * @throws {BackendError} INVALID_ARGUMENT after `dispose`, when memory that it uses was freed, while something is recorded,
-   *   and in what it runs anew itself; and what work that is run anew throws: what was recorded before it is queued then
+   *   and in what it runs anew itself; for memory that cannot take the place of a slot's; and what work that is run anew
+   *   throws: what was recorded before it is queued then
    */
-  replay(): void;
+  replay(operands?: Readonly<Record<string, DevicePtr>>): void;
   /**
    * Gives back what the recording keeps, after the work queued so far. Idempotent.
    *
@@ -170,7 +184,7 @@ export interface LeftOutVariant {
  * work.
  */
 export interface ComputeBackend extends AsyncDisposable {
-  readonly contractVersion: 2;
+  readonly contractVersion: 3;
   /** `"cpu"`, `"webgpu"`, `"level-zero"`, ... */
   readonly name: string;
   readonly isInitialized: boolean;
@@ -291,10 +305,11 @@ export interface ComputeBackend extends AsyncDisposable {
    * in each replay. Memory that is allocated and freed in `work` stays the recording's until it is disposed.
    *
    * @param work - what is recorded; it must not wait for anything
-   * @throws {BackendError} INVALID_ARGUMENT when `work` waits, prepares, records, replays or returns a promise; and what
-   *   `work` throws
+   * @param options - memory that replays may put other memory in the place of
+   * @throws {BackendError} INVALID_ARGUMENT when `work` waits, prepares, records, replays or returns a promise; for slots
+   *   that are not live, that overlap, that nothing uses or that an operand is partly in; and what `work` throws
    */
-  record?(work: (anew: (work: () => void) => void) => void): Recording;
+  record?(work: (anew: (work: () => void) => void) => void, options?: RecordOptions): Recording;
 
   /**
    * Returns whether the op, in that dtype or as a call of that whole shape if one is given, would be accepted. Never throws for a

@@ -48,7 +48,7 @@ const MAX_PLANS = 512;
  * @typeParam Buffer - the backend's native memory object
  */
 export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implements ComputeBackend {
-  readonly contractVersion = 2 as const;
+  readonly contractVersion = 3 as const;
   abstract readonly native: unknown;
   /** The capabilities of this backend; looked at when the device is open. */
   protected abstract readonly kernels: PlannedKernels<Buffer>;
@@ -194,9 +194,10 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
   #queue(plan: CallPlan, pointers: readonly (number | undefined)[], params: readonly number[]): void {
     const operands = resolveOperands(this.allocations, plan, pointers);
     for (let index = 0; index < plan.steps.length; index++) {
-      const launch = launchOf(plan.opName, plan.steps[index] as CallPlan['steps'][number], operands, params);
+      const step = plan.steps[index] as CallPlan['steps'][number];
+      const launch = launchOf(plan.opName, step, operands, params);
       this.doLaunch(launch);
-      this.capture?.call(launch);
+      this.capture?.call(launch, step.outputs);
     }
   }
 

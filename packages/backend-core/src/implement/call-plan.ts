@@ -39,6 +39,8 @@ interface PlannedStep {
   readonly kernelCall: KernelCall;
   /** Which of the operands of the plan it gets, those without elements left out; undefined: all of them. */
   readonly operands: readonly number[] | undefined;
+  /** Those that it writes, which are its last ones. */
+  readonly outputs: number;
   /** Parameters after those of the call. */
   readonly constants: readonly number[];
 }
@@ -84,7 +86,12 @@ export function planRun(geometry: CheckedRun): CallPlan {
     };
   });
   const storesAnything = outputs.some(({ extent }) => extent > 0);
-  const step = { kernelCall: { kernel: 'run' as const, call: geometry }, operands: undefined, constants: [] };
+  const step = {
+    kernelCall: { kernel: 'run' as const, call: geometry },
+    operands: undefined,
+    outputs: outputs.filter(({ extent }) => extent > 0).length,
+    constants: [],
+  };
   return storesAnything ? { opName: 'run', operands, steps: [step] } : { opName: 'run', operands: [], steps: [] };
 }
 
@@ -94,6 +101,7 @@ function plannedStep(
   indexOf: (name: string) => number,
 ): PlannedStep {
   const names = step.kernel === 'run' ? [...step.inputs, ...step.outputs] : step.call.operands.map(({ name }) => name);
+  const written = step.kernel === 'run' ? step.outputs : names.filter((name) => operands[indexOf(name)]?.isOutput);
   const own = names.map(indexOf).filter((index) => (operands[index]?.bytes ?? 0) > 0);
   const all = operands.flatMap(({ bytes }, index) => (bytes > 0 ? [index] : []));
   const isAll = own.length === all.length && own.every((index, at) => index === all[at]);
@@ -101,6 +109,7 @@ function plannedStep(
   return {
     kernelCall: kernel === 'run' ? { kernel, call, inPlaceOf: step.inPlaceOf } : ({ kernel, call } as KernelCall),
     operands: isAll ? undefined : own,
+    outputs: written.length,
     constants: step.kernel === 'run' ? step.constants : [],
   };
 }

@@ -1,9 +1,11 @@
 import type { Recording } from '../contract/backend.ts';
 import { describe } from '../contract/checks.ts';
 import { invalid } from '../errors/invalid.ts';
+import { reading } from '../errors/reading.ts';
 import type { Allocation } from './allocation-table.ts';
 import type { Launch } from './backend-kernels.ts';
 import type { Operand } from './operand.ts';
+import type { Binding, RecordingSlots } from './recording-slots.ts';
 
 /** Calls that are queued again and again. */
 export interface Sequence {
@@ -17,11 +19,29 @@ export interface Sequence {
 export interface CaptureOptions<Buffer> {
   readonly sequence: (calls: readonly Launch<Buffer>[]) => Sequence;
   readonly assertReplayable: () => void;
+  readonly slots: RecordingSlots<Buffer>;
   /** Gives back {@link Capture.takeSpare}. */
   readonly onDispose: () => void;
 }
 
-type Step<Buffer> = Launch<Buffer> | (() => void);
+/** Work on device memory: a call, or a copy or fill. */
+type MemoryStep<Buffer> = Readonly<{
+  operands: readonly Operand<Buffer>[];
+  /** The slot of each operand, -1 for none. */
+  slots: readonly number[];
+  launch?: Launch<Buffer>;
+  queue?: (operands: readonly Operand<Buffer>[]) => void;
+}>;
+
+/** What a replay does, with the memory of one binding. */
+interface Program<Buffer> {
+  readonly binding: Binding<Buffer>;
+  readonly steps: readonly (() => void)[];
+  readonly sequences: readonly Sequence[];
+}
+
+/** Programs that are kept besides the one with the recorded memory: steps take turns among a few buffers. */
+const MAX_PROGRAMS = 8;
 
 /**
  * The content of a recording: calls with their operands in device memory, copies and fills, and what the caller runs
@@ -29,14 +49,13 @@ type Step<Buffer> = Launch<Buffer> | (() => void);
  */
 export class Capture<Buffer> implements Recording {
   readonly #options: CaptureOptions<Buffer>;
-  readonly #steps: Step<Buffer>[] = [];
-  readonly #uses = new Set<Buffer>();
+  readonly #steps: (MemoryStep<Buffer> | (() => void))[] = [];
   /** Memory that was allocated in it. */
   readonly #made = new Set<Buffer>();
   /** Of that, what was freed in it. */
   #spare: Allocation<Buffer>[] = [];
-  #sequences: Sequence[] = [];
-  #replays: (() => void)[] = [];
+  /** The one used last is the last. */
+  #programs: Program<Buffer>[] = [];
   #state: 'recording' | 'running anew' | 'ready' | 'replaying' | 'disposed' = 'recording';
   #freed: string | undefined;
 
@@ -66,24 +85,33 @@ export class Capture<Buffer> implements Recording {
     return buffers;
   }
 
-  /** Takes a call down. */
-  call(call: Launch<Buffer>): void {
-    if (!this.isRecording) return;
-    for (const { buffer } of call.operands) this.#uses.add(buffer);
-    this.#steps.push(call);
+  /** Takes a call down, whose last `outputs` operands are written. */
+  call(launch: Launch<Buffer>, outputs: number): void {
+    if (this.isRecording) this.#note(launch.operands, outputs, { launch });
   }
 
-  /** Takes a copy or fill down. */
-  memory(operands: readonly Operand<Buffer>[], queue: () => void): void {
-    if (!this.isRecording) return;
-    for (const { buffer } of operands) this.#uses.add(buffer);
-    this.#steps.push(queue);
+  /** Takes a copy or fill down, whose last operand is written. */
+  memory(operands: readonly Operand<Buffer>[], queue: (operands: readonly Operand<Buffer>[]) => void): void {
+    if (this.isRecording) this.#note(operands, 1, { queue });
+  }
+
+  #note(
+    operands: readonly Operand<Buffer>[],
+    outputs: number,
+    work: Pick<MemoryStep<Buffer>, 'launch' | 'queue'>,
+  ): void {
+    const first = operands.length - outputs;
+    const slots = operands.map((operand, index) => this.#options.slots.note(operand, index >= first));
+    this.#steps.push({ operands, slots, ...work });
   }
 
   /** @throws {BackendError} INVALID_ARGUMENT for what is no function or returns a promise, and within another one */
   anew(work: () => unknown): void {
     if (!this.isRecording) throw invalid('anew works directly in the function that record is given, while it runs');
     if (typeof work !== 'function') throw invalid(`anew takes a function, got ${describe(work)}`);
+    if (!this.#options.slots.isEmpty) {
+      throw invalid('a recording with slots runs nothing anew', { hint: 'give each replay other memory instead' });
+    }
     const step = (): void => refusePromise('anew', work());
     this.#steps.push(step);
     this.#state = 'running anew';
@@ -107,7 +135,10 @@ export class Capture<Buffer> implements Recording {
       return true;
     }
     const what = label === undefined ? `an allocation of ${bytes} bytes` : `the allocation "${label}"`;
-    if (this.#uses.has(buffer)) this.#freed ??= what;
+    if (this.#options.slots.freed(allocation, what)) this.#freed ??= what;
+    // The driver may give the same buffer out again.
+    const uses = ({ binding }: Program<Buffer>): boolean => binding.some((memory) => memory?.buffer === buffer);
+    this.#keep(this.#programs.filter((program) => !uses(program)));
     return false;
   }
 
@@ -117,38 +148,87 @@ export class Capture<Buffer> implements Recording {
     throw invalid(`${op} cannot be recorded`, { hint: `call ${op} after record, or in what it runs anew` });
   }
 
-  /** Ends the recording: from now on it can be replayed. */
+  /**
+   * Ends the recording: from now on it can be replayed.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT for a slot that nothing uses
+   */
   finish(): void {
     this.#state = 'ready';
     this.#made.clear();
+    const { slots } = this.#options;
+    slots.checkUsed();
+    this.#programs.push(this.#program([]));
+    // Without slots there is no other program.
+    if (slots.isEmpty) this.#steps.length = 0;
+  }
+
+  /** The work with the memory of a replay. */
+  #program(binding: Binding<Buffer>): Program<Buffer> {
+    const { slots, sequence } = this.#options;
+    const steps: (() => void)[] = [];
+    const sequences: Sequence[] = [];
     let calls: Launch<Buffer>[] = [];
     const flush = (): void => {
       if (calls.length === 0) return;
-      const sequence = this.#options.sequence(calls);
-      this.#sequences.push(sequence);
-      this.#replays.push(() => sequence.run());
+      const made = sequence(calls);
+      sequences.push(made);
+      steps.push(() => made.run());
       calls = [];
     };
-    for (const step of this.#steps.splice(0)) {
-      if (typeof step !== 'function') {
-        calls.push(step);
+    for (const step of this.#steps) {
+      if (typeof step === 'function') {
+        flush();
+        steps.push(step);
         continue;
       }
-      flush();
-      this.#replays.push(step);
+      const { launch, queue } = step;
+      const isOwn = binding.length === 0 || step.slots.every((slot) => slot < 0);
+      const placed = (operand: Operand<Buffer>, index: number): Operand<Buffer> =>
+        slots.place(operand, step.slots[index] as number, binding);
+      const operands = isOwn ? step.operands : step.operands.map(placed);
+      if (launch !== undefined) calls.push(isOwn ? launch : { ...launch, operands });
+      else {
+        flush();
+        steps.push(() => queue?.(operands));
+      }
     }
     flush();
+    return { binding, steps, sequences };
   }
 
-  replay(): void {
+  /** The program with the memory that a replay is given; the one used last is there again at once. */
+  #bound(pointers: readonly (number | undefined)[]): Program<Buffer> {
+    const binding = this.#options.slots.bind(pointers);
+    const wanted = binding.some((memory) => memory !== undefined) ? binding : [];
+    const found = this.#programs.findIndex((program) => isSameMemory(program.binding, wanted));
+    const [known] = found < 0 ? [] : this.#programs.splice(found, 1);
+    if (known === undefined) this.#options.slots.checkApart(binding);
+    const program = known ?? this.#program(wanted);
+    this.#programs.push(program);
+    const bound = this.#programs.filter((each) => each.binding.length > 0);
+    if (bound.length > MAX_PROGRAMS) this.#keep(this.#programs.filter((each) => each !== bound[0]));
+    return program;
+  }
+
+  #keep(programs: Program<Buffer>[]): void {
+    for (const program of this.#programs) {
+      if (!programs.includes(program)) for (const sequence of program.sequences) sequence.release();
+    }
+    this.#programs = programs;
+  }
+
+  replay(given?: unknown): void {
     if (this.#state === 'disposed') throw invalid('the recording was disposed');
-    if (this.#state === 'replaying') throw invalid('a recording must not be replayed in what it runs anew');
+    // Its getters may do anything; what follows asks again.
+    const pointers = given === undefined ? [] : reading('the operands', () => this.#options.slots.read(given));
     this.#assertReplayable();
+    const program = this.#options.slots.isEmpty ? (this.#programs[0] as Program<Buffer>) : this.#bound(pointers);
     this.#state = 'replaying';
     try {
-      for (const step of this.#replays) {
+      for (const step of program.steps) {
         // Each time: what runs anew may free memory, and dispose the backend.
-        this.#assertReplayable();
+        this.#assertUsable();
         step();
       }
     } finally {
@@ -157,6 +237,12 @@ export class Capture<Buffer> implements Recording {
   }
 
   #assertReplayable(): void {
+    if (this.#state === 'disposed') throw invalid('the recording was disposed');
+    if (this.#state === 'replaying') throw invalid('a recording must not be replayed in what it runs anew');
+    this.#assertUsable();
+  }
+
+  #assertUsable(): void {
     this.#options.assertReplayable();
     if (this.#freed === undefined) return;
     throw invalid(`the recording uses memory that was freed: ${this.#freed}`, { hint: 'record again' });
@@ -166,10 +252,8 @@ export class Capture<Buffer> implements Recording {
     if (this.#state === 'disposed') return;
     if (this.#state === 'replaying') throw invalid('a recording must not be disposed in what it runs anew');
     this.#state = 'disposed';
-    for (const sequence of this.#sequences) sequence.release();
-    this.#sequences = [];
-    this.#replays = [];
-    this.#uses.clear();
+    this.#keep([]);
+    this.#steps.length = 0;
     this.#options.onDispose();
   }
 }
@@ -180,4 +264,11 @@ export function refusePromise(op: string, returned: unknown): void {
   // No other call waits for it.
   Promise.resolve(returned).catch(() => undefined);
   throw invalid(`${op} takes a function that returns at once, got one that returns a promise`);
+}
+
+function isSameMemory<Buffer>(a: Binding<Buffer>, b: Binding<Buffer>): boolean {
+  return (
+    a.length === b.length &&
+    a.every((memory, slot) => memory?.buffer === b[slot]?.buffer && memory?.byteOffset === b[slot]?.byteOffset)
+  );
 }

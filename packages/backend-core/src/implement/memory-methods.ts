@@ -137,7 +137,7 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
       this.doCopyHtod(to, bytes);
       if (this.capture?.isRecording !== true) return;
       const copy = bytes.slice();
-      this.capture.memory([to], () => this.doCopyHtod(to, copy));
+      this.capture.memory([to], ([target]) => this.doCopyHtod(target as Operand<Buffer>, copy));
     });
   }
 
@@ -172,7 +172,9 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
       const from = this.allocations.resolve('src', src, bytes);
       if (Math.abs(dst - src) < bytes) throw invalid(`dst overlaps src${this.allocations.placeOf(dst)}`);
       this.doCopyDtod(to, from);
-      this.capture?.memory([to, from], () => this.doCopyDtod(to, from));
+      this.capture?.memory([from, to], ([source, target]) =>
+        this.doCopyDtod(target as Operand<Buffer>, source as Operand<Buffer>),
+      );
     });
   }
 
@@ -182,7 +184,7 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
       if (bytes === 0) return;
       const to = this.allocations.resolve('dst', dst, bytes);
       this.doFill(to, byte);
-      this.capture?.memory([to], () => this.doFill(to, byte));
+      this.capture?.memory([to], ([target]) => this.doFill(target as Operand<Buffer>, byte));
     });
   }
 

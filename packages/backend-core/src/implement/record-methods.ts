@@ -1,10 +1,13 @@
-import type { Recording } from '../contract/backend.ts';
-import { describe } from '../contract/checks.ts';
+import type { MemorySlot, Recording, RecordOptions } from '../contract/backend.ts';
+import { checkOptions, checkPointerType, checkPositive, describe } from '../contract/checks.ts';
+import { checkFields } from '../contract/fields.ts';
 import { annotate, isBackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
+import { reading } from '../errors/reading.ts';
 import type { Launch } from './backend-kernels.ts';
 import { Capture, refusePromise, type Sequence } from './capture.ts';
 import { MemoryMethods } from './memory-methods.ts';
+import { RecordingSlots } from './recording-slots.ts';
 
 /** `record`, for every backend: what a replay does was checked once. */
 export abstract class RecordMethods<Buffer> extends MemoryMethods<Buffer> {
@@ -14,12 +17,15 @@ export abstract class RecordMethods<Buffer> extends MemoryMethods<Buffer> {
    */
   protected abstract doSequence(calls: readonly Launch<Buffer>[]): Sequence;
 
-  record(work: (anew: (work: () => void) => void) => void): Recording {
+  record(work: (anew: (work: () => void) => void) => void, options: RecordOptions = {}): Recording {
     this.assertUsable('record');
     return this.#named('record', () => {
       if (typeof work !== 'function') throw invalid(`record takes a function, got ${describe(work)}`);
+      const slots = reading('options', () => readSlots(options));
+      // The getters of the options may have done anything.
+      this.assertUsable('record');
       this.#assertIdle('record');
-      const capture = this.#open();
+      const capture = this.#open(new RecordingSlots(this.allocations, slots));
       try {
         refusePromise(
           'record',
@@ -33,14 +39,15 @@ export abstract class RecordMethods<Buffer> extends MemoryMethods<Buffer> {
         this.capture = undefined;
       }
       return Object.freeze({
-        replay: () => this.#named('replay', () => capture.replay()),
+        replay: (given?: unknown) => this.#named('replay', () => capture.replay(given)),
         dispose: () => this.#named('dispose', () => capture.dispose()),
       });
     });
   }
 
-  #open(): Capture<Buffer> {
+  #open(slots: RecordingSlots<Buffer>): Capture<Buffer> {
     const capture = new Capture<Buffer>({
+      slots,
       sequence: (calls) => this.doSequence(calls),
       assertReplayable: () => {
         this.assertUsable('replay');
@@ -70,4 +77,26 @@ export abstract class RecordMethods<Buffer> extends MemoryMethods<Buffer> {
       throw isBackendError(error) ? annotate(error, { backend: this.name, op }) : error;
     }
   }
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT */
+function readSlots(options: RecordOptions): ReadonlyMap<string, MemorySlot> {
+  checkOptions(options);
+  checkFields('record', options, ['slots']);
+  const { slots = {} } = options;
+  if (typeof slots !== 'object' || slots === null) throw invalid(`slots must be an object, got ${describe(slots)}`);
+  const read = new Map<string, MemorySlot>();
+  for (const name of Object.keys(slots)) {
+    const slot: unknown = slots[name];
+    if (slot === undefined) continue;
+    if (typeof slot !== 'object' || slot === null) {
+      throw invalid(`slots.${name} must be { ptr, bytes }, got ${describe(slot)}`);
+    }
+    checkFields(`slots.${name}`, slot, ['ptr', 'bytes']);
+    const { ptr, bytes } = slot as MemorySlot;
+    checkPointerType(`slots.${name}.ptr`, ptr);
+    checkPositive(`slots.${name}.bytes`, bytes);
+    read.set(name, { ptr, bytes });
+  }
+  return read;
 }

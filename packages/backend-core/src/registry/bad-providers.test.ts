@@ -22,7 +22,7 @@ const hang = (): Promise<never> => new Promise(() => undefined);
 const bad = (changes: object): BackendProvider => ({
   name: 'bad',
   priority: 1,
-  contractVersion: 2,
+  contractVersion: 3,
   probe: async () => ({ available: true, devices: [device] }),
   create: () => new MemoryBackend(),
   ...changes,
@@ -79,13 +79,13 @@ describe('a probe that gives garbage is an attempt with a reason', () => {
 describe('contract versions that are no truth', () => {
   it('of the provider', async () => {
     for (const [contractVersion, shown] of [
-      ['2', '"2"'],
-      [Symbol('2'), 'Symbol(2)'],
+      ['3', '"3"'],
+      [Symbol('3'), 'Symbol(3)'],
       [Object.create(null), 'an object'],
     ]) {
       expect(await attemptOf(bad({ contractVersion }))).toMatchObject({
         reason: 'library-incompatible',
-        message: `speaks contract version ${String(shown)}, this registry speaks 2`,
+        message: `speaks contract version ${String(shown)}, this registry speaks 3`,
       });
     }
     const throwing = Object.defineProperty(bad({}), 'contractVersion', { get: never });
@@ -93,10 +93,10 @@ describe('contract versions that are no truth', () => {
   });
 
   it('of the backend, which is disposed', async () => {
-    const old = Object.assign(new MemoryBackend(), { contractVersion: 1 });
+    const old = Object.assign(new MemoryBackend(), { contractVersion: 2 });
     expect(await attemptOf(bad({ create: () => old }))).toMatchObject({
       reason: 'library-incompatible',
-      message: 'speaks contract version 1, this registry speaks 2',
+      message: 'speaks contract version 2, this registry speaks 3',
     });
     await old.lost;
     expect(old.hooks).not.toContain('init');

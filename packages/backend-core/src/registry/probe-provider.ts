@@ -8,7 +8,7 @@ import { readProbe } from './read-probe.ts';
 import { within } from './within.ts';
 
 /** Version 2 has `run`, `topK` and epilogues; a backend of version 1 has none of them. */
-const CONTRACT_VERSION = 2;
+const CONTRACT_VERSION = 3;
 
 const PROBE_TIMEOUT_MS = 10_000;
 

@@ -36,7 +36,7 @@ function fake(name: string, { types = ['cpu'], backend, arrange, ...rest }: Fake
   const provider: BackendProvider = {
     name,
     priority: 0,
-    contractVersion: 2,
+    contractVersion: 3,
     probe: () => Promise.resolve({ available: true, devices: types.map(device) }),
     create: (options) => {
       const one = new MemoryBackend({ ...backend, ...options });
@@ -168,12 +168,12 @@ describe('probes', () => {
     ],
     ['finds no device', { types: [] }, { reason: 'no-device', message: 'no device found' }],
     ['answers nothing', { probe: async () => undefined as never }, { reason: 'failed' }],
-    ...[1, 3].map((version): [string, Fake, Partial<Attempt>] => [
+    ...[2, 4].map((version): [string, Fake, Partial<Attempt>] => [
       `speaks contract version ${version}`,
       { contractVersion: version },
       {
         reason: 'library-incompatible',
-        message: `speaks contract version ${version}, this registry speaks 2`,
+        message: `speaks contract version ${version}, this registry speaks 3`,
         hint: 'install versions of the backend and of @concord/backend-core that belong together',
       },
     ]),

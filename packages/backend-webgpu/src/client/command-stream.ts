@@ -128,6 +128,7 @@ export class CommandStream implements Recorder {
       pipelines,
       pool,
       onCheck: (caught, what) => this.#check(caught, what),
+      place: ({ op, plan, operands }) => this.record(op, () => this.#place(operands, plan.written)),
       run: ({ op, plan, operands, params }) => this.run(op, plan, operands, params),
       replay: (op, commands) => this.#replay(op, commands),
       retire: (buffer) => this.#retired.push(buffer),

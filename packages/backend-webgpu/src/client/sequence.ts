@@ -24,6 +24,8 @@ export interface SequenceOptions {
   readonly pipelines: PipelineCache;
   readonly pool: BufferPool;
   readonly onCheck: (caught: Scoped<unknown>['caught'], what: string) => void;
+  /** Gives the operands of a call places that they may have together. */
+  readonly place: (call: Call) => void;
   /** Queues a call as any other. */
   readonly run: (call: Call) => void;
   readonly replay: (op: string, commands: readonly ReadyCommand[]) => void;
@@ -71,6 +73,8 @@ export class PlannedSequence implements Sequence {
     const dispatches = this.#calls.flatMap(({ plan }) => plan.steps.flatMap((step) => ('dst' in step ? [] : step)));
     const ready = this.#readyKernels(dispatches);
     if (ready === undefined) return;
+    // One call may move what another one has.
+    for (const call of this.#calls) this.#options.place(call);
     this.#takeScratch();
 
     const stride = Math.max(MAX_UNIFORM_BYTES, context.device.limits.minUniformBufferOffsetAlignment);

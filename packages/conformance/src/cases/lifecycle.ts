@@ -172,7 +172,7 @@ export const lifecycleCases: readonly ConformanceCase[] = [
   ),
   lifecycleCase('says what it is', async ({ backend }) => {
     const { contractVersion, name, device, capabilities } = backend;
-    expectThat(contractVersion === 2, `contractVersion is ${String(contractVersion)}`);
+    expectThat(contractVersion === 3, `contractVersion is ${String(contractVersion)}`);
     expectThat(/^[a-z][a-z0-9-]*$/.test(name), `name "${name}" is not kebab-case`);
     for (const field of ['vendor', 'name', 'type', 'driver'] as const) {
       expectThat(typeof device[field] === 'string' && device[field] !== '', `device.${field} is empty`);

@@ -221,9 +221,11 @@ const BUGS: Readonly<Record<string, Wrap>> = {
 };
 
 type Work = Parameters<NonNullable<ComputeBackend['record']>>[0];
+type Options = Parameters<CpuBackend['record']>[1];
 
-const recorded = (change: (backend: CpuBackend, work: Work) => ReturnType<CpuBackend['record']>): Wrap =>
-  inFront((backend) => ({ record: (work) => change(backend, work) }));
+const recorded = (
+  change: (backend: CpuBackend, work: Work, options?: Options) => ReturnType<CpuBackend['record']>,
+): Wrap => inFront((backend) => ({ record: (work, options) => change(backend, work, options) }));
 
 /** Bugs of recordings. */
 const RECORDING_BUGS: Readonly<Record<string, Wrap>> = {
@@ -246,6 +248,15 @@ const RECORDING_BUGS: Readonly<Record<string, Wrap>> = {
   'memory that was freed is replayed': recorded((backend, work) => {
     const recording = backend.record(work);
     return { ...disposable(recording), replay: () => accepting(() => recording.replay(), undefined) };
+  }),
+  'slots are ignored': recorded((backend, work, options) => {
+    const recording = backend.record(work, options);
+    return { ...disposable(recording), replay: () => recording.replay() };
+  }),
+  'the memory of a slot stays that of the last replay': recorded((backend, work, options) => {
+    const recording = backend.record(work, options);
+    let last = {};
+    return { ...disposable(recording), replay: (given) => recording.replay((last = { ...last, ...given })) };
   }),
   'the work is called again': recorded((_backend, work) => {
     const replay = (): void => work((each) => each());

@@ -1,12 +1,22 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { BackendError, type ComputeBackend } from '@concord/backend-core';
-import { checkBackend, shown } from '../tensor/arguments.ts';
-import { refuse } from '../tensor/errors.ts';
+import { BackendError, BYTES_OF, type ComputeBackend, type DevicePtr, type MemorySlot } from '@concord/backend-core';
+import { checkBackend, checkOptions, checkTensor, shown } from '../tensor/arguments.ts';
+import { refuse, shapeText } from '../tensor/errors.ts';
+import type { SharedLayout } from '../tensor/layout.ts';
 import { keepAll, keepNone } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /** Runs a function now, and again in each replay, in its place among what was recorded. */
 export type Anew = (work: () => unknown) => void;
+
+/** Tensors by the names of slots. */
+type Tensors = Readonly<Record<string, Tensor>>;
+
+/** Options of {@link record}. */
+export interface RecordOptions {
+  /** Tensors, by names, in whose place a replay may put others. Each has elements, and the work uses it. */
+  readonly slots?: Tensors;
+}
 
 /** Work that was recorded, and what it gave. */
 export interface Recorded<Result> extends Disposable {
@@ -15,10 +25,12 @@ export interface Recorded<Result> extends Disposable {
   /**
    * Queues the work again: the same calls, on the same memory, with the same numbers.
    *
+   * @param tensors - in the place of those of slots, for this replay; of the same shape, strides and element type
    * @throws {BackendError} INVALID_ARGUMENT after `dispose`, when a tensor that it uses was disposed, while something is
-   *   recorded, and in what it runs anew; DISPOSED, DEVICE_LOST
+   *   recorded, and in what it runs anew; for a tensor that cannot take the place of a slot's: of another layout, or on another
+   *   backend, or sharing memory with what is used besides, where either is written; DISPOSED, DEVICE_LOST
    */
-  replay(): void;
+  replay(tensors?: Tensors): void;
   /** Gives back the recording and every tensor that was made in it. Idempotent. */
   dispose(): void;
 }
@@ -31,8 +43,9 @@ export interface Recorded<Result> extends Disposable {
  * tensors that are there (`out`). All tensors that are made in the recording live as long as it does; `tidy` in it disposes none.
  *
  * @param backend - whose calls are taken down; those of tensors on another one are only made
- * @param work - must not wait for anything
- * @throws {BackendError} INVALID_ARGUMENT when `work` waits, records, replays or returns a promise
+ * @param work - must not wait for anything; with slots it runs nothing anew
+ * @throws {BackendError} INVALID_ARGUMENT when `work` waits, records, replays or returns a promise, and for a slot that is no tensor
+ *   of the backend, or that the work does not use
  * @throws {BackendError} UNSUPPORTED by a backend without `record`
  * @example
  * ```ts
@@ -44,30 +57,90 @@ export interface Recorded<Result> extends Disposable {
  * await squares.result.toArray(); // [9, 16]
  * squares.dispose();
  * ```
+ * @example
+ * ```ts
+ * const squares = record(backend, () => mul(x, x), { slots: { x } });
+ * squares.replay({ x: y }); // the squares of y
+ * ```
  */
-export function record<Result>(backend: ComputeBackend, work: (anew: Anew) => Result): Recorded<Result> {
+export function record<Result>(
+  backend: ComputeBackend,
+  work: (anew: Anew) => Result,
+  options: RecordOptions = {},
+): Recorded<Result> {
   if (typeof (backend as ComputeBackend | null | undefined)?.name !== 'string') checkBackend('record', backend);
   if (backend.record === undefined) {
     throw new BackendError('UNSUPPORTED', `${backend.name} cannot record`, { backend: backend.name, op: 'record' });
   }
   if (typeof work !== 'function') throw refuse('record', `takes a function, got ${shown(work)}`);
+  checkOptions('record', options, { slots: 'any' });
+  const slots = readTensors('record', backend, options.slots ?? {});
   const tensors: Tensor[] = [];
   const disposeTensors = (): void => {
     for (const tensor of tensors.splice(0)) tensor.dispose();
   };
   let result: Result | undefined;
   try {
-    const recording = backend.record((anew) => {
-      result = keepAll(tensors, () => work((each) => anew(() => keepNone(each))));
-      return result;
-    });
+    const recording = backend.record(
+      (anew) => {
+        result = keepAll(tensors, () => work((each) => anew(() => keepNone(each))));
+        return result;
+      },
+      { slots: Object.fromEntries([...slots].map(([name, tensor]) => [name, memoryOf(tensor)])) },
+    );
+    const layouts = new Map([...slots].map(([name, { layout }]) => [name, layoutText(layout)]));
+    const replay = (given?: Tensors): void => {
+      if (given === undefined) recording.replay();
+      else recording.replay(pointersOf(layouts, readTensors('replay', backend, given)));
+    };
     const dispose = (): void => {
       recording.dispose();
       disposeTensors();
     };
-    return { result: result as Result, replay: () => recording.replay(), dispose, [Symbol.dispose]: dispose };
+    return { result: result as Result, replay, dispose, [Symbol.dispose]: dispose };
   } catch (error) {
     disposeTensors();
     throw error;
   }
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT */
+function readTensors(op: string, backend: ComputeBackend, given: Tensors): ReadonlyMap<string, Tensor> {
+  if (typeof given !== 'object' || given === null) throw refuse(op, `takes tensors by names, got ${shown(given)}`);
+  const read = new Map<string, Tensor>();
+  for (const name of Object.keys(given)) {
+    const tensor = given[name];
+    if (tensor === undefined) continue;
+    checkTensor(op, name, tensor);
+    if (tensor.backend !== backend) throw refuse(op, `${name} must be on the backend of the recording`);
+    read.set(name, tensor);
+  }
+  return read;
+}
+
+/** From the first element to the last. */
+function memoryOf({ ptr, shape, strides, dtype }: Tensor): MemorySlot {
+  const elements = shape.reduce((sum, size, axis) => sum + (size - 1) * (strides[axis] as number), 1);
+  return { ptr, bytes: elements * BYTES_OF[dtype] };
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT for a tensor of another layout */
+function pointersOf(
+  layouts: ReadonlyMap<string, string>,
+  tensors: ReadonlyMap<string, Tensor>,
+): Record<string, DevicePtr> {
+  const pointers: Record<string, DevicePtr> = {};
+  for (const [name, tensor] of tensors) {
+    const [wanted, got] = [layouts.get(name), layoutText(tensor.layout)];
+    // A name of no slot is left to the backend to refuse.
+    if (wanted !== undefined && wanted !== got)
+      throw refuse('replay', `${name} must be ${wanted} as recorded, got ${got}`);
+    pointers[name] = tensor.ptr;
+  }
+  return pointers;
+}
+
+/** The same text for layouts whose elements lie alike. */
+function layoutText({ dtype, shape, strides, isDense }: SharedLayout): string {
+  return `${dtype}${shapeText(shape)}${isDense ? '' : ` with strides ${shapeText(strides)}`}`;
 }

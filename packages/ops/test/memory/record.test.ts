@@ -1,7 +1,7 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { add, empty, matmul, memory, mul, record, slice, sum, tensor, tidy } from '../../src/index.ts';
+import { add, empty, matmul, memory, mul, permute, record, slice, sum, tensor, tidy } from '../../src/index.ts';
 
 const backend = new CpuBackend();
 beforeAll(() => backend.init());
@@ -73,4 +73,42 @@ test('work that throws leaves nothing, and a backend that cannot record says so'
   expect(memory()).toEqual(before);
   expect(() => record({ name: 'other' } as ComputeBackend, () => undefined)).toThrow('other cannot record');
   expect(() => record(backend, async () => undefined)).toThrow('promise');
+});
+
+test('a replay computes with tensors in the place of those of slots', async () => {
+  using x = tensor(backend, [1, 2, 3, 4], [2, 2]);
+  using y = tensor(backend, [5, 6, 7, 8], [2, 2]);
+  using both = tensor(backend, [0, 0, 9, 10, 11, 12], [3, 2]);
+  using out = empty(backend, [2, 2]);
+  using step = record(backend, () => mul(x, x, { out }), { slots: { x } });
+  step.replay({ x: y });
+  expect(await out.toArray()).toEqual(Float32Array.of(25, 36, 49, 64));
+  step.replay({ x: slice(both, [[1, 3]]) });
+  expect(await out.toArray()).toEqual(Float32Array.of(81, 100, 121, 144));
+  step.replay();
+  expect(await out.toArray()).toEqual(Float32Array.of(1, 4, 9, 16));
+});
+
+test('a tensor of another kind, backend or layout cannot take the place of one', async () => {
+  await using other = new CpuBackend();
+  await other.init();
+  using x = tensor(backend, [1, 2, 3, 4], [2, 2]);
+  using foreign = tensor(other, [1, 2, 3, 4], [2, 2]);
+  using flat = tensor(backend, [1, 2, 3, 4]);
+  using integers = tensor(backend, new Int32Array(4), [2, 2]);
+  using out = empty(backend, [2, 2]);
+  using step = record(backend, () => mul(x, x, { out }), { slots: { x } });
+  expect(() => step.replay({ x: foreign })).toThrow('x must be on the backend of the recording');
+  expect(() => step.replay({ x: flat })).toThrow('x must be f32[2, 2] as recorded, got f32[4]');
+  expect(() => step.replay({ x: integers })).toThrow('x must be f32[2, 2] as recorded, got i32[2, 2]');
+  expect(() => step.replay({ x: permute(x, [1, 0]) })).toThrow(
+    'x must be f32[2, 2] as recorded, got f32[2, 2] with strides [1, 2]',
+  );
+  expect(() => step.replay({ y: x })).toThrow('has no field y');
+  expect(() => step.replay({ x: 3 as never })).toThrow('x must be a tensor, got 3');
+  expect(() => step.replay({ x: out })).toThrow('x overlaps memory that the recording uses');
+  const work = (): unknown => mul(x, x);
+  expect(() => record(backend, work, { slots: { x: foreign } })).toThrow('x must be on the backend of the recording');
+  expect(() => record(backend, work, { slots: { flat } })).toThrow('nothing that was recorded uses slots.flat');
+  expect(() => record(backend, work, { slot: { x } } as never)).toThrow('did you mean slots?');
 });

@@ -1,0 +1,165 @@
+import type { MemorySlot } from '../contract/backend.ts';
+import { checkPointerType, describe } from '../contract/checks.ts';
+import { checkFields, hasFields } from '../contract/fields.ts';
+import { invalid } from '../errors/invalid.ts';
+import type { Allocation, AllocationTable } from './allocation-table.ts';
+import type { Operand } from './operand.ts';
+
+/** Every element begins at a multiple of its size, of which this is one. */
+const ALIGNMENT = 4;
+
+/** A piece of memory that recorded work uses. */
+interface Use<Buffer> extends Operand<Buffer> {
+  readonly isWritten: boolean;
+}
+
+/** Memory that a replay may put other memory in the place of. */
+interface Slot<Buffer> extends Operand<Buffer> {
+  readonly name: string;
+  readonly ptr: number;
+  isUsed: boolean;
+  isWritten: boolean;
+  /** How messages call its allocation, once that is freed. */
+  freed?: string;
+}
+
+/** The memory of a replay, for each slot; undefined for the recorded one. */
+export type Binding<Buffer> = readonly (Operand<Buffer> | undefined)[];
+
+/** The named slots of a recording. */
+export class RecordingSlots<Buffer> {
+  readonly #table: AllocationTable<Buffer>;
+  readonly #slots: readonly Slot<Buffer>[];
+  readonly #names: readonly string[];
+  /** What is used outside of slots. */
+  readonly #others = new Map<Buffer, Use<Buffer>[]>();
+
+  /**
+   * @param given - the slots, by their names
+   * @throws {BackendError} INVALID_ARGUMENT for memory that is not live, and for slots that overlap
+   */
+  constructor(table: AllocationTable<Buffer>, given: ReadonlyMap<string, MemorySlot>) {
+    this.#table = table;
+    this.#names = [...given.keys()];
+    this.#slots = [...given].map(([name, { ptr, bytes }]): Slot<Buffer> => {
+      return { ...table.resolve(`slots.${name}`, ptr, bytes), name, ptr, isUsed: false, isWritten: false };
+    });
+    for (const [index, slot] of this.#slots.entries()) {
+      const other = this.#slots.find((each, at) => at < index && doOverlap(each, slot));
+      if (other !== undefined) throw invalid(`slots.${slot.name} overlaps slots.${other.name}`);
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#slots.length === 0;
+  }
+
+  /**
+   * Notes an operand of the recorded work.
+   *
+   * @returns the index of its slot, -1 for none
+   * @throws {BackendError} INVALID_ARGUMENT for one that is partly in a slot
+   */
+  note(operand: Operand<Buffer>, isWritten: boolean): number {
+    const own = this.#slots.findIndex((slot) => doOverlap(slot, operand));
+    const slot = this.#slots[own];
+    if (slot !== undefined) {
+      const end = operand.byteOffset + operand.byteLength;
+      if (operand.byteOffset < slot.byteOffset || end > slot.byteOffset + slot.byteLength) {
+        throw invalid(`an operand is partly in slots.${slot.name}, of ${slot.byteLength} bytes at ${slot.ptr}`);
+      }
+      slot.isUsed = true;
+      slot.isWritten ||= isWritten;
+      return own;
+    }
+    const uses = this.#others.get(operand.buffer) ?? [];
+    if (!this.isEmpty) uses.push({ ...operand, isWritten });
+    this.#others.set(operand.buffer, uses);
+    return -1;
+  }
+
+  /** @throws {BackendError} INVALID_ARGUMENT for a slot that nothing uses */
+  checkUsed(): void {
+    const idle = this.#slots.find(({ isUsed }) => !isUsed);
+    if (idle !== undefined) throw invalid(`nothing that was recorded uses slots.${idle.name}`);
+  }
+
+  /** Is told of memory that is freed. @returns whether it is used outside of slots */
+  freed({ buffer }: Allocation<Buffer>, what: string): boolean {
+    for (const slot of this.#slots) if (slot.buffer === buffer) slot.freed = what;
+    return this.#others.has(buffer);
+  }
+
+  /**
+   * Reads the pointers that a replay is given.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT for what is no pointer, and for names of no slot
+   */
+  read(given: unknown): readonly (number | undefined)[] {
+    if (typeof given !== 'object' || given === null) throw invalid(`replay takes an object, got ${describe(given)}`);
+    let count = 0;
+    const pointers: (number | undefined)[] = [];
+    for (const name of this.#names) {
+      const value = (given as Readonly<Record<string, unknown>>)[name];
+      if (value !== undefined) {
+        checkPointerType(name, value);
+        count++;
+      }
+      pointers.push(value as number | undefined);
+    }
+    if (!hasFields(given, count)) checkFields('the recording', given, this.#names);
+    return pointers;
+  }
+
+  /**
+   * The memory for each slot, in the order of alignment, pointers and extents.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT, also for a slot that is not given and whose own memory was freed
+   */
+  bind(pointers: readonly (number | undefined)[]): Binding<Buffer> {
+    for (const [index, { name, ptr }] of this.#slots.entries()) {
+      const given = pointers[index];
+      if (given === undefined || (given - ptr) % ALIGNMENT === 0) continue;
+      const place = `${ptr % ALIGNMENT} bytes after a multiple of ${ALIGNMENT}`;
+      throw invalid(`${name} must lie as it was recorded, ${place}, got address ${given}${this.#table.placeOf(given)}`);
+    }
+    return this.#slots.map(({ name, byteLength, freed }, index) => {
+      const given = pointers[index];
+      if (given !== undefined) return this.#table.resolve(name, given, byteLength);
+      if (freed === undefined) return undefined;
+      throw invalid(`the recording uses memory that was freed: ${freed}`, { hint: `give ${name}, or record again` });
+    });
+  }
+
+  /** @throws {BackendError} INVALID_ARGUMENT where memory that is given overlaps other memory that is used, and one of both is written */
+  checkApart(binding: Binding<Buffer>): void {
+    const uses = this.#slots.map((slot, index): Use<Buffer> => {
+      return { ...(binding[index] ?? slot), isWritten: slot.isWritten };
+    });
+    for (const [index, use] of uses.entries()) {
+      if (binding[index] === undefined) continue;
+      const name = this.#names[index] as string;
+      const other = uses.findIndex((each, at) => at !== index && areInTheWay(use, each));
+      if (other >= 0) throw invalid(`${name} overlaps ${this.#names[other] as string}`);
+      if (this.#others.get(use.buffer)?.some((each) => areInTheWay(use, each)) !== true) continue;
+      throw invalid(`${name} overlaps memory that the recording uses`);
+    }
+  }
+
+  /** An operand of a slot, in the memory of a replay. */
+  place(operand: Operand<Buffer>, slot: number, binding: Binding<Buffer>): Operand<Buffer> {
+    const memory = binding[slot];
+    if (memory === undefined) return operand;
+    const byteOffset = memory.byteOffset + operand.byteOffset - (this.#slots[slot] as Slot<Buffer>).byteOffset;
+    return { buffer: memory.buffer, byteOffset, byteLength: operand.byteLength };
+  }
+}
+
+function areInTheWay<Buffer>(a: Use<Buffer>, b: Use<Buffer>): boolean {
+  return (a.isWritten || b.isWritten) && doOverlap(a, b);
+}
+
+function doOverlap<Buffer>(a: Operand<Buffer>, b: Operand<Buffer>): boolean {
+  if (a.buffer !== b.buffer) return false;
+  return a.byteOffset < b.byteOffset + b.byteLength && b.byteOffset < a.byteOffset + a.byteLength;
+}
