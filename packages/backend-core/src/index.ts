@@ -61,6 +61,7 @@ export {
   type ErrorCode,
   isBackendError,
   toBackendError,
+  type Attempt,
   type UnavailableReason,
 } from './errors/backend-error.ts';
 export { printable } from './errors/printable.ts';
@@ -70,6 +71,7 @@ export type { HostArray, HostArrays, HostData } from './host/stored-array.ts';
 export { download, type DownloadOptions, upload, type UploadOptions } from './host/transfer.ts';
 export { type BufferScope, withBuffers } from './host/with-buffers.ts';
 export { formatAttempts } from './registry/format-attempts.ts';
-export type { Attempt, BackendProvider, CreateOptions, ProbeResult } from './registry/provider.ts';
-export { type Requirement, selectBackend, type Selection, type SelectOptions } from './registry/select-backend.ts';
+export type { BackendProvider, CreateOptions, ProbeResult } from './registry/provider.ts';
+export type { Requirement } from './registry/open-usable.ts';
+export { selectBackend, type Selection, type SelectOptions } from './registry/select-backend.ts';
 export { selfTest } from './registry/self-test.ts';

@@ -1,6 +1,5 @@
 import type { DType } from '@concord/backend-core';
 import type { KernelCall, KernelName, ResolvedCall } from '@concord/backend-core/implement';
-import type { Canonical } from './launch-plans.ts';
 import { type NamedVariant, pickVariant, type VariantChooser, type VariantQuestion } from './variant-choice.ts';
 
 /** The facts about a device that planning needs, as a recorder has them. */
@@ -126,6 +125,13 @@ export function shapeOf<Shape>(shapes: ReadonlyMap<string, Shape>, { id }: Named
   const shape = shapes.get(id);
   if (shape === undefined) throw new RangeError(`${id} is not one of ${[...shapes.keys()].join(', ')}`);
   return shape;
+}
+
+/** A call that is planned in the place of others, and what their launches are told beside the plan. */
+export interface Canonical<Call> {
+  readonly call: Call;
+  /** The parameters of the call that it stands for. */
+  readonly params: readonly number[];
 }
 
 /** A family of kernels: all that a backend knows of one of the contract's primitives. */

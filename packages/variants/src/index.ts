@@ -5,6 +5,7 @@
  * @packageDocumentation
  */
 export {
+  type Canonical,
   type AnyFamily,
   type Candidates,
   type Families,
@@ -29,7 +30,7 @@ export {
   spanAt,
   StepRecorder,
 } from './launch-plan.ts';
-export { type CallPlans, type Canonical, LaunchPlans, type Planning } from './launch-plans.ts';
+export { type CallPlans, LaunchPlans, type Planning } from './launch-plans.ts';
 export { leaveOut, PlannedBackend, type PlannedCall, type PlannedDevice } from './planned-backend.ts';
 export { cacheFolder } from '#profile-store';
 export {

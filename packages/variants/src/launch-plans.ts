@@ -10,16 +10,9 @@ import {
   resolvedCall,
   type RunLayout,
 } from '@concord/backend-core/implement';
-import type { AnyFamily, Families } from './family.ts';
+import type { AnyFamily, Canonical, Families } from './family.ts';
 import type { LaunchPlan } from './launch-plan.ts';
 import type { VariantChooser, VariantPreferences } from './variant-choice.ts';
-
-/** A call that is planned in the place of others, and what their launches are told beside the plan. */
-export interface Canonical<Call> {
-  readonly call: Call;
-  /** The parameters of the call that it stands for. */
-  readonly params: readonly number[];
-}
 
 /** The planning of a backend, for any of its devices. */
 export interface Planning<Buffer, Plan extends LaunchPlan, Recorder extends VariantChooser, Kernel> {

@@ -1,4 +1,4 @@
-import type { Attempt } from '../registry/provider.ts';
+import type { DeviceInfo } from '../contract/capabilities.ts';
 import { messageOf } from './message-of.ts';
 import { printable } from './printable.ts';
 
@@ -27,6 +27,19 @@ export type UnavailableReason =
   | 'no-device'
   | 'disabled'
   | 'failed';
+
+/** The outcome of `selectBackend` for one provider. */
+export interface Attempt {
+  readonly provider: string;
+  /** `not-tried`: an earlier one was taken. */
+  readonly outcome: 'selected' | 'not-tried' | 'unavailable';
+  /** The device that was used or would have been. */
+  readonly device?: DeviceInfo | undefined;
+  readonly reason?: UnavailableReason | undefined;
+  /** Why it was not taken, or why it was. */
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
 
 /** The fields of a {@link BackendError} that depend on where it comes from. All are optional. */
 export interface BackendErrorFields {

@@ -1,6 +1,6 @@
 import { describe } from '../contract/checks.ts';
 import { printable } from '../errors/printable.ts';
-import type { Attempt } from './provider.ts';
+import type { Attempt } from '../errors/backend-error.ts';
 
 const WIDTH = 80;
 const NO_DEVICE = '-';

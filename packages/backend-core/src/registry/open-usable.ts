@@ -1,15 +1,34 @@
 import type { ComputeBackend } from '../contract/backend.ts';
-import type { DeviceInfo } from '../contract/capabilities.ts';
+import type { DeviceInfo, DType, OpName } from '../contract/capabilities.ts';
 import { describe } from '../contract/checks.ts';
 import { BackendError } from '../errors/backend-error.ts';
 import { assertContractVersion } from './probe-provider.ts';
-import type { BackendProvider } from './provider.ts';
-import type { SelectOptions } from './select-backend.ts';
+import type { BackendProvider, CreateOptions } from './provider.ts';
 import { selfTest } from './self-test.ts';
 import { within } from './within.ts';
 
 const OPEN_TIMEOUT_MS = 30_000;
 const DISPOSE_TIMEOUT_MS = 5_000;
+
+/** Something that the chosen backend must be able to do. */
+export interface Requirement {
+  readonly op: OpName;
+  /** Default `'f32'` (`'f16'` for gemmF16). */
+  readonly dtype?: DType;
+}
+
+/** How a provider's backend is opened. */
+export interface OpenOptions {
+  /** Backends that lack one of these are passed over, with the reason. */
+  readonly require?: readonly Requirement[];
+  /** Handed to the provider that makes the backend. */
+  readonly create?: CreateOptions;
+  /**
+   * Milliseconds after which a provider's `create()`, a backend's `init()` and its self test are given up, each, for the
+   * next provider. What comes later is disposed. Default 30,000; Infinity waits for ever.
+   */
+  readonly timeoutMs?: number;
+}
 
 /** A backend that works, and its device. */
 export interface UsableBackend {
@@ -24,7 +43,7 @@ export interface UsableBackend {
  */
 export async function openUsable(
   provider: BackendProvider,
-  { create = {}, require = [], timeoutMs = OPEN_TIMEOUT_MS }: SelectOptions,
+  { create = {}, require = [], timeoutMs = OPEN_TIMEOUT_MS }: OpenOptions,
 ): Promise<UsableBackend> {
   const made = await within(
     'create()',

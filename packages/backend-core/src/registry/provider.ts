@@ -37,16 +37,3 @@ export interface BackendProvider {
    */
   create(options?: CreateOptions): Promise<ComputeBackend> | ComputeBackend;
 }
-
-/** The outcome of `selectBackend` for one provider. */
-export interface Attempt {
-  readonly provider: string;
-  /** `not-tried`: an earlier one was taken. */
-  readonly outcome: 'selected' | 'not-tried' | 'unavailable';
-  /** The device that was used or would have been. */
-  readonly device?: DeviceInfo | undefined;
-  readonly reason?: UnavailableReason | undefined;
-  /** Why it was not taken, or why it was. */
-  readonly message: string;
-  readonly hint?: string | undefined;
-}

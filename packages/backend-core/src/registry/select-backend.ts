@@ -1,33 +1,17 @@
 import type { ComputeBackend } from '../contract/backend.ts';
-import { type DType, DTYPES, OP_NAMES, type OpName } from '../contract/capabilities.ts';
+import { DTYPES, OP_NAMES } from '../contract/capabilities.ts';
 import { checkMemoryLimit, checkOneOf, checkOptions, describe } from '../contract/checks.ts';
 import { checkFields } from '../contract/fields.ts';
-import { BackendError } from '../errors/backend-error.ts';
+import { type Attempt, BackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
-import { openUsable } from './open-usable.ts';
+import { openUsable, type OpenOptions } from './open-usable.ts';
 import { bestDevice, byRank, failureOf, type ProbedProvider, probeProvider } from './probe-provider.ts';
-import type { Attempt, BackendProvider, CreateOptions } from './provider.ts';
-
-/** Something that the chosen backend must be able to do. */
-export interface Requirement {
-  readonly op: OpName;
-  /** Default `'f32'` (`'f16'` for gemmF16). */
-  readonly dtype?: DType;
-}
+import type { BackendProvider } from './provider.ts';
 
 /** Options of {@link selectBackend}. */
-export interface SelectOptions {
-  /** Backends that lack one of these are passed over, with the reason. */
-  readonly require?: readonly Requirement[];
+export interface SelectOptions extends OpenOptions {
   /** Names in order of preference; an empty list prefers none. Default: the environment variable `CONCORD_BACKEND`, a list with commas. */
   readonly prefer?: readonly string[];
-  /** Handed to the provider that makes the backend. */
-  readonly create?: CreateOptions;
-  /**
-   * Milliseconds after which a provider's `create()`, a backend's `init()` and its self test are given up, each, for the
-   * next provider. What comes later is disposed. Default 30,000; Infinity waits for ever.
-   */
-  readonly timeoutMs?: number;
 }
 
 /** Result of {@link selectBackend}. */
