@@ -24,19 +24,16 @@ export type {
   WaitOptions,
 } from './contract/backend.ts';
 export {
-  BYTES_OF,
   type Capabilities,
   type DeviceInfo,
   type DeviceType,
-  type DType,
-  DTYPES,
-  type FloatDType,
   type Limits,
   type Numerics,
   OP_NAMES,
   type OpName,
   type Support,
 } from './contract/capabilities.ts';
+export { BYTES_OF, type DType, DTYPES, type FloatDType } from './contract/element-types.ts';
 export { type DevicePtr, NULL_PTR, offsetPtr } from './contract/device-ptr.ts';
 export type { AttentionCall, AttentionShape, HeadStrides, MaskField, MaskView } from './ops/attention.ts';
 export {

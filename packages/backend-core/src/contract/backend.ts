@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { Capabilities, DeviceInfo, DType, OpName, Support } from './capabilities.ts';
+import type { Capabilities, DeviceInfo, OpName, Support } from './capabilities.ts';
+import type { DType } from './element-types.ts';
 import type { DevicePtr } from './device-ptr.ts';
 import type { AttentionCall, AttentionShape, MaskField } from '../ops/attention.ts';
 import type { BinaryCall, BinaryShape } from '../ops/binary.ts';

@@ -1,17 +1,4 @@
-/** The element types of the contract, by name. */
-export const DTYPES = ['f32', 'f16', 'bf16', 'i32', 'u32', 'i8', 'u8'] as const;
-
-/**
- * Element type of a tensor in device memory. `f16` is IEEE binary16, `bf16` the upper half of a float32. The named
- * ops take `f32` and `f16`; `run` takes them all.
- */
-export type DType = (typeof DTYPES)[number];
-
-/** Element type of the products, convolution and attention. */
-export type FloatDType = 'f32' | 'f16';
-
-/** Bytes per element. */
-export const BYTES_OF: Readonly<Record<DType, 1 | 2 | 4>> = { f32: 4, f16: 2, bf16: 2, i32: 4, u32: 4, i8: 1, u8: 1 };
+import type { DType } from './element-types.ts';
 
 /** The compute ops of the contract, by method name. */
 export const OP_NAMES = [

@@ -1,5 +1,5 @@
 import { invalid } from '../errors/invalid.ts';
-import type { FloatDType } from './capabilities.ts';
+import type { FloatDType } from './element-types.ts';
 
 /** @throws {BackendError} INVALID_ARGUMENT unless `call` is an object */
 export function checkCallObject(op: string, call: unknown): void {

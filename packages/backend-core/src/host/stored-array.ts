@@ -1,4 +1,4 @@
-import type { DType } from '../contract/capabilities.ts';
+import { type DType, ELEMENT_TYPES } from '../contract/element-types.ts';
 import { describe } from '../contract/checks.ts';
 import { invalid } from '../errors/invalid.ts';
 import { toBf16Array } from './bf16.ts';
@@ -33,13 +33,6 @@ const DTYPES_OF: Readonly<Record<string, readonly [DType, ...DType[]]>> = {
   Uint8Array: ['u8'],
 };
 
-const INTEGERS = {
-  i32: { array: Int32Array, min: -(2 ** 31), max: 2 ** 31 - 1 },
-  u32: { array: Uint32Array, min: 0, max: 2 ** 32 - 1 },
-  i8: { array: Int8Array, min: -128, max: 127 },
-  u8: { array: Uint8Array, min: 0, max: 255 },
-} as const;
-
 /**
  * Host data as the bytes that a device holds.
  *
@@ -67,13 +60,14 @@ function storedNumbers(data: readonly unknown[], dtype: DType): StoredArray {
   const bad = data.findIndex((value) => typeof value !== 'number');
   if (bad >= 0) throw invalid(`data[${bad}] must be a number, got ${describe(data[bad])}`);
   const numbers = data as readonly number[];
-  if (dtype === 'f32' || dtype === 'f16' || dtype === 'bf16') return narrowed(Float32Array.from(numbers), dtype);
-  const { array, min, max } = INTEGERS[dtype];
+  const { range, Stored } = ELEMENT_TYPES[dtype];
+  if (range === undefined) return narrowed(Float32Array.from(numbers), dtype);
+  const [min, max] = range;
   const outside = numbers.findIndex((value) => !Number.isInteger(value) || value < min || value > max);
   if (outside >= 0) {
     throw invalid(`data[${outside}] must be an integer from ${min} to ${max}, got ${describe(numbers[outside])}`);
   }
-  return array.from(numbers);
+  return Stored.from(numbers);
 }
 
 function narrowed(values: Float32Array, dtype: DType | undefined): Float32Array | Uint16Array {

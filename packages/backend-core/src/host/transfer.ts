@@ -1,5 +1,5 @@
 import type { ComputeBackend, WaitOptions } from '../contract/backend.ts';
-import { type DType, DTYPES } from '../contract/capabilities.ts';
+import { type DType, DTYPES, ELEMENT_TYPES } from '../contract/element-types.ts';
 import { checkOneOf, checkOptions, checkSize } from '../contract/checks.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { invalid } from '../errors/invalid.ts';
@@ -65,24 +65,14 @@ export async function download<D extends DType = 'f32'>(
   const { dtype: wanted = 'f32', ...wait } = options;
   const dtype = checkOneOf<DType>('dtype', wanted, DTYPES);
   checkSize('length', length);
-  const stored = emptyArray(STORED[dtype], length);
+  const stored = emptyArray(dtype, length);
   await backend.copyDtoh(stored, ptr, wait);
   return numbersOf(dtype, stored) as HostArrays[D];
 }
 
-const STORED: Readonly<Record<DType, new (length: number) => StoredArray>> = {
-  f32: Float32Array,
-  f16: Uint16Array,
-  bf16: Uint16Array,
-  i32: Int32Array,
-  u32: Uint32Array,
-  i8: Int8Array,
-  u8: Uint8Array,
-};
-
-function emptyArray(type: new (length: number) => StoredArray, length: number): StoredArray {
+function emptyArray(dtype: DType, length: number): StoredArray {
   try {
-    return new type(length);
+    return new ELEMENT_TYPES[dtype].Stored(length);
   } catch (cause) {
     throw invalid(`the host cannot hold an array of ${length} elements`, { cause });
   }

@@ -1,4 +1,5 @@
-import { BYTES_OF, type Capabilities, type DType, type OpName } from '../contract/capabilities.ts';
+import type { Capabilities, OpName } from '../contract/capabilities.ts';
+import { BYTES_OF, type DType } from '../contract/element-types.ts';
 import { BackendError } from '../errors/backend-error.ts';
 import type { CheckedRun, RunLayout } from '../kernel/checked-run.ts';
 import { type PlannedKernels, kernelOf, type KernelCall } from './backend-kernels.ts';

@@ -1,4 +1,5 @@
-import type { DType, OpName } from '../contract/capabilities.ts';
+import type { OpName } from '../contract/capabilities.ts';
+import type { DType } from '../contract/element-types.ts';
 import type { CheckedRun, ResolvedRun, RunLayout } from '../kernel/checked-run.ts';
 import type { CheckedAttention } from '../ops/attention.ts';
 import type { CheckedConv2d } from '../ops/conv2d.ts';

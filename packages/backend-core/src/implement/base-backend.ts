@@ -1,5 +1,6 @@
 import type { ComputeBackend, OpPlan, OpShape, PlannedCall, PrepareOptions } from '../contract/backend.ts';
-import { type Capabilities, type DType, OP_NAMES, type OpName, type Support } from '../contract/capabilities.ts';
+import { type Capabilities, OP_NAMES, type OpName, type Support } from '../contract/capabilities.ts';
+import type { DType } from '../contract/element-types.ts';
 import { checkCallObject, checkOneOf, describe } from '../contract/checks.ts';
 import { checkPrepareOptions } from '../contract/memory.validate.ts';
 import { isBackendError } from '../errors/backend-error.ts';

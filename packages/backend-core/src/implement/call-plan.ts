@@ -1,4 +1,5 @@
-import { BYTES_OF, type OpName } from '../contract/capabilities.ts';
+import type { OpName } from '../contract/capabilities.ts';
+import { BYTES_OF } from '../contract/element-types.ts';
 import { invalid } from '../errors/invalid.ts';
 import { areDistinct } from '../kernel/check-run.ts';
 import type { CheckedRun, RunLayout } from '../kernel/checked-run.ts';

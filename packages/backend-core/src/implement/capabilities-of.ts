@@ -1,11 +1,5 @@
-import {
-  type Capabilities,
-  type DType,
-  type Limits,
-  type Numerics,
-  OP_NAMES,
-  type OpName,
-} from '../contract/capabilities.ts';
+import { type Capabilities, type Limits, type Numerics, OP_NAMES, type OpName } from '../contract/capabilities.ts';
+import type { DType } from '../contract/element-types.ts';
 import { OPS } from '../ops/index.ts';
 import type { CheckedCall, DerivedDefinition } from '../ops/op-definition.ts';
 import { type AnyKernel, type PlannedKernels, kernelOf } from './backend-kernels.ts';

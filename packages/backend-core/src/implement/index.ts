@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-export { BYTES_OF, DTYPES } from '../contract/capabilities.ts';
+export { BYTES_OF, DTYPES, ELEMENT_TYPES, type ElementType } from '../contract/element-types.ts';
 export { describe } from '../contract/checks.ts';
 export { checkFields, nearestName } from '../contract/fields.ts';
 export { annotate } from '../errors/backend-error.ts';

@@ -1,4 +1,5 @@
-import type { DType, OpName } from '../contract/capabilities.ts';
+import type { OpName } from '../contract/capabilities.ts';
+import type { DType } from '../contract/element-types.ts';
 import type { Operand } from '../implement/operand.ts';
 import type { Kernel } from './graph.ts';
 import type { NumberType } from './value-types.ts';

@@ -1,9 +1,9 @@
+import { ELEMENT_TYPES } from '../contract/element-types.ts';
 import { describe } from '../contract/checks.ts';
 import type { BackendErrorFields } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 import type { ConstantNode, KernelNode } from './graph.ts';
 import { GatherHandle, KernelSymbol, NodeValue } from './kernel-symbol.ts';
-import { INTEGER_RANGES } from './node-ops.ts';
 import type { Level, ValueType } from './value-types.ts';
 
 const LEVELS: readonly Level[] = ['call', 'row', 'element'];
@@ -107,8 +107,9 @@ export class GraphBuilder {
     }
     if (typeof value !== 'number')
       throw this.invalid(`an ${type} must be a number, got ${this.#shown(value)}`, hintOf(value));
-    if (type === 'f32') return Number.isNaN(value) ? NAN_BITS : bitsOf(value);
-    const [min, max] = INTEGER_RANGES[type];
+    const { range } = ELEMENT_TYPES[type];
+    if (range === undefined) return Number.isNaN(value) ? NAN_BITS : bitsOf(value);
+    const [min, max] = range;
     if (!Number.isInteger(value) || value < min || value > max) {
       throw this.invalid(`an ${type} must be an integer from ${min} to ${max}, got ${describe(value)}`);
     }

@@ -1,4 +1,4 @@
-import type { NumberType, ValueType } from './value-types.ts';
+import type { ValueType } from './value-types.ts';
 
 /** The types of a node's operands and of its result: `same` is the type of the operands. */
 export interface NodeOpRule {
@@ -155,10 +155,4 @@ export const FOLD_OPS: Readonly<Record<FoldOp, NodeOpRule>> = {
   count: unary(['bool'], 'u32'),
   argmax: unary(NUMBERS, 'u32'),
   argmin: unary(NUMBERS, 'u32'),
-};
-
-/** The smallest and largest value of an integer type; a float constant may be anything. */
-export const INTEGER_RANGES: Readonly<Record<Exclude<NumberType, 'f32'>, readonly [number, number]>> = {
-  i32: [-(2 ** 31), 2 ** 31 - 1],
-  u32: [0, 2 ** 32 - 1],
 };

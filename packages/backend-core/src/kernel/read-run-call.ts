@@ -1,8 +1,8 @@
+import { ELEMENT_TYPES } from '../contract/element-types.ts';
 import { checkCallObject, checkPointerType, copyList, describe } from '../contract/checks.ts';
 import { checkFields, hasFields } from '../contract/fields.ts';
 import { invalid } from '../errors/invalid.ts';
 import type { Kernel, KernelInput } from './graph.ts';
-import { INTEGER_RANGES } from './node-ops.ts';
 import type { GatherView, RunView } from './run-call.ts';
 import { addList, addView, type AskedRun } from './same-run.ts';
 
@@ -155,8 +155,9 @@ export function readParamList(params: Kernel['params'], list: readonly unknown[]
 
 function checkParam({ name, type }: Kernel['params'][number], value: unknown): number {
   if (typeof value !== 'number') throw invalid(`params.${name} must be a number, got ${describe(value)}`);
-  if (type === 'f32') return Math.fround(value);
-  const [min, max] = INTEGER_RANGES[type];
+  const { range } = ELEMENT_TYPES[type];
+  if (range === undefined) return Math.fround(value);
+  const [min, max] = range;
   if (!Number.isInteger(value) || value < min || value > max) {
     throw invalid(`params.${name} must be an integer from ${min} to ${max}, got ${describe(value)}`);
   }

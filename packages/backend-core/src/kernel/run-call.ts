@@ -1,4 +1,4 @@
-import type { DType } from '../contract/capabilities.ts';
+import type { DType } from '../contract/element-types.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import type { InputSpec, InputSpecs, Kernel, ParameterSpecs } from './graph.ts';
 

@@ -1,4 +1,4 @@
-import type { DType } from '../contract/capabilities.ts';
+import { type DType, DTYPES, ELEMENT_TYPES } from '../contract/element-types.ts';
 
 /** Type of a value inside a kernel. `bool` cannot be stored. */
 export type ValueType = 'f32' | 'i32' | 'u32' | 'bool';
@@ -12,9 +12,14 @@ export type NumberType = 'f32' | 'i32' | 'u32';
  */
 export type Level = 'call' | 'row' | 'element';
 
+const storedAs = <T extends NumberType>(type: T): readonly [T, ...DType[]] => [
+  type,
+  ...DTYPES.filter((dtype) => dtype !== type && ELEMENT_TYPES[dtype].value === type),
+];
+
 /** Element types that an input or output of a type may have in memory; the first is the default. */
 export const STORAGE_DTYPES: Readonly<Record<NumberType, readonly [NumberType, ...DType[]]>> = {
-  f32: ['f32', 'f16', 'bf16'],
-  i32: ['i32', 'i8'],
-  u32: ['u32', 'u8'],
+  f32: storedAs('f32'),
+  i32: storedAs('i32'),
+  u32: storedAs('u32'),
 };

@@ -1,4 +1,4 @@
-import { BYTES_OF, type FloatDType } from '../contract/capabilities.ts';
+import { BYTES_OF, type FloatDType } from '../contract/element-types.ts';
 import {
   checkBoolean,
   checkDType,

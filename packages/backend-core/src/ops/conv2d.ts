@@ -1,4 +1,4 @@
-import { BYTES_OF, type FloatDType } from '../contract/capabilities.ts';
+import { BYTES_OF, type FloatDType } from '../contract/element-types.ts';
 import { checkDType, checkPositive, checkSizes, packedExtent } from '../contract/checks.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { invalid } from '../errors/invalid.ts';

@@ -1,4 +1,4 @@
-import type { FloatDType } from '../contract/capabilities.ts';
+import type { FloatDType } from '../contract/element-types.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { checkOneOf, checkSizes, describe } from '../contract/checks.ts';
 import { checkFields, hasFields } from '../contract/fields.ts';

@@ -1,4 +1,4 @@
-import type { FloatDType } from '../contract/capabilities.ts';
+import type { FloatDType } from '../contract/element-types.ts';
 import { checkDType, checkedExtent, checkFloat32, checkOneOf, checkSize, matrixExtent } from '../contract/checks.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { invalid } from '../errors/invalid.ts';
@@ -12,7 +12,7 @@ import {
   checkEpilogue,
 } from './epilogue.ts';
 import type { CheckedCall, FieldKind, OpCost, OpDefinition } from './op-definition.ts';
-import { BYTES_OF } from '../contract/capabilities.ts';
+import { BYTES_OF } from '../contract/element-types.ts';
 
 /** `'N'`: as stored. `'T'`: transposed. `'C'`: conjugate transposed, which for real data is `'T'`. */
 export type Transpose = 'N' | 'T' | 'C';

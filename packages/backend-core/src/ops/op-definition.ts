@@ -1,4 +1,4 @@
-import type { DType } from '../contract/capabilities.ts';
+import type { DType } from '../contract/element-types.ts';
 import type { CheckedRun } from '../kernel/checked-run.ts';
 
 /** The use of one operand by a call: its extent, and the operands that it may overlap. */

@@ -1,5 +1,6 @@
 import type { ComputeBackend } from '../contract/backend.ts';
-import type { DeviceInfo, DType, OpName } from '../contract/capabilities.ts';
+import type { DeviceInfo, OpName } from '../contract/capabilities.ts';
+import type { DType } from '../contract/element-types.ts';
 import { describe } from '../contract/checks.ts';
 import { BackendError } from '../errors/backend-error.ts';
 import { assertContractVersion } from './probe-provider.ts';

@@ -1,5 +1,6 @@
 import type { ComputeBackend } from '../contract/backend.ts';
-import { DTYPES, OP_NAMES } from '../contract/capabilities.ts';
+import { OP_NAMES } from '../contract/capabilities.ts';
+import { DTYPES } from '../contract/element-types.ts';
 import { checkMemoryLimit, checkOneOf, checkOptions, describe } from '../contract/checks.ts';
 import { checkFields } from '../contract/fields.ts';
 import { type Attempt, BackendError } from '../errors/backend-error.ts';

@@ -1,4 +1,4 @@
-import { type DevicePtr, type DType, type FloatDType, toF16Array } from '@concord/backend-core';
+import { BYTES_OF, type DevicePtr, type DType, type FloatDType, toF16Array } from '@concord/backend-core';
 import { numbersIn } from '../run/storage.ts';
 import { CaseFailure } from './case.ts';
 
@@ -59,7 +59,7 @@ export class Slot {
         at += columns;
       }
     }
-    const size = this.dtype === 'f16' ? 2 : 4;
+    const size = BYTES_OF[this.dtype];
     const bad = this.after.findIndex((byte, i) => inGap[Math.floor(i / size)] === 1 && byte !== this.before[i]);
     if (bad >= 0)
       throw new CaseFailure(
@@ -85,7 +85,7 @@ export class Slots {
 
   /** An operand that the op writes, filled with poison. */
   output(length: number, dtype: FloatDType = 'f32'): Slot {
-    return this.#add(new Slot(poison(length * (dtype === 'f16' ? 2 : 4)), dtype, false, true));
+    return this.#add(new Slot(poison(length * BYTES_OF[dtype]), dtype, false, true));
   }
 
   /** An operand that the op reads and writes. */

@@ -1,4 +1,5 @@
 import type { DType } from '@concord/backend-core';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { bytesOf, encodeElement, writeBits } from '../run/storage.ts';
 import type { WriteStep } from './step.ts';
 
@@ -45,7 +46,7 @@ const bitsOf = (dtype: DType, data: WriteData, index: number, seed: number): num
   const w = word(index, seed);
   if (data === 'bits') return w % 2 ** (8 * bytesOf(dtype));
   const value = VALUES[data](w);
-  return encodeElement(dtype, dtype === 'u8' || dtype === 'u32' ? Math.max(0, value) : value);
+  return encodeElement(dtype, ELEMENT_TYPES[dtype].value === 'u32' ? Math.max(0, value) : value);
 };
 
 /** The bytes of a write. */
@@ -60,13 +61,13 @@ export function writtenBytes({ bytes: length, dtype, data, seed }: WriteStep): U
   return bytes;
 }
 
-const ARRAYS = { f32: 'Float32Array', i32: 'Int32Array', u32: 'Uint32Array', i8: 'Int8Array', u8: 'Uint8Array' };
 const WORDS = { 1: 'Uint8Array', 2: 'Uint16Array', 4: 'Uint32Array' };
 
 /** The bytes of a write as JavaScript, for which {@link WORD_TEXT} is there. */
 export function writtenText({ bytes, dtype, data, seed }: WriteStep): string {
   const size = bytesOf(dtype);
-  const isUnsigned = dtype === 'u8' || dtype === 'u32';
+  const { value: type, Stored } = ELEMENT_TYPES[dtype];
+  const isUnsigned = type === 'u32';
   const value = isUnsigned && data !== 'bits' ? `Math.max(0, ${VALUE_TEXTS[data]})` : VALUE_TEXTS[data];
   const list = `{ length: ${Math.ceil(bytes / size)} }, (_, i) => { const w = word(i, ${seed}); return ${value}; }`;
   const whole =
@@ -76,7 +77,7 @@ export function writtenText({ bytes, dtype, data, seed }: WriteStep): string {
         ? `toF16Array(Array.from(${list}))`
         : dtype === 'bf16'
           ? `toBf16Array(Array.from(${list}))`
-          : `${ARRAYS[dtype]}.from(${list})`;
+          : `${Stored.name}.from(${list})`;
   return bytes % size === 0 ? whole : `new Uint8Array(${whole}.buffer, 0, ${bytes})`;
 }
 

@@ -1,4 +1,5 @@
 import type { ComputeBackend } from '@concord/backend-core';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { type CheckedRun, checkedRun, type Kernel, type KernelNode } from '@concord/backend-core/kernel';
 import {
   compareStored,
@@ -117,8 +118,7 @@ function formula(node: KernelNode, text: (operand: number) => string): string {
 }
 
 function inputElements({ dtype, bits = new Uint32Array() }: PlannedOperand): StoredElements {
-  if (dtype === 'f16' || dtype === 'bf16') return Uint16Array.from(bits);
-  if (dtype === 'u8') return Uint8Array.from(bits);
-  if (dtype === 'i8') return Int8Array.from(bits);
+  const { bytes, Stored } = ELEMENT_TYPES[dtype];
+  if (bytes < 4) return Stored.from(bits);
   return storedElements(dtype, new Uint8Array(bits.slice().buffer));
 }

@@ -1,13 +1,13 @@
 import type { StoredElements } from '@concord/backend-cpu/reference';
 import { type DType, f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
-import { BYTES_OF } from '@concord/backend-core/implement';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 
 const FLOAT = new Float32Array(1);
 const WORD = new Uint32Array(FLOAT.buffer);
 
 /** Bytes of an element in memory. */
 export function bytesOf(dtype: DType): number {
-  return BYTES_OF[dtype];
+  return ELEMENT_TYPES[dtype].bytes;
 }
 
 /** The bits that hold a number in memory, in the low bits of the result: rounded to nearest even, or saturated. */
@@ -50,22 +50,7 @@ export function decodeElement(dtype: DType, bits: number): number {
 
 /** Elements as they lie in memory, of bytes that begin with the first. */
 export function storedElements(dtype: DType, bytes: Uint8Array<ArrayBuffer>): StoredElements {
-  const { buffer } = bytes;
-  switch (dtype) {
-    case 'f32':
-      return new Float32Array(buffer);
-    case 'i32':
-      return new Int32Array(buffer);
-    case 'u32':
-      return new Uint32Array(buffer);
-    case 'f16':
-    case 'bf16':
-      return new Uint16Array(buffer);
-    case 'i8':
-      return new Int8Array(buffer);
-    case 'u8':
-      return bytes;
-  }
+  return new ELEMENT_TYPES[dtype].Stored(bytes.buffer);
 }
 
 /** The numbers in the bytes of an operand. */
@@ -82,7 +67,7 @@ export const roundingTo =
 
 /** Puts the bits of an element into some bytes. */
 export function writeBits(bytes: DataView, dtype: DType, at: number, bits: number): void {
-  const size = BYTES_OF[dtype];
+  const size = bytesOf(dtype);
   if (size === 4) bytes.setUint32(at, bits, true);
   else if (size === 2) bytes.setUint16(at, bits, true);
   else bytes.setUint8(at, bits);

@@ -7,7 +7,7 @@ import {
   type Value,
 } from '@concord/backend-core/kernel';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
-import { TYPE_OF } from '../compute/value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { checkOptions, checkTensor, type OptionKinds, OUT } from '../tensor/arguments.ts';
 import { tensor } from '../tensor/create.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
@@ -68,7 +68,7 @@ export function rope(x: Tensor, options: RopeOptions = {}): Tensor {
         const strides = [...broadcastStrides(positions.shape, positions.strides, rows), 0];
         inputs['positions'] = { ptr: positions.ptr, dtype: positions.dtype, strides };
       }
-      const kernel = kernelOf(positions === undefined ? 'none' : (TYPE_OF[positions.dtype] as Positions));
+      const kernel = kernelOf(positions === undefined ? 'none' : (ELEMENT_TYPES[positions.dtype].value as Positions));
       launch('rope', [x], () => {
         x.backend.run(kernel, { shape: [...rows, half], inputs, params: { offset }, outputs: { first, second } });
       });
@@ -78,7 +78,7 @@ export function rope(x: Tensor, options: RopeOptions = {}): Tensor {
 
 function check(x: Tensor, { positions, offset = 0, base = 10000, frequencies }: RopeOptions): void {
   const dim = x.shape.at(-1) ?? 1;
-  if (x.rank < 2 || dim % 2 !== 0 || TYPE_OF[x.dtype] !== 'f32') {
+  if (x.rank < 2 || dim % 2 !== 0 || ELEMENT_TYPES[x.dtype].value !== 'f32') {
     const form = 'f32, f16 or bf16 [..., seq, dim] with an even dim';
     throw refuse('rope', `takes ${form}, got ${x.dtype}${shapeText(x.shape)}`);
   }
@@ -89,7 +89,10 @@ function check(x: Tensor, { positions, offset = 0, base = 10000, frequencies }: 
     x.backend,
     [positions, frequencies].filter((each) => each !== undefined),
   );
-  if (frequencies !== undefined && (!sameShape(frequencies.shape, [dim / 2]) || TYPE_OF[frequencies.dtype] !== 'f32')) {
+  if (
+    frequencies !== undefined &&
+    (!sameShape(frequencies.shape, [dim / 2]) || ELEMENT_TYPES[frequencies.dtype].value !== 'f32')
+  ) {
     throw refuse(
       'rope',
       `frequencies must be f32[${dim / 2}], got ${frequencies.dtype}${shapeText(frequencies.shape)}`,
@@ -98,7 +101,7 @@ function check(x: Tensor, { positions, offset = 0, base = 10000, frequencies }: 
   if (positions === undefined) return;
   const rows = x.shape.slice(0, -1);
   const both = broadcastShapes(positions.shape, rows);
-  if (TYPE_OF[positions.dtype] === 'f32' || both === undefined || !sameShape(both, rows)) {
+  if (ELEMENT_TYPES[positions.dtype].value === 'f32' || both === undefined || !sameShape(both, rows)) {
     const got = `${positions.dtype}${shapeText(positions.shape)}`;
     throw refuse('rope', `positions must be i32 or u32 and broadcast to ${shapeText(rows)}, got ${got}`);
   }

@@ -2,7 +2,7 @@ import type { ComputeBackend, DevicePtr } from '@concord/backend-core';
 import { defineKernel, type Kernel, type NumberType } from '@concord/backend-core/kernel';
 import type { Layout } from '../tensor/layout.ts';
 import { Kernels } from './kernels.ts';
-import { TYPE_OF } from './value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 
 const kernels = new Kernels();
 
@@ -19,7 +19,7 @@ export type View = Pick<Layout, 'strides' | 'dtype'>;
 /** Copies elements from one layout to another of the same shape; also between element types of one value type. */
 export function copyElements(backend: ComputeBackend, shape: readonly number[], from: Place, to: Place): void {
   const inputs = { x: placeOf(from) };
-  backend.run(copyKernel(TYPE_OF[from.dtype]), { shape, inputs, outputs: { y: placeOf(to) } });
+  backend.run(copyKernel(ELEMENT_TYPES[from.dtype].value), { shape, inputs, outputs: { y: placeOf(to) } });
 }
 
 /** Of a tensor, too, which has more than a call may. */

@@ -14,7 +14,7 @@ import { Tensor } from '../tensor/tensor.ts';
 import type { Place, View } from './copy.ts';
 import { type Plan, planRun, PlansByFunction, producePlanned } from './plans.ts';
 import { checkOut, checkSameBackend, type OutOption } from './produce.ts';
-import { TYPE_OF } from './value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 
 /** An operand of a function that works element by element: a number stands for a tensor of that number. */
 export type TensorLike = Tensor | number;
@@ -116,7 +116,7 @@ export function viewOver({ shape, strides, dtype }: Omit<Layout, 'offset'>, over
 /** The element type of a result: that of all operands, or where they differ the one that they compute in. */
 export function commonDType(tensors: readonly Tensor[]): DType {
   const { dtype } = tensors[0] as Tensor;
-  return tensors.every((each) => each.dtype === dtype) ? dtype : TYPE_OF[dtype];
+  return tensors.every((each) => each.dtype === dtype) ? dtype : ELEMENT_TYPES[dtype].value;
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT for shapes that do not broadcast */
@@ -147,8 +147,8 @@ function commonType(op: ElementFunction, tensors: readonly Tensor[]): NumberType
  * @throws {BackendError} INVALID_ARGUMENT where that differs
  */
 export function oneKind(op: string, tensors: readonly Tensor[]): NumberType {
-  const type = TYPE_OF[(tensors[0] as Tensor).dtype];
-  if (tensors.every((each) => TYPE_OF[each.dtype] === type)) return type;
+  const type = ELEMENT_TYPES[(tensors[0] as Tensor).dtype].value;
+  if (tensors.every((each) => ELEMENT_TYPES[each.dtype].value === type)) return type;
   const hint = `cast(x, '${type}')`;
   throw refuse(op, `takes operands of one kind of number, got ${shown(tensors)}`, { hint });
 }

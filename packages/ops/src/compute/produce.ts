@@ -5,7 +5,7 @@ import type { Layout } from '../tensor/layout.ts';
 import { sameShape } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { copyElements } from './copy.ts';
-import { TYPE_OF } from './value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 
 /** Options of every function that gives one tensor. */
 export interface OutOption {
@@ -44,7 +44,11 @@ export function produce(
 
 /** @throws {BackendError} INVALID_ARGUMENT for an `out` of another shape or kind of number than the result */
 export function checkOut(op: string, out: Tensor | undefined, shape: readonly number[], dtype: DType): void {
-  if (out === undefined || (sameShape(out.shape, shape) && TYPE_OF[out.dtype] === TYPE_OF[dtype])) return;
+  if (
+    out === undefined ||
+    (sameShape(out.shape, shape) && ELEMENT_TYPES[out.dtype].value === ELEMENT_TYPES[dtype].value)
+  )
+    return;
   throw refuse(op, `out is ${out.dtype}${shapeText(out.shape)}, the result ${dtype}${shapeText(shape)}`);
 }
 

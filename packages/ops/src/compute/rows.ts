@@ -14,7 +14,7 @@ import type { Tensor } from '../tensor/tensor.ts';
 import type { Place, View } from './copy.ts';
 import { type Plan, planRun, PlansByFunction, producePlanned } from './plans.ts';
 import { checkOut, type OutOption } from './produce.ts';
-import { TYPE_OF } from './value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 
 /** Along which axes a fold goes: one, several, or all where it is left out. Negative ones count from the end. */
 export type Axes = number | readonly number[];
@@ -204,7 +204,7 @@ export function domainOf({ shape, folded }: RowDomain): { shape: readonly number
 }
 
 function kernelOf(op: RowFunction, x: Tensor): Kernel {
-  const type = TYPE_OF[x.dtype];
+  const type = ELEMENT_TYPES[x.dtype].value;
   const types = op.types ?? ['f32'];
   if (!types.includes(type)) {
     const detail = `takes ${types.join(', ')}, got ${x.dtype}${shapeText(x.shape)}`;

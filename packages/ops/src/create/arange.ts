@@ -3,7 +3,7 @@ import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
 import { checkHolds } from './check-holds.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { produce } from '../compute/produce.ts';
-import { TYPE_OF } from '../compute/value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { CREATE, checkBackend, checkNumbers, checkOptions } from '../tensor/arguments.ts';
 import { checkDType, type CreateOptions } from '../tensor/create.ts';
 import { launch, refuse } from '../tensor/errors.ts';
@@ -38,7 +38,7 @@ export function arange(
   checkOptions('arange', options, CREATE);
   const { label } = options;
   const dtype = checkDType('arange', options.dtype ?? 'f32');
-  const type = TYPE_OF[dtype];
+  const type = ELEMENT_TYPES[dtype].value;
   const shown = `${start} to ${stop} by ${step}`;
   if (![start, stop, step].every(Number.isFinite) || step === 0) {
     throw refuse('arange', `takes finite numbers and a step other than 0, got ${shown}`);

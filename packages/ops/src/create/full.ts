@@ -3,7 +3,7 @@ import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
 import { checkHolds } from './check-holds.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { produce } from '../compute/produce.ts';
-import { TYPE_OF } from '../compute/value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { CREATE, checkBackend, checkNumbers, checkOptions } from '../tensor/arguments.ts';
 import { checkDType, checkShape, type CreateOptions } from '../tensor/create.ts';
 import { launch } from '../tensor/errors.ts';
@@ -65,7 +65,7 @@ function filled(
 /** Writes one number to every element. */
 export function fillWith(op: string, result: Tensor, value: number): void {
   const { backend, shape, ptr, strides, dtype } = result;
-  const type = TYPE_OF[dtype];
+  const type = ELEMENT_TYPES[dtype].value;
   const kernel = kernels.of(
     type,
     () => defineKernel('fill', { params: { value: type } }, (symbols, k) => ({ y: k.spread(symbols.value) })) as Kernel,

@@ -2,7 +2,7 @@ import type { DType } from '@concord/backend-core';
 import type { KernelBuilder, NumberType, Value } from '@concord/backend-core/kernel';
 import { elementwise, type ElementFunction } from '../compute/elementwise.ts';
 import type { OutOption } from '../compute/produce.ts';
-import { TYPE_OF } from '../compute/value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { viewOf } from '../tensor/allocate.ts';
 import { OUT, checkOptions, checkTensor } from '../tensor/arguments.ts';
 import { checkDType } from '../tensor/create.ts';
@@ -37,7 +37,7 @@ export function cast(x: Tensor, dtype: DType, options: OutOption = {}): Tensor {
     throw refuse('cast', `out is ${out.dtype}${shapeText(out.shape)}, the result ${dtype}${shapeText(x.shape)}`);
   }
   if (x.dtype === dtype && out === undefined) return viewOf(x, {});
-  return elementwise(castTo(TYPE_OF[x.dtype], dtype), [x], options, dtype);
+  return elementwise(castTo(ELEMENT_TYPES[x.dtype].value, dtype), [x], options, dtype);
 }
 
 const functions = new Map<string, ElementFunction>();
@@ -53,7 +53,7 @@ function castTo(from: NumberType, dtype: DType): ElementFunction {
 }
 
 function converted(k: KernelBuilder, from: NumberType, x: Value<NumberType>, dtype: DType): Value<NumberType> {
-  const to = TYPE_OF[dtype];
+  const to = ELEMENT_TYPES[dtype].value;
   if (to === from) return x;
   if (to === 'f32') return k.toF32(x as Value<'i32'>);
   // Storing saturates what the bits mean in the new type, so what they cannot mean there goes first.

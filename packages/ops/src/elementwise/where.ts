@@ -3,7 +3,7 @@ import type { Place } from '../compute/copy.ts';
 import { commonDType, commonShape, placeOver, type TensorLike } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
-import { TYPE_OF } from '../compute/value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { OUT, checkOptions, shown } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { Tensor } from '../tensor/tensor.ts';
@@ -55,7 +55,7 @@ function tensorsOf(...operands: TensorLike[]): Tensor[] {
 }
 
 function chosenType(chosen: readonly Tensor[]): NumberType {
-  const types = chosen.map((each) => TYPE_OF[each.dtype]);
+  const types = chosen.map((each) => ELEMENT_TYPES[each.dtype].value);
   const [type = 'f32'] = types;
   if (types.every((each) => each === type)) return type;
   const shown = chosen.map((each) => `${each.dtype}${shapeText(each.shape)}`).join(', ');
@@ -64,7 +64,7 @@ function chosenType(chosen: readonly Tensor[]): NumberType {
 
 function kernelOf(type: NumberType, condition: TensorLike, a: TensorLike, b: TensorLike): Kernel {
   const types = {
-    condition: condition instanceof Tensor ? TYPE_OF[condition.dtype] : 'u32',
+    condition: condition instanceof Tensor ? ELEMENT_TYPES[condition.dtype].value : 'u32',
     a: type,
     b: type,
   } as const;

@@ -1,12 +1,12 @@
 import type { DType } from '@concord/backend-core';
 import { NUMBERS, truth } from '../compute/elementwise.ts';
 import { checkRows, fold, FOLD, type FoldOptions, type RowFunction } from '../compute/rows.ts';
-import { TYPE_OF } from '../compute/value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /** The dtype of sums of small integers: one of a thousand truths is no u8. */
 function wide({ dtype }: Tensor): DType {
-  return dtype === 'i8' || dtype === 'u8' ? TYPE_OF[dtype] : dtype;
+  return ELEMENT_TYPES[dtype].bytes === 1 ? ELEMENT_TYPES[dtype].value : dtype;
 }
 
 function folded(op: RowFunction, x: Tensor, options: FoldOptions, dtype?: DType | typeof wide): Tensor {

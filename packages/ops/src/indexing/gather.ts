@@ -9,7 +9,7 @@ import {
 import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
 import { checkAxis, ROWS } from '../compute/rows.ts';
-import { TYPE_OF } from '../compute/value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { OUT, checkOptions, checkTensors } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { sizeOf } from '../tensor/shape.ts';
@@ -64,7 +64,7 @@ export function embedding(indices: Tensor, table: Tensor, options: OutOption = {
 
 function take(op: string, x: Tensor, indices: Tensor, axis: number, options: OutOption): Tensor {
   checkSameBackend(op, x.backend, [indices]);
-  const type = TYPE_OF[indices.dtype];
+  const type = ELEMENT_TYPES[indices.dtype].value;
   if (type === 'f32') {
     throw refuse(op, `indices must be i32 or u32, got ${indices.dtype}${shapeText(indices.shape)}`, {
       hint: "cast(indices, 'i32')",
@@ -86,7 +86,7 @@ function take(op: string, x: Tensor, indices: Tensor, axis: number, options: Out
           x: { ptr, strides, dtype, shape: source.shape },
           indices: { ptr: list.ptr, dtype: list.dtype, strides: [0, list.strides[0] as number, 0] },
         };
-        x.backend.run(kernelOf(TYPE_OF[x.dtype], type), {
+        x.backend.run(kernelOf(ELEMENT_TYPES[x.dtype].value, type), {
           shape: [sizeOf(before), list.size, sizeOf(after)],
           inputs,
           params: type === 'i32' ? { length: x.shape[axis] as number } : {},

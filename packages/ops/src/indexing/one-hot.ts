@@ -3,7 +3,7 @@ import { defineKernel, type Kernel, type NumberType, type Value } from '@concord
 import { placeOver, truth } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
-import { TYPE_OF } from '../compute/value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { OUT, checkOptions, checkTensor } from '../tensor/arguments.ts';
 import { checkDType, checkShape } from '../tensor/create.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
@@ -34,14 +34,14 @@ export function oneHot(indices: Tensor, depth: number, options: OneHotOptions = 
   checkOptions('oneHot', options, { ...OUT, dtype: 'any' });
   const { backend } = indices;
   const dtype = checkDType('oneHot', options.dtype ?? 'f32');
-  const from = TYPE_OF[indices.dtype];
+  const from = ELEMENT_TYPES[indices.dtype].value;
   if (from === 'f32') throw refuse('oneHot', `takes integers, got ${indices.dtype}${shapeText(indices.shape)}`);
   const shape = checkShape('oneHot', [...indices.shape, depth]);
   return produce('oneHot', backend, shape, dtype, options, (result) => {
     const { ptr } = indices;
     const inputs = { index: { ptr, dtype: indices.dtype, strides: [...indices.strides, 0] } };
     const call = { shape, inputs, outputs: { y: placeOver(result, shape) } };
-    launch('oneHot', [indices], () => backend.run(kernelOf(from, TYPE_OF[dtype]), call));
+    launch('oneHot', [indices], () => backend.run(kernelOf(from, ELEMENT_TYPES[dtype].value), call));
   });
 }
 

@@ -9,7 +9,7 @@ import { placeOver } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
 import { checkAxis } from '../compute/rows.ts';
-import { TYPE_OF } from '../compute/value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { OUT, checkOptions, checkTensors } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { tidy } from '../tensor/scope.ts';
@@ -46,7 +46,7 @@ export function takeAlongAxis(x: Tensor, indices: Tensor, axis: number = -1, opt
   checkTensors(op, { x, indices });
   checkOptions(op, options, OUT);
   const own = checkAxis(op, x.shape, axis);
-  const from = TYPE_OF[indices.dtype];
+  const from = ELEMENT_TYPES[indices.dtype].value;
   if (from === 'f32') throw refuse(op, `takes integers as indices, got ${indices.dtype}${shapeText(indices.shape)}`);
   checkSameBackend(op, x.backend, [indices]);
   const shape = resultShape(x, indices, own);
@@ -66,7 +66,7 @@ export function takeAlongAxis(x: Tensor, indices: Tensor, axis: number = -1, opt
       const inputs = { x: { ptr, dtype, shape: source.shape, strides }, index: placeOver(indices, shape) };
       const params = from === 'i32' ? { length } : {};
       const call = { shape, inputs, params, outputs: { y: placeOver(result, shape) } };
-      launch(op, [x, indices], () => x.backend.run(kernelOf(TYPE_OF[x.dtype], from, x.rank, own), call));
+      launch(op, [x, indices], () => x.backend.run(kernelOf(ELEMENT_TYPES[x.dtype].value, from, x.rank, own), call));
     });
   });
 }

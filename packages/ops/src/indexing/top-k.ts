@@ -1,6 +1,6 @@
 import { allocate } from '../tensor/allocate.ts';
 import { checkAxis } from '../compute/rows.ts';
-import { TYPE_OF } from '../compute/value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { cast } from '../elementwise/cast.ts';
 import { checkOptions, checkTensor, shown as described } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
@@ -50,7 +50,8 @@ export function topK(x: Tensor, k: number, options: TopKOptions = {}): TopK {
   const shown = `${x.dtype}${shapeText(x.shape)}`;
   const axis = checkAxis('topK', x.shape, options.axis ?? -1);
   const columns = x.shape[axis] as number;
-  if (TYPE_OF[x.dtype] !== 'f32') throw refuse('topK', `takes f32, got ${shown}`, { hint: "cast(x, 'f32')" });
+  if (ELEMENT_TYPES[x.dtype].value !== 'f32')
+    throw refuse('topK', `takes f32, got ${shown}`, { hint: "cast(x, 'f32')" });
   if (!Number.isInteger(k) || k < 0 || k > columns) {
     throw refuse('topK', `k must be an integer from 0 to ${columns}, axis ${axis} of ${shown}, got ${described(k)}`);
   }

@@ -2,7 +2,7 @@ import { defineKernel, type Kernel, type Value } from '@concord/backend-core/ker
 import { placeOver } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
-import { TYPE_OF } from '../compute/value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { logSumExpOf } from '../folds/softmax.ts';
 import { OUT, checkOptions, checkTensors, shown } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
@@ -44,7 +44,7 @@ export function crossEntropy(logits: Tensor, targets: Tensor, options: CrossEntr
   }
   const { backend, dtype } = logits;
   const target = placeOver(targets, targets.shape);
-  const type = TYPE_OF[targets.dtype] as 'i32' | 'u32';
+  const type = ELEMENT_TYPES[targets.dtype].value as 'i32' | 'u32';
   const params = ignoreIndex === undefined ? {} : { ignore: ignoreIndex };
   const hasIgnored = ignoreIndex !== undefined;
   const lossesInto = (result: Tensor): void => {
@@ -79,7 +79,7 @@ function checkOperands(logits: Tensor, targets: Tensor): void {
   if (logits.rank !== 2 || targets.rank !== 1 || logits.shape[0] !== targets.shape[0]) {
     throw refuse('crossEntropy', `takes logits [n, c] with targets [n], got ${shown}`);
   }
-  if (TYPE_OF[logits.dtype] !== 'f32' || TYPE_OF[targets.dtype] === 'f32') {
+  if (ELEMENT_TYPES[logits.dtype].value !== 'f32' || ELEMENT_TYPES[targets.dtype].value === 'f32') {
     throw refuse('crossEntropy', `takes floats as logits and integers as targets, got ${shown}`);
   }
   checkSameBackend('crossEntropy', logits.backend, [targets]);

@@ -6,7 +6,7 @@ import { viewOver } from '../compute/elementwise.ts';
 import { type Plan, planRun, Plans, producePlanned } from '../compute/plans.ts';
 import { checkOut, checkSameBackend, type OutOption } from '../compute/produce.ts';
 import { checkAxis, checkRows, ROWS } from '../compute/rows.ts';
-import { TYPE_OF } from '../compute/value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import type { OptionKinds } from '../tensor/arguments.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import { denseLayout } from '../tensor/layout.ts';
@@ -107,7 +107,7 @@ function normalize(
 }
 
 function checkOperand(op: string, each: Tensor, over: readonly number[], shape: readonly number[]): void {
-  if (TYPE_OF[each.dtype] !== 'f32') {
+  if (ELEMENT_TYPES[each.dtype].value !== 'f32') {
     throw refuse(op, `takes f32, f16 and bf16, got ${each.dtype}${shapeText(each.shape)}`, { hint: "cast(x, 'f32')" });
   }
   const both = broadcastShapes(each.shape, over);

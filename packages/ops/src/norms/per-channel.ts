@@ -1,6 +1,6 @@
 import type { Place } from '../compute/copy.ts';
 import { checkSameBackend } from '../compute/produce.ts';
-import { TYPE_OF } from '../compute/value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
@@ -14,11 +14,12 @@ export type PerChannel = Readonly<Record<string, Tensor | undefined>>;
  */
 export function checkPerChannel(op: string, x: Tensor, perChannel: PerChannel): Readonly<Record<string, Tensor>> {
   const shown = (each: Tensor): string => `${each.dtype}${shapeText(each.shape)}`;
-  if (x.rank < 2 || TYPE_OF[x.dtype] !== 'f32') throw refuse(op, `takes floats [n, c, ...], got ${shown(x)}`);
+  if (x.rank < 2 || ELEMENT_TYPES[x.dtype].value !== 'f32')
+    throw refuse(op, `takes floats [n, c, ...], got ${shown(x)}`);
   const given: Record<string, Tensor> = {};
   for (const [name, each] of Object.entries(perChannel)) {
     if (each === undefined) continue;
-    if (each.rank !== 1 || each.shape[0] !== x.shape[1] || TYPE_OF[each.dtype] !== 'f32') {
+    if (each.rank !== 1 || each.shape[0] !== x.shape[1] || ELEMENT_TYPES[each.dtype].value !== 'f32') {
       throw refuse(op, `${name} is ${shown(each)}, the channels of ${shown(x)} take floats [${String(x.shape[1])}]`);
     }
     given[name] = each;

@@ -9,7 +9,7 @@ import {
 } from '@concord/backend-core/kernel';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
-import { TYPE_OF } from '../compute/value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { placesAlong, type Pair, type Sides, type Window, windowOf } from '../convolution/window.ts';
 import { OUT, checkOptions, checkTensor } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
@@ -49,7 +49,7 @@ export function pool(
 ): Tensor {
   checkTensor(op, 'x', x);
   checkOptions(op, options, OPTIONS[kind]);
-  if (x.rank !== 4 || TYPE_OF[x.dtype] !== 'f32') {
+  if (x.rank !== 4 || ELEMENT_TYPES[x.dtype].value !== 'f32') {
     throw refuse(op, `takes f32, f16 or bf16 [n, c, h, w], got ${x.dtype}${shapeText(x.shape)}`);
   }
   const [n, c, height, width] = x.shape as readonly [number, number, number, number];

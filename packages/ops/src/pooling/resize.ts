@@ -10,7 +10,7 @@ import {
   type Value,
 } from '@concord/backend-core/kernel';
 import { type OutOption, produce } from '../compute/produce.ts';
-import { TYPE_OF } from '../compute/value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { OUT, checkList, checkOptions, checkTensor, shown } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -46,7 +46,7 @@ export function resize(x: Tensor, size: readonly [h: number, w: number], options
   const { mode = 'nearest', alignCorners = false } = options;
   const [n = 0, c = 0, height = 0, width = 0] = x.shape;
   const [h, w] = size;
-  const type = TYPE_OF[x.dtype];
+  const type = ELEMENT_TYPES[x.dtype].value;
   if (mode !== 'nearest' && mode !== 'bilinear')
     throw refuse('resize', `mode must be nearest or bilinear, got ${shown(mode)}`);
   if (mode === 'nearest' && alignCorners) throw refuse('resize', 'alignCorners is for mode bilinear');

@@ -3,7 +3,7 @@ import type { Place } from '../compute/copy.ts';
 import type { TensorLike } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
-import { TYPE_OF } from '../compute/value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { checkOperand, checkOptions, checkTensor, OUT, shown } from '../tensor/arguments.ts';
 import { launch, refuse } from '../tensor/errors.ts';
 import { Tensor } from '../tensor/tensor.ts';
@@ -68,10 +68,10 @@ export function dequantize(x: Tensor, scale: TensorLike, options: DequantizeOpti
 }
 
 function checkKinds(scale: TensorLike, zeroPoint: TensorLike): void {
-  if (scale instanceof Tensor && TYPE_OF[scale.dtype] !== 'f32') {
+  if (scale instanceof Tensor && ELEMENT_TYPES[scale.dtype].value !== 'f32') {
     throw refuse('dequantize', `takes floats as scale, got ${shown(scale)}`);
   }
-  if (zeroPoint instanceof Tensor && TYPE_OF[zeroPoint.dtype] === 'f32') {
+  if (zeroPoint instanceof Tensor && ELEMENT_TYPES[zeroPoint.dtype].value === 'f32') {
     throw refuse('dequantize', `takes integers as zeroPoint, got ${shown(zeroPoint)}`);
   }
 }
@@ -79,11 +79,11 @@ function checkKinds(scale: TensorLike, zeroPoint: TensorLike): void {
 const kernels = new Kernels();
 
 function kernelOf(x: Tensor, { bits }: Quantized, given: Readonly<Record<'scale' | 'zeroPoint', TensorLike>>): Kernel {
-  const inputs: Record<string, NumberType> = { x: TYPE_OF[x.dtype] };
+  const inputs: Record<string, NumberType> = { x: ELEMENT_TYPES[x.dtype].value };
   const params: Record<string, NumberType> = {};
   if (given.scale instanceof Tensor) inputs['scale'] = 'f32';
   else params['scale'] = 'f32';
-  if (given.zeroPoint instanceof Tensor) inputs['zeroPoint'] = TYPE_OF[given.zeroPoint.dtype];
+  if (given.zeroPoint instanceof Tensor) inputs['zeroPoint'] = ELEMENT_TYPES[given.zeroPoint.dtype].value;
   else params['zeroPoint'] = 'i32';
   return kernels.of(
     JSON.stringify([inputs, params, bits]),

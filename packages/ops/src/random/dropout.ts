@@ -2,7 +2,7 @@ import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
 import { placeOver } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
-import { TYPE_OF } from '../compute/value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { fillWith } from '../create/full.ts';
 import { OUT, checkNumbers, checkOptions, checkTensor } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
@@ -40,7 +40,7 @@ export function dropout(x: Tensor, p: number, options: DropoutOptions): Tensor {
   checkNumbers('dropout', { p });
   checkOptions('dropout', options, { ...OUT, seed: 'number', offset: 'number' });
   if (!(p >= 0 && p <= 1)) throw refuse('dropout', `p must be from 0 to 1, got ${String(p)}`);
-  if (TYPE_OF[x.dtype] !== 'f32') throw refuse('dropout', `takes f32, got ${x.dtype}${shapeText(x.shape)}`);
+  if (ELEMENT_TYPES[x.dtype].value !== 'f32') throw refuse('dropout', `takes f32, got ${x.dtype}${shapeText(x.shape)}`);
   checkWords('dropout', x.shape, x.size);
   const seed = checkU32('dropout', 'seed', options.seed);
   const offset = checkU32('dropout', 'offset', options.offset ?? 0);

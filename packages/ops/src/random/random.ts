@@ -1,7 +1,7 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
 import { produce } from '../compute/produce.ts';
-import { TYPE_OF } from '../compute/value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { CREATE, checkBackend, checkOptions } from '../tensor/arguments.ts';
 import { checkDType, checkShape, type CreateOptions } from '../tensor/create.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
@@ -109,7 +109,8 @@ function drawn(
 ): Tensor {
   checkBackend(op, backend);
   const own = checkShape(op, shape);
-  if (TYPE_OF[checkDType(op, dtype)] !== 'f32') throw refuse(op, `takes f32, f16, bf16, got ${dtype}${shapeText(own)}`);
+  if (ELEMENT_TYPES[checkDType(op, dtype)].value !== 'f32')
+    throw refuse(op, `takes f32, f16, bf16, got ${dtype}${shapeText(own)}`);
   const size = sizeOf(own);
   checkWords(op, own, size);
   const all = { ...params, seed: checkU32(op, 'seed', seed) };

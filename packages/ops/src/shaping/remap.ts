@@ -10,7 +10,7 @@ import {
 import { Kernels } from '../compute/kernels.ts';
 import { copyElements } from '../compute/copy.ts';
 import { type OutOption, produce, produceFitting } from '../compute/produce.ts';
-import { TYPE_OF } from '../compute/value-type.ts';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { launch } from '../tensor/errors.ts';
 import { reshapedStrides, sizeOf } from '../tensor/shape.ts';
 import { tidy } from '../tensor/scope.ts';
@@ -100,7 +100,7 @@ function remapGroups(op: string, x: Tensor, spec: Remap, groups: readonly Group[
   const domain = grouped(spec.shape);
   const stridesOf = (out: Tensor): readonly number[] | undefined => reshapedStrides(out.shape, out.strides, domain);
   const fits = (out: Tensor): boolean => stridesOf(out) !== undefined;
-  const type = TYPE_OF[x.dtype];
+  const type = ELEMENT_TYPES[x.dtype].value;
   return produceFitting(op, x.backend, spec.shape, x.dtype, options, fits, (result) => {
     const params: Record<string, number> = spec.mode === 'constant' ? { value: spec.value } : {};
     const source = reshape(x, grouped(x.shape));

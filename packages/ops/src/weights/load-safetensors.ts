@@ -1,4 +1,5 @@
 import { BYTES_OF, BackendError, type ComputeBackend, type DType, type WaitOptions } from '@concord/backend-core';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { checkBackend, checkOptions, shown } from '../tensor/arguments.ts';
 import { checkDType, checkShape } from '../tensor/create.ts';
 import { allocate } from '../tensor/allocate.ts';
@@ -158,7 +159,7 @@ function loadable(backend: ComputeBackend, entry: PlacedEntry, wanted: LoadOptio
 }
 
 function isFloat(dtype: DType): boolean {
-  return dtype === 'f32' || dtype === 'f16' || dtype === 'bf16';
+  return ELEMENT_TYPES[dtype].float !== undefined;
 }
 
 function checkLoadOptions(options: LoadOptions): void {

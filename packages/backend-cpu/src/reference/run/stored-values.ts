@@ -1,24 +1,8 @@
 import type { DType } from '@concord/backend-core';
+import { ELEMENT_TYPES, type ElementType } from '@concord/backend-core/implement';
 import type { StoredElements } from './run-data.ts';
 
-/** A binary floating-point format: bits of the exponent and of the fraction, after one for the sign. */
-interface FloatFormat {
-  readonly exponentBits: number;
-  readonly fractionBits: number;
-}
-
-const FORMATS: Readonly<Partial<Record<DType, FloatFormat>>> = {
-  f32: { exponentBits: 8, fractionBits: 23 },
-  f16: { exponentBits: 5, fractionBits: 10 },
-  bf16: { exponentBits: 8, fractionBits: 7 },
-};
-
-const INTEGER_LIMITS: Readonly<Partial<Record<DType, readonly [number, number]>>> = {
-  i32: [-(2 ** 31), 2 ** 31 - 1],
-  u32: [0, 2 ** 32 - 1],
-  i8: [-128, 127],
-  u8: [0, 255],
-};
+type FloatFormat = NonNullable<ElementType['float']>;
 
 /** The bits of the element at an offset, without sign extension: of a Float32Array too. */
 export function bitsAt(elements: StoredElements, offset: number): number {
@@ -37,7 +21,7 @@ export function bitsOfFloat32(value: number): number {
 
 /** The value of an element by its bits; an integer is its own. */
 export function valueOfBits(dtype: DType, bits: number): number {
-  const format = FORMATS[dtype];
+  const { float: format } = ELEMENT_TYPES[dtype];
   if (format === undefined) return bits;
   const { exponentBits, fractionBits } = format;
   const sign = bits >>> (exponentBits + fractionBits) === 0 ? 1 : -1;
@@ -50,9 +34,9 @@ export function valueOfBits(dtype: DType, bits: number): number {
 
 /** A value as it is stored in an output: rounded to nearest, ties to even, or to the nearest integer of the dtype. */
 export function storedValue(dtype: DType, value: number): number {
-  const limits = INTEGER_LIMITS[dtype];
-  if (limits !== undefined) return Math.min(Math.max(value, limits[0]), limits[1]);
-  return dtype === 'f32' ? value : roundedTo(FORMATS[dtype] as FloatFormat, value);
+  const { range, float } = ELEMENT_TYPES[dtype];
+  if (range !== undefined) return Math.min(Math.max(value, range[0]), range[1]);
+  return dtype === 'f32' ? value : roundedTo(float as FloatFormat, value);
 }
 
 function roundedTo({ exponentBits, fractionBits }: FloatFormat, value: number): number {
