@@ -134,11 +134,11 @@ export class Capture<Buffer> implements Recording {
       this.#spare.push(allocation);
       return true;
     }
-    const what = label === undefined ? `an allocation of ${bytes} bytes` : `the allocation "${label}"`;
-    if (this.#options.slots.freed(allocation, what)) this.#freed ??= what;
+    const what = (): string => (label === undefined ? `an allocation of ${bytes} bytes` : `the allocation "${label}"`);
+    if (this.#options.slots.freed(buffer, what)) this.#freed ??= what();
     // The driver may give the same buffer out again.
     const uses = ({ binding }: Program<Buffer>): boolean => binding.some((memory) => memory?.buffer === buffer);
-    this.#keep(this.#programs.filter((program) => !uses(program)));
+    if (this.#programs.some(uses)) this.#keep(this.#programs.filter((program) => !uses(program)));
     return false;
   }
 

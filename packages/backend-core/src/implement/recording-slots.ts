@@ -2,7 +2,7 @@ import type { MemorySlot } from '../contract/backend.ts';
 import { checkPointerType, describe } from '../contract/checks.ts';
 import { checkFields, hasFields } from '../contract/fields.ts';
 import { invalid } from '../errors/invalid.ts';
-import type { Allocation, AllocationTable } from './allocation-table.ts';
+import type { AllocationTable } from './allocation-table.ts';
 import type { Operand } from './operand.ts';
 
 /** Every element begins at a multiple of its size, of which this is one. */
@@ -85,8 +85,8 @@ export class RecordingSlots<Buffer> {
   }
 
   /** Is told of memory that is freed. @returns whether it is used outside of slots */
-  freed({ buffer }: Allocation<Buffer>, what: string): boolean {
-    for (const slot of this.#slots) if (slot.buffer === buffer) slot.freed = what;
+  freed(buffer: Buffer, what: () => string): boolean {
+    for (const slot of this.#slots) if (slot.buffer === buffer) slot.freed = what();
     return this.#others.has(buffer);
   }
 
