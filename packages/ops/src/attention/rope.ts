@@ -1,4 +1,5 @@
 import { BYTES_OF } from '@concord/backend-core';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import {
   defineKernel,
   type Kernel,
@@ -7,7 +8,6 @@ import {
   type Value,
 } from '@concord/backend-core/kernel';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { checkOptions, checkTensor, type OptionKinds, OUT } from '../tensor/arguments.ts';
 import { tensor } from '../tensor/create.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';

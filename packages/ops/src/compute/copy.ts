@@ -1,8 +1,8 @@
 import type { ComputeBackend, DevicePtr } from '@concord/backend-core';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel, type NumberType } from '@concord/backend-core/kernel';
 import type { Layout } from '../tensor/layout.ts';
 import { Kernels } from './kernels.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 
 const kernels = new Kernels();
 

@@ -1,4 +1,5 @@
 import type { DType } from '@concord/backend-core';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import {
   defineKernel,
   type Kernel,
@@ -14,7 +15,6 @@ import { Tensor } from '../tensor/tensor.ts';
 import type { Place, View } from './copy.ts';
 import { type Plan, planRun, PlansByFunction, producePlanned } from './plans.ts';
 import { checkOut, checkSameBackend, type OutOption } from './produce.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 
 /** An operand of a function that works element by element: a number stands for a tensor of that number. */
 export type TensorLike = Tensor | number;

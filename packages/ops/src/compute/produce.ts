@@ -1,11 +1,11 @@
 import type { ComputeBackend, DType } from '@concord/backend-core';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { allocate } from '../tensor/allocate.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import type { Layout } from '../tensor/layout.ts';
 import { sameShape } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { copyElements } from './copy.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 
 /** Options of every function that gives one tensor. */
 export interface OutOption {

@@ -1,4 +1,5 @@
 import type { DType } from '@concord/backend-core';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import {
   defineKernel,
   type Kernel,
@@ -14,7 +15,6 @@ import type { Tensor } from '../tensor/tensor.ts';
 import type { Place, View } from './copy.ts';
 import { type Plan, planRun, PlansByFunction, producePlanned } from './plans.ts';
 import { checkOut, type OutOption } from './produce.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 
 /** Along which axes a fold goes: one, several, or all where it is left out. Negative ones count from the end. */
 export type Axes = number | readonly number[];

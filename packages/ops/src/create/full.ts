@@ -1,9 +1,9 @@
 import type { ComputeBackend } from '@concord/backend-core';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
 import { checkHolds } from './check-holds.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { produce } from '../compute/produce.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { CREATE, checkBackend, checkNumbers, checkOptions } from '../tensor/arguments.ts';
 import { checkDType, checkShape, type CreateOptions } from '../tensor/create.ts';
 import { launch } from '../tensor/errors.ts';

@@ -1,8 +1,8 @@
 import type { DType } from '@concord/backend-core';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import type { KernelBuilder, NumberType, Value } from '@concord/backend-core/kernel';
 import { elementwise, type ElementFunction } from '../compute/elementwise.ts';
 import type { OutOption } from '../compute/produce.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { viewOf } from '../tensor/allocate.ts';
 import { OUT, checkOptions, checkTensor } from '../tensor/arguments.ts';
 import { checkDType } from '../tensor/create.ts';

@@ -1,9 +1,9 @@
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel, type NumberType, type Value } from '@concord/backend-core/kernel';
 import type { Place } from '../compute/copy.ts';
 import { commonDType, commonShape, placeOver, type TensorLike } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { OUT, checkOptions, shown } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { Tensor } from '../tensor/tensor.ts';

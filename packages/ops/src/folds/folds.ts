@@ -1,7 +1,7 @@
 import type { DType } from '@concord/backend-core';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { NUMBERS, truth } from '../compute/elementwise.ts';
 import { checkRows, fold, FOLD, type FoldOptions, type RowFunction } from '../compute/rows.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /** The dtype of sums of small integers: one of a thousand truths is no u8. */

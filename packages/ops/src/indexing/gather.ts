@@ -1,3 +1,4 @@
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import {
   defineKernel,
   type GatherInput,
@@ -9,7 +10,6 @@ import {
 import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
 import { checkAxis, ROWS } from '../compute/rows.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { OUT, checkOptions, checkTensors } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { sizeOf } from '../tensor/shape.ts';

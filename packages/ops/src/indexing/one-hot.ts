@@ -1,9 +1,9 @@
 import type { DType } from '@concord/backend-core';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel, type NumberType, type Value } from '@concord/backend-core/kernel';
 import { placeOver, truth } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { OUT, checkOptions, checkTensor } from '../tensor/arguments.ts';
 import { checkDType, checkShape } from '../tensor/create.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';

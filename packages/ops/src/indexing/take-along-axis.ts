@@ -1,3 +1,4 @@
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import {
   defineKernel,
   type Kernel,
@@ -9,7 +10,6 @@ import { placeOver } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
 import { checkAxis } from '../compute/rows.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { OUT, checkOptions, checkTensors } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { tidy } from '../tensor/scope.ts';

@@ -1,6 +1,6 @@
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { allocate } from '../tensor/allocate.ts';
 import { checkAxis } from '../compute/rows.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { cast } from '../elementwise/cast.ts';
 import { checkOptions, checkTensor, shown as described } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';

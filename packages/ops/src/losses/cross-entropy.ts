@@ -1,8 +1,8 @@
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel, type Value } from '@concord/backend-core/kernel';
 import { placeOver } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { logSumExpOf } from '../folds/softmax.ts';
 import { OUT, checkOptions, checkTensors, shown } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';

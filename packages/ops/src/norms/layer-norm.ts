@@ -1,3 +1,4 @@
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
 import { Kernels } from '../compute/kernels.ts';
 import { centred } from '../compute/centred.ts';
@@ -6,7 +7,6 @@ import { viewOver } from '../compute/elementwise.ts';
 import { type Plan, planRun, Plans, producePlanned } from '../compute/plans.ts';
 import { checkOut, checkSameBackend, type OutOption } from '../compute/produce.ts';
 import { checkAxis, checkRows, ROWS } from '../compute/rows.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import type { OptionKinds } from '../tensor/arguments.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import { denseLayout } from '../tensor/layout.ts';

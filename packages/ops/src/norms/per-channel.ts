@@ -1,6 +1,6 @@
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import type { Place } from '../compute/copy.ts';
 import { checkSameBackend } from '../compute/produce.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 

@@ -1,3 +1,4 @@
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import {
   defineKernel,
   type GatherInput,
@@ -9,7 +10,6 @@ import {
 } from '@concord/backend-core/kernel';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { placesAlong, type Pair, type Sides, type Window, windowOf } from '../convolution/window.ts';
 import { OUT, checkOptions, checkTensor } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';

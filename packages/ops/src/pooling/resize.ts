@@ -1,4 +1,5 @@
 import { BackendError } from '@concord/backend-core';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { Kernels } from '../compute/kernels.ts';
 import {
   defineKernel,
@@ -10,7 +11,6 @@ import {
   type Value,
 } from '@concord/backend-core/kernel';
 import { type OutOption, produce } from '../compute/produce.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { OUT, checkList, checkOptions, checkTensor, shown } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';

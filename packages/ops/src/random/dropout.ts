@@ -1,8 +1,8 @@
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
 import { placeOver } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { fillWith } from '../create/full.ts';
 import { OUT, checkNumbers, checkOptions, checkTensor } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';

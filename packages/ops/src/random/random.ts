@@ -1,7 +1,7 @@
 import type { ComputeBackend } from '@concord/backend-core';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
 import { produce } from '../compute/produce.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { CREATE, checkBackend, checkOptions } from '../tensor/arguments.ts';
 import { checkDType, checkShape, type CreateOptions } from '../tensor/create.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';

@@ -1,3 +1,4 @@
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import {
   defineKernel,
   type GatherInput,
@@ -10,7 +11,6 @@ import {
 import { Kernels } from '../compute/kernels.ts';
 import { copyElements } from '../compute/copy.ts';
 import { type OutOption, produce, produceFitting } from '../compute/produce.ts';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { launch } from '../tensor/errors.ts';
 import { reshapedStrides, sizeOf } from '../tensor/shape.ts';
 import { tidy } from '../tensor/scope.ts';
