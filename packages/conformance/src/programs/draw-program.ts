@@ -2,6 +2,7 @@ import { Random } from '../harness/random.ts';
 import { bytesOf } from '../run/storage.ts';
 import { type ProgramOperand, placeOfOperand } from './program-call.ts';
 import { planOf, PROGRAM_CALLS } from './program-calls.ts';
+import { slotOf } from './places.ts';
 import type { CallKind, CallStep, Place, Program, RecordableStep, Step } from './step.ts';
 
 /** Lengths where copies change over: words, vectors, lines, alignments of bindings, tiles, groups; and their neighbours. */
@@ -36,7 +37,8 @@ interface Part extends Place {
 class Drawer {
   readonly #random: Random;
   readonly #sizes = new Map<number, number>();
-  readonly #recordings: number[] = [];
+  /** The recordings, and the slot of each. */
+  readonly #recordings = new Map<number, { readonly slot: number; readonly bytes: number } | undefined>();
   readonly #calls: CallStep[] = [];
   /** Sizes that come again and again, as those of a model's tensors do. */
   readonly #usual: readonly number[];
@@ -303,15 +305,30 @@ class Drawer {
     if (body.length === 0) return;
     const id = this.#next++;
     this.#steps.push({ do: 'record', id, body });
-    this.#recordings.push(id);
+    const slot = slotOf(body);
+    this.#recordings.set(id, slot === undefined ? undefined : { slot, bytes: outside.get(slot) as number });
     if (random.chance(0.5)) this.#steps.push({ do: 'replay', id });
   }
 
   #replay(): void {
     const random = this.#random;
-    if (this.#recordings.length === 0) return;
-    const id = random.pick(this.#recordings);
-    if (random.chance(0.8)) this.#steps.push({ do: 'replay', id });
+    if (this.#recordings.size === 0) return;
+    const id = random.pick([...this.#recordings.keys()]);
+    if (random.chance(0.8)) this.#steps.push({ do: 'replay', id, to: this.#otherMemory(id) });
     else this.#steps.push({ do: 'release', id });
+  }
+
+  /** Memory that has room for what the slot of a recording holds. */
+  #otherMemory(id: number): Place | undefined {
+    const random = this.#random;
+    const slot = this.#recordings.get(id);
+    if (slot === undefined || !random.chance(0.6)) return undefined;
+    const others = [...this.#sizes].filter(([other, bytes]) => other !== slot.slot && bytes >= slot.bytes);
+    if (others.length === 0) return random.chance(0.5) ? { id: this.#alloc(slot.bytes + 64), at: 64 } : undefined;
+    const [other, bytes] = random.pick(others);
+    return {
+      id: other,
+      at: 4 * Math.floor(random.pick([0, bytes - slot.bytes, random.integer(0, bytes - slot.bytes)]) / 4),
+    };
   }
 }

@@ -33,3 +33,22 @@ export function placesIn(body: readonly RecordableStep[]): Place[] {
     return step.do === 'call' ? [...step.places] : [];
   });
 }
+
+/** The allocation that is the slot of a recording: one that a copy or a fill writes, and that was there before. */
+export function slotOf(body: readonly RecordableStep[]): number | undefined {
+  const own = allocatedIn(body);
+  const isWrite = (step: RecordableStep): boolean =>
+    (step.do === 'write' || step.do === 'fill' || step.do === 'copy') && step.bytes > 0 && !own.has(step.to.id);
+  const step = body.find(isWrite);
+  return step !== undefined && 'to' in step ? step.to.id : undefined;
+}
+
+/** The steps of a recording with other memory in the place of its slot. */
+export function withSlotAt(body: readonly RecordableStep[], slot: number, to: Place): readonly RecordableStep[] {
+  const moved = (place: Place): Place => (place.id === slot ? { id: to.id, at: to.at + place.at } : place);
+  return body.map((step): RecordableStep => {
+    if (step.do === 'call') return { ...step, places: step.places.map(moved) };
+    if (step.do === 'copy') return { ...step, to: moved(step.to), from: moved(step.from) };
+    return step.do === 'write' || step.do === 'fill' ? { ...step, to: moved(step.to) } : step;
+  });
+}

@@ -1,4 +1,4 @@
-import { allocatedIn } from './places.ts';
+import { allocatedIn, slotOf } from './places.ts';
 import { planOf } from './program-calls.ts';
 import { placeOfOperand, type ProgramOperand } from './program-call.ts';
 import type { CallStep, Place, Program, RecordableStep, Step } from './step.ts';
@@ -54,15 +54,19 @@ function linesOf(step: Step, index: number, kernels: Map<object, string>): strin
         ...[...step.body, ...[...allocatedIn(step.body)].map((id): RecordableStep => ({ do: 'free', id }))].map(
           (own) => `  ${recordableLine(own, kernels)}`,
         ),
-        '});',
+        `}${slotText(step)});`,
       ];
     case 'replay':
-      return [`r${step.id}.replay();`];
+      return [`r${step.id}.replay(${step.to === undefined ? '' : `{ s: ${placeText(step.to)} }`});`];
     case 'release':
       return [`r${step.id}.dispose();`];
     default:
       return [recordableLine(step, kernels)];
   }
+}
+
+function slotText({ body, slotBytes }: Step & { readonly do: 'record' }): string {
+  return slotBytes === undefined ? '' : `, { slots: { s: { ptr: p${slotOf(body)}, bytes: ${slotBytes} } } }`;
 }
 
 function recordableLine(step: RecordableStep, kernels: Map<object, string>): string {

@@ -4,7 +4,7 @@ import { bytesOf, writeBits } from '../run/storage.ts';
 import { isFloat, isFloatZero } from './expected.ts';
 import { compareKnown, KNOWN, ModelMemory, snapshotOf } from './model-memory.ts';
 import { openRead, type ReadManner } from './open-read.ts';
-import { allocatedIn, areApart, overlap, placesIn } from './places.ts';
+import { allocatedIn, areApart, overlap, placesIn, slotOf, withSlotAt } from './places.ts';
 import { type Expected, placeOfOperand, type ProgramCall, type ProgramOperand } from './program-call.ts';
 import { planOf } from './program-calls.ts';
 import type { CallStep, Place, Program, RecordableStep, Step } from './step.ts';
@@ -82,13 +82,20 @@ export function stepsMade(backend: ComputeBackend, program: Program): Program {
 /** Counts of nothing yet. */
 export const noCounts = (): ProgramCounts => ({ calls: 0, judged: 0, reads: 0, skipped: 0 });
 
+/** A recording of a program. */
+interface PlannedRecording {
+  readonly body: readonly RecordableStep[];
+  readonly slot: number | undefined;
+  readonly slotBytes: number | undefined;
+}
+
 class ProgramRun {
   /** The step whose result is looked at. */
   blamed = 0;
   readonly #backend: ComputeBackend;
   readonly #counts: ProgramCounts;
   readonly #model = new ModelMemory();
-  readonly #bodies = new Map<number, readonly RecordableStep[]>();
+  readonly #bodies = new Map<number, PlannedRecording>();
   readonly #pointers = new Map<number, DevicePtr>();
   readonly #recordings = new Map<number, Recording>();
   #actions: Action[] = [];
@@ -118,7 +125,7 @@ class ProgramRun {
         this.#then(() => this.#wait(step.for));
         break;
       case 'replay':
-        this.#planReplay(step.id);
+        this.#planReplay(step.id, step.to);
         break;
       case 'release':
         if (!this.#bodies.delete(step.id)) break;
@@ -288,32 +295,47 @@ class ProgramRun {
 
   #planRecord(id: number, body: readonly RecordableStep[]): Step | undefined {
     if (this.#bodies.has(id)) return undefined;
+    const sizes = new Map(this.#model.live.map((each) => [each, this.#model.sizeOf(each)]));
     const { actions, made } = this.#planBody(body);
-    this.#bodies.set(id, body);
+    const slot = slotOf(made);
+    const slotBytes = slot === undefined ? undefined : sizes.get(slot);
+    this.#bodies.set(id, { body, slot, slotBytes });
     this.#then(() => {
       const work = (): void => {
         for (const { run } of actions) run();
       };
-      if (this.#backend.record === undefined) work();
-      else this.#recordings.set(id, this.#backend.record(work));
+      const { record } = this.#backend;
+      if (record === undefined) return work();
+      const slots =
+        slot === undefined ? {} : { s: { ptr: this.#ptrOf({ id: slot, at: 0 }), bytes: slotBytes as number } };
+      this.#recordings.set(id, record.call(this.#backend, work, { slots }));
     });
     this.#judge();
-    return { do: 'record', id, body: made };
+    return { do: 'record', id, body: made, slotBytes };
   }
 
-  #planReplay(id: number): void {
-    const body = this.#bodies.get(id);
-    if (body === undefined) return;
+  #planReplay(id: number, to: Place | undefined): void {
+    const planned = this.#bodies.get(id);
+    if (planned === undefined) return;
+    const { slot } = planned;
+    if (to !== undefined && !this.#takesSlot(planned, to)) return;
+    const body = to === undefined ? planned.body : withSlotAt(planned.body, slot as number, to);
     const own = allocatedIn(body);
     const isThere = (place: Place): boolean => this.#model.sizeOf(place.id) > 0;
     if (!placesIn(body).every((place) => own.has(place.id) || isThere(place))) return;
     const { actions } = this.#planBody(body);
     this.#then(() => {
       const recording = this.#recordings.get(id);
-      if (recording !== undefined) recording.replay();
+      if (recording !== undefined) recording.replay(to === undefined ? undefined : { s: this.#ptrOf(to) });
       else for (const { run } of actions) run();
     });
     this.#judge();
+  }
+
+  /** Returns whether memory may be in the place of a recording's slot: there is enough, and nothing else of it is used. */
+  #takesSlot({ body, slot, slotBytes = 0 }: PlannedRecording, { id, at }: Place): boolean {
+    const isElsewhere = placesIn(body).every((place) => place.id !== id);
+    return slot !== undefined && slot !== id && isElsewhere && at + slotBytes <= this.#model.sizeOf(id);
   }
 
   /** What the steps of a recording do; memory that they allocate is freed at its end. */

@@ -67,8 +67,15 @@ export type Step =
     }
   /** `others`: lets the event loop turn, and does not wait for the device. */
   | { readonly do: 'wait'; readonly for: 'reads' | 'device' | 'nothing' | 'others' }
-  | { readonly do: 'record'; readonly id: number; readonly body: readonly RecordableStep[] }
-  | { readonly do: 'replay'; readonly id: number }
+  /** `slotBytes`: of its slot, as `slotOf` names it; known once it is planned. */
+  | {
+      readonly do: 'record';
+      readonly id: number;
+      readonly body: readonly RecordableStep[];
+      readonly slotBytes?: number | undefined;
+    }
+  /** `to`: memory in the place of that of its slot. */
+  | { readonly do: 'replay'; readonly id: number; readonly to?: Place | undefined }
   | { readonly do: 'release'; readonly id: number };
 
 /** A program for one backend object. */
