@@ -43,8 +43,21 @@ export function slotOf(body: readonly RecordableStep[]): number | undefined {
   return step !== undefined && 'to' in step ? step.to.id : undefined;
 }
 
+/** The steps of a recording, and its slot. */
+export interface RecordedBody {
+  readonly body: readonly RecordableStep[];
+  readonly slot: number | undefined;
+  readonly slotBytes: number | undefined;
+}
+
+/** Returns whether memory may be in the place of a recording's slot: there is enough of it, and it is used for nothing else. */
+export function takesSlot({ body, slot, slotBytes = 0 }: RecordedBody, { id, at }: Place, bytes: number): boolean {
+  const isElsewhere = placesIn(body).every((place) => place.id !== id);
+  return slot !== undefined && slot !== id && isElsewhere && at + slotBytes <= bytes;
+}
+
 /** The steps of a recording with other memory in the place of its slot. */
-export function withSlotAt(body: readonly RecordableStep[], slot: number, to: Place): readonly RecordableStep[] {
+export function withSlotAt({ body, slot }: RecordedBody, to: Place): readonly RecordableStep[] {
   const moved = (place: Place): Place => (place.id === slot ? { id: to.id, at: to.at + place.at } : place);
   return body.map((step): RecordableStep => {
     if (step.do === 'call') return { ...step, places: step.places.map(moved) };

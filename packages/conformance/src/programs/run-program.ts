@@ -4,7 +4,16 @@ import { bytesOf, writeBits } from '../run/storage.ts';
 import { isFloat, isFloatZero } from './expected.ts';
 import { compareKnown, KNOWN, ModelMemory, snapshotOf } from './model-memory.ts';
 import { openRead, type ReadManner } from './open-read.ts';
-import { allocatedIn, areApart, overlap, placesIn, slotOf, withSlotAt } from './places.ts';
+import {
+  allocatedIn,
+  areApart,
+  overlap,
+  placesIn,
+  type RecordedBody,
+  slotOf,
+  takesSlot,
+  withSlotAt,
+} from './places.ts';
 import { type Expected, placeOfOperand, type ProgramCall, type ProgramOperand } from './program-call.ts';
 import { planOf } from './program-calls.ts';
 import type { CallStep, Place, Program, RecordableStep, Step } from './step.ts';
@@ -36,11 +45,7 @@ interface Action {
 }
 
 /** A read, compared when it is done. */
-interface Read {
-  readonly step: number;
-  readonly done: Promise<void>;
-  readonly check: () => void;
-}
+type Read = ReturnType<typeof openRead> & { readonly step: number };
 
 /** Results of a recording's calls, which can only be read when it is over. */
 interface Judgement {
@@ -82,20 +87,13 @@ export function stepsMade(backend: ComputeBackend, program: Program): Program {
 /** Counts of nothing yet. */
 export const noCounts = (): ProgramCounts => ({ calls: 0, judged: 0, reads: 0, skipped: 0 });
 
-/** A recording of a program. */
-interface PlannedRecording {
-  readonly body: readonly RecordableStep[];
-  readonly slot: number | undefined;
-  readonly slotBytes: number | undefined;
-}
-
 class ProgramRun {
   /** The step whose result is looked at. */
   blamed = 0;
   readonly #backend: ComputeBackend;
   readonly #counts: ProgramCounts;
   readonly #model = new ModelMemory();
-  readonly #bodies = new Map<number, PlannedRecording>();
+  readonly #bodies = new Map<number, RecordedBody>();
   readonly #pointers = new Map<number, DevicePtr>();
   readonly #recordings = new Map<number, Recording>();
   #actions: Action[] = [];
@@ -304,11 +302,10 @@ class ProgramRun {
       const work = (): void => {
         for (const { run } of actions) run();
       };
-      const { record } = this.#backend;
-      if (record === undefined) return work();
-      const slots =
-        slot === undefined ? {} : { s: { ptr: this.#ptrOf({ id: slot, at: 0 }), bytes: slotBytes as number } };
-      this.#recordings.set(id, record.call(this.#backend, work, { slots }));
+      if (this.#backend.record === undefined) return work();
+      const options =
+        slot && slotBytes ? { slots: { s: { ptr: this.#ptrOf({ id: slot, at: 0 }), bytes: slotBytes } } } : {};
+      this.#recordings.set(id, this.#backend.record(work, options));
     });
     this.#judge();
     return { do: 'record', id, body: made, slotBytes };
@@ -317,25 +314,18 @@ class ProgramRun {
   #planReplay(id: number, to: Place | undefined): void {
     const planned = this.#bodies.get(id);
     if (planned === undefined) return;
-    const { slot } = planned;
-    if (to !== undefined && !this.#takesSlot(planned, to)) return;
-    const body = to === undefined ? planned.body : withSlotAt(planned.body, slot as number, to);
+    if (to !== undefined && !takesSlot(planned, to, this.#model.sizeOf(to.id))) return;
+    const body = to === undefined ? planned.body : withSlotAt(planned, to);
     const own = allocatedIn(body);
     const isThere = (place: Place): boolean => this.#model.sizeOf(place.id) > 0;
     if (!placesIn(body).every((place) => own.has(place.id) || isThere(place))) return;
     const { actions } = this.#planBody(body);
     this.#then(() => {
       const recording = this.#recordings.get(id);
-      if (recording !== undefined) recording.replay(to === undefined ? undefined : { s: this.#ptrOf(to) });
+      if (recording !== undefined) recording.replay(to && { s: this.#ptrOf(to) });
       else for (const { run } of actions) run();
     });
     this.#judge();
-  }
-
-  /** Returns whether memory may be in the place of a recording's slot: there is enough, and nothing else of it is used. */
-  #takesSlot({ body, slot, slotBytes = 0 }: PlannedRecording, { id, at }: Place): boolean {
-    const isElsewhere = placesIn(body).every((place) => place.id !== id);
-    return slot !== undefined && slot !== id && isElsewhere && at + slotBytes <= this.#model.sizeOf(id);
   }
 
   /** What the steps of a recording do; memory that they allocate is freed at its end. */
