@@ -37,6 +37,8 @@ const programs = [
   { name: 'stress', args: () => [kernels.probe, 'chaos', '2'] },
   { name: 'loss', args: () => ['delayed', kernels.touch] },
   { name: 'loss', args: () => ['endless', kernels.touch] },
+  // Nothing that PoCL compiled before is there.
+  { name: 'loss', args: () => ['compiling', kernels.touch], env: { POCL_CACHE_DIR: join(folder, 'nothing') } },
   { name: 'loss', args: () => ['counted', kernels.touch], env: { LEVEL_ZERO_CPU_LOSE_AFTER: '3' } },
   ...['freed', 'argument'].map((what) => ({
     name: 'loss',
