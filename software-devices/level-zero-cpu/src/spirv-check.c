@@ -122,6 +122,8 @@ typedef struct {
     const spirv_module *module;
     engine_log *log;
     unsigned kernels;
+    uint32_t function; /* that is walked, 0 before the first and in kernels */
+    bool shares;       /* a function would have Workgroup memory in common with those of other groups */
 } checking;
 
 static bool refuse(checking *state, const char *what, const char *name, const char *why)
@@ -236,13 +238,55 @@ static bool check_instruction(checking *state, const uint32_t *at)
     }
 }
 
+static bool is_kernel(const spirv_module *module, uint32_t function)
+{
+    const uint32_t *end = spirv_end(module);
+    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at))
+        if (spirv_opcode(at) == SpvOpEntryPoint && at[2] == function) return true;
+    return false;
+}
+
+/* A variable, or a constant that is made of its address. */
+static bool is_workgroup_memory(const spirv_module *module, uint32_t id)
+{
+    const uint32_t *at = spirv_definition(module, id);
+    if (!at || (spirv_opcode(at) != SpvOpVariable && spirv_opcode(at) != SpvOpSpecConstantOp)) return false;
+    const uint32_t *type = spirv_definition(module, at[1]);
+    return spirv_opcode(type) == SpvOpTypePointer && type[2] == SpvStorageClassWorkgroup;
+}
+
+/* Only imports have no body. */
+static bool is_call_of_import(const spirv_module *module, const uint32_t *at)
+{
+    if (spirv_opcode(at) != SpvOpFunctionCall) return false;
+    const uint32_t *of = spirv_definition(module, at[3]);
+    do of += spirv_length(of);
+    while (spirv_opcode(of) == SpvOpFunctionParameter);
+    return spirv_opcode(of) == SpvOpFunctionEnd;
+}
+
+static void see_memory(void *pointer, const uint32_t *at, const uint16_t *id_words, unsigned id_count)
+{
+    checking *state = pointer;
+    if (spirv_opcode(at) == SpvOpFunction) state->function = is_kernel(state->module, at[2]) ? 0 : at[2];
+    if (state->function == 0) return;
+    /* Sub-groups are emulated by such memory. */
+    if (subgroup_is_group_opcode(spirv_opcode(at)) || is_call_of_import(state->module, at)) state->shares = true;
+    for (unsigned word = 0; word < id_count; word++)
+        if (is_workgroup_memory(state->module, at[id_words[word]])) state->shares = true;
+}
+
 spirv_status spirv_check(const spirv_module *module, engine_log *log)
 {
     checking state = {.module = module, .log = log};
     const uint32_t *end = spirv_end(module);
     for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at))
         if (!check_instruction(&state, at)) return SPIRV_BAD;
-    return SPIRV_OK;
+    const spirv_status walked = spirv_walk(module, see_memory, &state);
+    if (walked != SPIRV_OK || !state.shares) return walked;
+    refuse(&state, "Workgroup memory in a function", "",
+           "only kernels get their group's own, so they have to hand it on");
+    return SPIRV_BAD;
 }
 
 static const char *name_of_function(const spirv_module *module, uint32_t function)

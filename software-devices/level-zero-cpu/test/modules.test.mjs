@@ -7,9 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setUp } from '../setup.mjs';
 import { buildProgram, makeFolder } from './programs.mjs';
 import { cases, casesByTopic } from './spirv/all-cases.mjs';
-import { ITEMS, manyGroups } from './spirv/cases-many-groups.mjs';
 import { assembleAll, differences, runCases, runScript } from './spirv/harness.mjs';
-import { decode } from './spirv/values.mjs';
 
 const folder = makeFolder();
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -63,43 +61,4 @@ describe('damaged modules', () => {
     expect(built).toBeGreaterThan(20);
     expect(invalid).toBeGreaterThan(1000);
   });
-});
-
-describe("work-groups that run at the same time, on two threads, do not see each other's Workgroup memory", () => {
-  const GROUPS = 4096;
-  const LAUNCHES = 200;
-  const count = GROUPS * ITEMS;
-  const launched = manyGroups.flatMap((one) => (one.kernels ?? ['main']).map((kernel) => ({ ...one, kernel })));
-  /** @type {string[]} what was said about each launched kernel */
-  let parts = [];
-
-  beforeAll(() => {
-    const files = assembleAll(folder, launched);
-    const script = launched.flatMap(({ kernel }, at) => [
-      `module ${files[at]}`,
-      `kernel ${kernel}`,
-      'buffer 0 00000000',
-      `buffer 1 ${'00'.repeat(count * 4)}`,
-      `launch ${GROUPS} 1 1 ${ITEMS} 1 1 ${LAUNCHES}`,
-      'read 0',
-      'read 1',
-    ]);
-    const { stdout, ...ran } = runScript(program, script, { LEVEL_ZERO_CPU_THREADS: '2' });
-    expect(ran).toEqual(lived);
-    parts = stdout.split(/^module /m).slice(1);
-  });
-
-  test.each(launched.map((one, at) => /** @type {const} */ ([`${one.name}: ${one.kernel}`, one, at])))(
-    '%s',
-    (_, { expected, localBytes }, at) => {
-      const part = parts[at] ?? '';
-      expect(part.match(/^(launch )?0x\w+/gm)).toEqual(['0x0', 'launch 0x0']);
-      const [wrong = '', results = ''] = [...part.matchAll(/^read (.*)/gm)].map(([, hex]) => hex);
-      expect(decode('i32', wrong)).toEqual([0]);
-      const numbers = decode('i32', results);
-      expect(numbers).toHaveLength(count);
-      expect(numbers.filter((number, item) => number !== expected(item))).toEqual([]);
-      expect(part.match(/^local .*/m)?.[0]).toBe(`local ${localBytes}`);
-    },
-  );
 });

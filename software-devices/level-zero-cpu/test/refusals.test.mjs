@@ -27,6 +27,15 @@ const store = 'OpStore %p0 #i32:1 Aligned 4';
 const good = moduleText({ parameters: ['pg_i32'], body: store });
 const ofGroups = (/** @type {string} */ body) => moduleText({ parameters: ['pg_i32'], capabilities: ['Groups'], body });
 
+const inFunction = (/** @type {string} */ body) =>
+  moduleText({
+    parameters: ['pg_i32'],
+    capabilities: ['Groups'],
+    declare: '%local = OpVariable %pw_i32 Workgroup\n%apart_type = OpTypeFunction %void',
+    functions: `%apart = OpFunction %void None %apart_type\n%apart_start = OpLabel\n${body}\nOpReturn\nOpFunctionEnd`,
+    body: `${store}\n%called = OpFunctionCall %void %apart`,
+  });
+
 const blockRead = (/** @type {string} */ pointer, /** @type {string} */ body) =>
   moduleText({
     parameters: [pointer],
@@ -207,6 +216,12 @@ const refused = [
     'what shaders have of sub-groups',
     moduleText({ parameters: ['pg_i32'], capabilities: ['GroupNonUniform'], body: store }),
     'capability GroupNonUniform cannot be used on this device',
+  ],
+  ['Workgroup memory in a function', inFunction('OpStore %local #i32:1 Aligned 4'), 'Workgroup memory in a function'],
+  [
+    'a sum of a sub-group in a function',
+    inFunction('%v = OpGroupIAdd %i32 #i32:3 Reduce #i32:1'),
+    'Workgroup memory in a function',
   ],
   ['a scan', ofGroups('%v = OpGroupIAdd %i32 #i32:3 InclusiveScan #i32:1'), 'OpGroupIAdd is not emulated'],
   ['a sum of the whole group', ofGroups('%v = OpGroupIAdd %i32 #i32:2 Reduce #i32:1'), 'OpGroupIAdd is not emulated'],

@@ -48,6 +48,7 @@ const reverse = (
   /** @type {number} */ items,
   /** @type {'argument' | 'variable'} */ kind,
   /** @type {string} */ modes = '',
+  /** @type {number} */ count = 3,
 ) => ({
   name,
   text: moduleText({
@@ -71,14 +72,14 @@ const reverse = (
       OpStore %to %y Aligned 4`,
   }),
   args: [
-    { type: 'i32', values: range(3 * items) },
-    { type: 'i32', values: range(3 * items) },
+    { type: 'i32', values: range(count * items) },
+    { type: 'i32', values: range(count * items) },
     ...(kind === 'argument' ? [{ type: 'i32', values: range(items), as: /** @type {const} */ ('local') }] : []),
   ],
-  groups: [3, 1, 1],
+  groups: [count, 1, 1],
   size: [items, 1, 1],
   expected: [
-    { arg: 1, values: range(3 * items).map((at) => Math.floor(at / items) * items + items - 1 - (at % items)) },
+    { arg: 1, values: range(count * items).map((at) => Math.floor(at / items) * items + items - 1 - (at % items)) },
   ],
 });
 
@@ -194,6 +195,7 @@ export const groups = [
   reverse('barrier with 256 items', 256, 'variable'),
   reverse('barrier with 1024 items', 1024, 'variable'),
   reverse('group size that the kernel asks for', 32, 'variable', 'OpExecutionMode %main LocalSize 32 1 1'),
+  reverse('groups that run at the same time', 32, 'variable', '', 4096),
   tree(256),
   large,
   many,

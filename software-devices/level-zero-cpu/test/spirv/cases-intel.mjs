@@ -61,7 +61,7 @@ const TYPES = {
   16: { 1: 'sDv8_if', 2: 'Dv2_sDv8_iDv2_f', 4: 'Dv4_sDv8_iDv4_f', 8: 'Dv8_sDv8_iDv8_f' },
 };
 
-/** Parts of a module that has a built-in; %main calls it through a function. @param {8 | 16} lanes @param {1 | 2 | 4 | 8} rows */
+/** Parts of a module that has a built-in. @param {8 | 16} lanes @param {1 | 2 | 4 | 8} rows */
 export function importOf(lanes, rows) {
   const [a, c] = [vector(lanes === DEPTH ? 'i16' : 'i32', rows), vector('f32', rows)];
   const name = `_Z38intel_sub_group_f16_f16_matrix_mad_k16${TYPES[lanes][rows]}`;
@@ -75,15 +75,6 @@ export function importOf(lanes, rows) {
       %multiply_a = OpFunctionParameter %${a}
       %multiply_b = OpFunctionParameter %v8i32
       %multiply_c = OpFunctionParameter %${c}
-      OpFunctionEnd
-      %through = OpFunction %${c} None %multiply_type
-      %a = OpFunctionParameter %${a}
-      %b = OpFunctionParameter %v8i32
-      %c = OpFunctionParameter %${c}
-      %through_start = OpLabel
-      %once = OpFunctionCall %${c} %multiply %a %b %c
-      %again = OpFunctionCall %${c} %multiply %a %b %once
-      OpReturnValue %again
       OpFunctionEnd`,
     modes: `OpExecutionMode %main SubgroupSize ${lanes}\nOpName %multiply_a "a"`,
   };
@@ -124,7 +115,8 @@ function multiply(lanes, rows, what, numbers) {
       %own_b = OpSubgroupBlockReadINTEL %v8i32 %from_b
       %bits_c = OpSubgroupBlockReadINTEL %${vector('i32', rows)} %from_c
       %own_c = OpBitcast %${types.c} %bits_c
-      %result = OpFunctionCall %${types.c} %through %own_a %own_b %own_c
+      %once = OpFunctionCall %${types.c} %multiply %own_a %own_b %own_c
+      %result = OpFunctionCall %${types.c} %multiply %own_a %own_b %once
       %bits = OpBitcast %${vector('i32', rows)} %result
       OpSubgroupBlockWriteINTEL %from_c %bits`,
     }),
