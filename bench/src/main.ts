@@ -24,7 +24,7 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
   wasm        the WebAssembly backend beside ONNX Runtime, on WebAssembly and native, with as many threads, and TensorFlow.js,
               in Node; what a small op costs, and what the caller's thread keeps of the processor
   level-zero  the Level Zero backend beside ONNX Runtime, OpenBLAS and loops in C, all on the CPU
-  report      draws plots and writes tables of the results that are in FOLDER, or of the committed ones, and these into
+  report      writes tables of the results that are in FOLDER, or of the committed ones, and these into
               README.md; --check only says whether README.md has them
   limits      our times of the cases that PyTorch is timed with, as JSON lines; --torch compares with its lines
   kernels     our times of fused kernels through run, by the device's clock, as JSON lines; --torch: beside those that
@@ -42,7 +42,7 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
   --only      ops such as gemm,conv2d; --case: one case by its name, such as 4096
   --limit     what limits/torch_limits.py printed on this GPU, instead of running it
   --ceilings  what the roofline is drawn by where no PyTorch measures it: TFLOP/s and TB/s, such as 67,4.8
-  --out       where folders with results.json, table.md and plots are written. Default: results/ for all cases, and
+  --out       where folders with results.json and table.md are written. Default: results/ for all cases, and
               nowhere for some of them
 
 Exit codes: 1 if one of our own results is wrong or missing, 2 for a wrong command, 3 if there is nothing to run on.

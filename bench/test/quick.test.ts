@@ -47,16 +47,8 @@ it('cpu: every peer runs and is right', async () => {
   const { idle, failed } = outcomeOf(out, 'cpu');
   expect({ idle, failed, code }).toEqual({ idle: [], failed: [], code: 0 });
   expect(stdout).toContain('| attention | b2h2q5k6d4 |');
-  expect(readdirSync(join(out, 'cpu')).sort()).toEqual(
-    [
-      ...['attention', 'batched_gemm', 'bias_gelu', 'conv2d', 'elementwise'],
-      ...['gemm', 'gemm_f16', 'layer_norm', 'reduce', 'softmax'],
-    ]
-      .map((op) => `${op}.svg`)
-      .concat('results.json', 'table.md')
-      .sort(),
-  );
-  // Tables and plots are made again from the results alone.
+  expect(readdirSync(join(out, 'cpu')).sort()).toEqual(['results.json', 'table.md']);
+  // Tables are made again from the results alone.
   rmSync(join(out, 'cpu/table.md'));
   expect(await bench('report', out)).toMatchObject({ code: 0 });
   expect(stdout).toContain(readFileSync(join(out, 'cpu/table.md'), 'utf8').trim());
