@@ -138,15 +138,11 @@ void engine_release_stream(engine_stream *stream)
 static cl_int set_argument(cl_kernel kernel, cl_uint index, const engine_launch *launch)
 {
     const engine_argument *argument = &launch->kernel->info->arguments[index];
-    switch (argument->kind) {
-    case ENGINE_POINTER: {
-        void *address;
-        memcpy(&address, launch->values[index], sizeof address);
-        return pocl.api->clSetKernelArgSVMPointer(kernel, index, address);
-    }
-    case ENGINE_LOCAL: return pocl.api->clSetKernelArg(kernel, index, launch->local_bytes[index], NULL);
-    default: return pocl.api->clSetKernelArg(kernel, index, argument->bytes, launch->values[index]);
-    }
+    void *address;
+    if (argument->kind == ENGINE_VALUE)
+        return pocl.api->clSetKernelArg(kernel, index, argument->bytes, launch->values[index]);
+    memcpy(&address, launch->values[index], sizeof address);
+    return pocl.api->clSetKernelArgSVMPointer(kernel, index, address);
 }
 
 ze_result_t engine_enqueue(engine_stream *stream, const engine_launch *launch)

@@ -100,27 +100,6 @@ const invalid = [
 /** @type {Refusal[]} */
 const refused = [
   [
-    'images',
-    moduleText({ parameters: ['pg_i32'], capabilities: ['ImageBasic'], body: store }),
-    'ImageBasic cannot be used on this device: images are not implemented',
-  ],
-  [
-    'image types',
-    moduleText({
-      parameters: ['pg_i32', 'image'],
-      declare: '%image = OpTypeImage %void 2D 0 0 0 0 Unknown ReadOnly',
-      capabilities: ['ImageBasic'],
-      body: store,
-    }),
-    'images',
-  ],
-  ['pipes', moduleText({ parameters: ['pg_i32'], capabilities: ['Pipes'], body: store }), 'pipes are not implemented'],
-  [
-    'enqueueing kernels',
-    moduleText({ parameters: ['pg_i32'], capabilities: ['DeviceEnqueue'], body: store }),
-    'cannot enqueue kernels',
-  ],
-  [
     'an unknown capability',
     moduleText({
       parameters: ['pg_i32'],
@@ -129,16 +108,6 @@ const refused = [
       body: store,
     }),
     'capability number 5617',
-  ],
-  [
-    'atomic addition of floats',
-    moduleText({
-      parameters: ['pg_f32'],
-      capabilities: ['AtomicFloat32AddEXT'],
-      extensions: ['SPV_EXT_shader_atomic_float_add'],
-      body: '%a = OpAtomicFAddEXT %f32 %p0 #i32:1 #i32:0 #f32:1',
-    }),
-    'atomic addition of floats',
   ],
   [
     'built-in variables of 32 bits',
@@ -211,11 +180,6 @@ const refused = [
     'a matrix built-in of other numbers',
     imported({ decorate: matrices.decorate.replace('f16_f16', 'bf16_bf16') }),
     'mad_k16Dv8_sDv8_iDv8_f cannot be used on this device: the driver has no such function',
-  ],
-  [
-    'what shaders have of sub-groups',
-    moduleText({ parameters: ['pg_i32'], capabilities: ['GroupNonUniform'], body: store }),
-    'capability GroupNonUniform cannot be used on this device',
   ],
   ['Workgroup memory in a function', inFunction('OpStore %local #i32:1 Aligned 4'), 'Workgroup memory in a function'],
   [

@@ -114,17 +114,6 @@ export const rewritten = [
         '%numbers = OpConstantComposite %a3_i32 #i32:10 #i32:20 #i32:30\n%table = OpVariable %pc_a3_i32 UniformConstant %numbers',
     },
   ),
-  item('copy memory', 'i32', 'i32', 'OpStore %a %x\nOpCopyMemory %b %a\n%y = OpLoad %i32 %b', [5, 6], [5, 6], {
-    variables: '%a = OpVariable %pf_i32 Function\n%b = OpVariable %pf_i32 Function',
-  }),
-  item(
-    'copy memory of a size',
-    'i32',
-    'i32',
-    'OpCopyMemorySized %to %from #i64:4 Aligned 4\n%y = OpIAdd %i32 %x #i32:0',
-    [5, 6],
-    [5, 6],
-  ),
 ];
 
 /** Cases of their own shape. @type {import('./harness.mjs').Case[]} */
@@ -162,29 +151,6 @@ export const kernelArguments = [
     groups: [1, 1, 1],
     size: [1, 1, 1],
     expected: [{ arg: 0, values: [-1 - 20 + 300 + 2 ** 40 + 0.5 + 0.25 + 4] }],
-  },
-  {
-    name: 'structure by value',
-    text: moduleText({
-      parameters: ['pg_i32', 'pf_pair'],
-      declare: '%pair = OpTypeStruct %i32 %i64',
-      decorate: 'OpDecorate %p1 FuncParamAttr ByVal',
-      body: `
-        %first = OpInBoundsAccessChain %pf_i32 %p1 #i32:0
-        %second = OpInBoundsAccessChain %pf_i64 %p1 #i32:1
-        %a = OpLoad %i32 %first
-        %b = OpLoad %i64 %second
-        %c = OpUConvert %i32 %b
-        %d = OpIAdd %i32 %a %c
-        OpStore %p0 %d Aligned 4`,
-    }),
-    args: [
-      { type: 'i32', values: [0] },
-      { type: 'v2i64', values: [5n, 60n], as: 'value' },
-    ],
-    groups: [1, 1, 1],
-    size: [1, 1, 1],
-    expected: [{ arg: 0, values: [65] }],
   },
   {
     name: 'pointer into the middle of memory',

@@ -46,14 +46,13 @@ function builtin(
 const reverse = (
   /** @type {string} */ name,
   /** @type {number} */ items,
-  /** @type {'argument' | 'variable'} */ kind,
   /** @type {string} */ modes = '',
   /** @type {number} */ count = 3,
 ) => ({
   name,
   text: moduleText({
-    parameters: kind === 'argument' ? ['pg_i32', 'pg_i32', 'pw_i32'] : ['pg_i32', 'pg_i32'],
-    ...(kind === 'argument' ? {} : { declare: `%local = OpVariable %pw_a${items}_i32 Workgroup` }),
+    parameters: ['pg_i32', 'pg_i32'],
+    declare: `%local = OpVariable %pw_a${items}_i32 Workgroup`,
     modes,
     body: `
       %gid3 = OpLoad %v3i64 %builtin_GlobalInvocationId
@@ -62,11 +61,11 @@ const reverse = (
       %lid = OpCompositeExtract %i64 %lid3 0
       %from = OpInBoundsPtrAccessChain %pg_i32 %p0 %gid
       %x = OpLoad %i32 %from Aligned 4
-      %mine = ${kind === 'argument' ? 'OpInBoundsPtrAccessChain %pw_i32 %p2 %lid' : 'OpInBoundsAccessChain %pw_i32 %local %lid'}
+      %mine = OpInBoundsAccessChain %pw_i32 %local %lid
       OpStore %mine %x Aligned 4
       OpControlBarrier #i32:2 #i32:2 #i32:272
       %other = OpISub %i64 #i64:${items - 1} %lid
-      %theirs = ${kind === 'argument' ? 'OpInBoundsPtrAccessChain %pw_i32 %p2 %other' : 'OpInBoundsAccessChain %pw_i32 %local %other'}
+      %theirs = OpInBoundsAccessChain %pw_i32 %local %other
       %y = OpLoad %i32 %theirs Aligned 4
       %to = OpInBoundsPtrAccessChain %pg_i32 %p1 %gid
       OpStore %to %y Aligned 4`,
@@ -74,7 +73,6 @@ const reverse = (
   args: [
     { type: 'i32', values: range(count * items) },
     { type: 'i32', values: range(count * items) },
-    ...(kind === 'argument' ? [{ type: 'i32', values: range(items), as: /** @type {const} */ ('local') }] : []),
   ],
   groups: [count, 1, 1],
   size: [items, 1, 1],
@@ -190,12 +188,11 @@ export const groups = [
   builtin('LocalInvocationIndex', 0, (x, y) => (y % 2) * 4 + (x % 4)),
   builtin('GlobalLinearId', 0, (x, y, z) => (z * 6 + y) * 8 + x),
   builtin('WorkDim', 0, () => 3),
-  reverse('local memory argument', 16, 'argument'),
-  reverse('local memory variable', 16, 'variable'),
-  reverse('barrier with 256 items', 256, 'variable'),
-  reverse('barrier with 1024 items', 1024, 'variable'),
-  reverse('group size that the kernel asks for', 32, 'variable', 'OpExecutionMode %main LocalSize 32 1 1'),
-  reverse('groups that run at the same time', 32, 'variable', '', 4096),
+  reverse('local memory variable', 16),
+  reverse('barrier with 256 items', 256),
+  reverse('barrier with 1024 items', 1024),
+  reverse('group size that the kernel asks for', 32, 'OpExecutionMode %main LocalSize 32 1 1'),
+  reverse('groups that run at the same time', 32, '', 4096),
   tree(256),
   large,
   many,
