@@ -43,7 +43,7 @@ const blockRead = (/** @type {string} */ pointer, /** @type {string} */ body) =>
     extensions: ['SPV_INTEL_subgroups'],
     body,
   });
-const matrices = importOf(16, 8);
+const matrices = importOf(16);
 const imported = (/** @type {Partial<typeof matrices>} */ changes) =>
   moduleText({ ...matrices, capabilities: ['SubgroupDispatch'], ...changes, parameters: ['pg_i32'], body: store });
 

@@ -5,7 +5,6 @@ import { item } from './item.mjs';
 import { moduleText } from './module.mjs';
 import { encode } from './values.mjs';
 
-const count = (/** @type {number} */ length) => Array.from({ length }, (_, at) => at - 3);
 const spec = (/** @type {string} */ constants) => ({ constants });
 
 export const rewritten = [
@@ -60,44 +59,6 @@ export const rewritten = [
     %y = OpPhi %i32 #i32:10 %one #i32:20 %two`,
     [1, 2],
     [10, 20],
-  ),
-  ...[2, 4, 16].flatMap((lanes) => {
-    const values = count(lanes * 2).map((x) => x / 4);
-    const [halves, floats] = [`v${lanes}f16`, `v${lanes}f32`];
-    return [
-      item(
-        `halves of a vector of ${lanes} to floats`,
-        halves,
-        floats,
-        `%y = OpFConvert %${floats} %x`,
-        values,
-        (x) => x,
-      ),
-      item(
-        `floats of a vector of ${lanes} to halves`,
-        floats,
-        halves,
-        `%y = OpFConvert %${halves} %x`,
-        values,
-        (x) => x,
-      ),
-    ];
-  }),
-  item(
-    'composite construct',
-    'i32',
-    'v4i32',
-    '%y = OpCompositeConstruct %v4i32 %x #i32:1 #i32:2 %x',
-    [7],
-    [7, 1, 2, 7],
-  ),
-  item(
-    'composite construct of vectors',
-    'v2i32',
-    'v4i32',
-    '%y = OpCompositeConstruct %v4i32 %x %x',
-    [7, 8],
-    [7, 8, 7, 8],
   ),
   item('null vector', 'v4f32', 'v4f32', '%y = OpFAdd %v4f32 %x %nothing', [1, 2, 3, 4], [1, 2, 3, 4], {
     declare: '%nothing = OpConstantNull %v4f32',
