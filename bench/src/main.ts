@@ -15,7 +15,6 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
        pnpm bench gpt --backend wasm [--size example|tiny] [--threads N] [--json] [--out FOLDER]
        pnpm bench resnet [--size whole|tiny] [--device D] [--torch | --limit FILE] [--json] [--out FOLDER]
        pnpm bench calls  [--size small|tiny] [--device D] [--rounds N] [--json]
-       pnpm bench soak   [--backend webgpu|level-zero|cpu] [--device D] [--ops N] [--seed N] [--json FILE]
 
   (none)      everything that is there: cpu, wasm, level-zero, and webgpu on the GPU and on the software devices
   webgpu      the WebGPU backend beside jax-js, TensorFlow.js and ONNX Runtime on the same device, in Node, and beside
@@ -34,7 +33,6 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
               --backend wasm: the model of examples/gpt beside ONNX Runtime on the processor, with as many threads
   resnet      ResNet-18 over 16 images, beside eager PyTorch with --torch (limits/torch_resnet.py)
   calls       what our own JavaScript takes of a launch: GPT-2 on WebGPU with native calls of passes replaced by nothing
-  soak        many random ops with their allocations, to see that nothing grows
 
   --device    WebGPU: lavapipe or swiftshader (software, set up when needed), or system (default): the GPU of this
               machine. Level Zero: cpu (default), the CPU driver, built when needed, or system
@@ -69,7 +67,6 @@ const TARGETS: Readonly<Record<string, Target>> = {
   gpt: async (args) => (await import('./gpt.ts')).benchGpt(args),
   resnet: async (args) => (await import('./resnet.ts')).benchResnet(args),
   calls: async (args) => (await import('./calls.ts')).benchCalls(args),
-  soak: async (args) => (await import('./soak.ts')).benchSoak(args),
 };
 
 const [first = 'all', ...rest] = process.argv.slice(2);
