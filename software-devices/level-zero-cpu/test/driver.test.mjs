@@ -33,8 +33,6 @@ const programs = [
   { name: 'calls', args: () => [kernels.probe], env: { LEVEL_ZERO_CPU_SUB_DEVICES: '2' } },
   { name: 'work', args: () => [kernels.probe], env: { LEVEL_ZERO_CPU_MEMORY: String(64 * MIB) } },
   { name: 'stress', args: () => [kernels.probe, 'threads'] },
-  { name: 'stress', args: () => [kernels.probe, 'chaos', '1'] },
-  { name: 'stress', args: () => [kernels.probe, 'chaos', '2'] },
   { name: 'loss', args: () => ['delayed', kernels.touch] },
   { name: 'loss', args: () => ['endless', kernels.touch] },
   // Nothing that PoCL compiled before is there.
