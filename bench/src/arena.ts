@@ -3,7 +3,7 @@ import type { LimitCase } from './limits/cases.ts';
 import { type Torch, torchContestants, torchEntries } from './limits/torch.ts';
 import { measureCase, type Outcome } from './turns.ts';
 import type { Overhead } from './overhead.ts';
-import { reportFiles } from './report.ts';
+import { tableFile } from './report.ts';
 import {
   type Candidate,
   type CaseResult,
@@ -48,7 +48,7 @@ export interface RunOptions {
 }
 
 /**
- * Times every case with all contestants that are available. Prints the table and writes it, the plots and `results.json`, which
+ * Times every case with all contestants that are available. Prints the table and writes it and `results.json`, which
  * is written after each case, so that a crash loses one case only.
  *
  * @returns whether all of our own results are there and right
@@ -75,7 +75,7 @@ export async function runArena(arena: Arena, { out, ...part }: RunOptions): Prom
   const text = formatResults(results(), loadTargets(), loadOverheadTargets());
   console.log(`## ${arena.name}\n\n${text}\n`);
   if (folder !== undefined) {
-    for (const [file, content] of reportFiles(folder, results())) saveText(file, content);
+    saveText(...tableFile(folder, results()));
   }
   return results().cases.every(({ entries }) => entries.some(({ name, ms }) => name === 'concord' && ms !== undefined));
 }

@@ -15,7 +15,6 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
        pnpm bench gpt --backend wasm [--size example|tiny] [--threads N] [--json] [--out FOLDER]
        pnpm bench resnet [--size whole|tiny] [--device D] [--torch | --limit FILE] [--json] [--out FOLDER]
        pnpm bench calls  [--size small|tiny] [--device D] [--rounds N] [--json]
-       pnpm bench soak   [--backend webgpu|level-zero|cpu] [--device D] [--ops N] [--seed N] [--json FILE]
 
   (none)      everything that is there: cpu, wasm, level-zero, and webgpu on the GPU and on the software devices
   webgpu      the WebGPU backend beside jax-js, TensorFlow.js and ONNX Runtime on the same device, in Node, and beside
@@ -24,7 +23,7 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
   wasm        the WebAssembly backend beside ONNX Runtime, on WebAssembly and native, with as many threads, and TensorFlow.js,
               in Node; what a small op costs, and what the caller's thread keeps of the processor
   level-zero  the Level Zero backend beside ONNX Runtime, OpenBLAS and loops in C, all on the CPU
-  report      draws plots and writes tables of the results that are in FOLDER, or of the committed ones, and these into
+  report      writes tables of the results that are in FOLDER, or of the committed ones, and these into
               README.md; --check only says whether README.md has them
   limits      our times of the cases that PyTorch is timed with, as JSON lines; --torch compares with its lines
   kernels     our times of fused kernels through run, by the device's clock, as JSON lines; --torch: beside those that
@@ -34,7 +33,6 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
               --backend wasm: the model of examples/gpt beside ONNX Runtime on the processor, with as many threads
   resnet      ResNet-18 over 16 images, beside eager PyTorch with --torch (limits/torch_resnet.py)
   calls       what our own JavaScript takes of a launch: GPT-2 on WebGPU with native calls of passes replaced by nothing
-  soak        many random ops with their allocations, to see that nothing grows
 
   --device    WebGPU: lavapipe or swiftshader (software, set up when needed), or system (default): the GPU of this
               machine. Level Zero: cpu (default), the CPU driver, built when needed, or system
@@ -42,7 +40,7 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
   --only      ops such as gemm,conv2d; --case: one case by its name, such as 4096
   --limit     what limits/torch_limits.py printed on this GPU, instead of running it
   --ceilings  what the roofline is drawn by where no PyTorch measures it: TFLOP/s and TB/s, such as 67,4.8
-  --out       where folders with results.json, table.md and plots are written. Default: results/ for all cases, and
+  --out       where folders with results.json and table.md are written. Default: results/ for all cases, and
               nowhere for some of them
 
 Exit codes: 1 if one of our own results is wrong or missing, 2 for a wrong command, 3 if there is nothing to run on.
@@ -69,7 +67,6 @@ const TARGETS: Readonly<Record<string, Target>> = {
   gpt: async (args) => (await import('./gpt.ts')).benchGpt(args),
   resnet: async (args) => (await import('./resnet.ts')).benchResnet(args),
   calls: async (args) => (await import('./calls.ts')).benchCalls(args),
-  soak: async (args) => (await import('./soak.ts')).benchSoak(args),
 };
 
 const [first = 'all', ...rest] = process.argv.slice(2);

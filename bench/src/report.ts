@@ -4,7 +4,6 @@ import { parseArgs } from 'node:util';
 import { formatModel, MODEL_FILES } from './models/table.ts';
 import { NotHere } from './options.ts';
 import { drawOverview, formatAdvice, formatSummary } from './overview.ts';
-import { drawResults, plotsOf } from './plots.ts';
 import { loadOverheadTargets, loadTargets } from './ratios.ts';
 import { loadResults, RESULTS, type Results, saveText } from './results.ts';
 import { formatResults } from './table.ts';
@@ -14,7 +13,7 @@ const README = new URL('../README.md', import.meta.url);
 const KERNELS = new URL('webgpu-nvidia-h200/kernels.md', RESULTS);
 
 /**
- * `[--check] [FOLDER]`: writes tables and plots beside every result in the folder. Of the committed results, the
+ * `[--check] [FOLDER]`: writes tables beside every result in the folder. Of the committed results, the
  * picture of all and the parts of README.md between markers too, so that no number is typed. `--check` writes nothing.
  *
  * @returns whether all files agree with the results; always true without `--check`
@@ -32,7 +31,7 @@ export async function benchReport(args: readonly string[]): Promise<boolean> {
     loadAll(parent, file).map((found) => ({ kind, table, ...found })),
   );
   if (all.length + models.length === 0) throw new NotHere(`no folder in ${parent.pathname} has results`);
-  const files = all.flatMap(({ folder, results }) => reportFiles(folder, results));
+  const files = all.map(({ folder, results }) => tableFile(folder, results));
   for (const { folder, results, table } of models) {
     files.push([new URL(table, folder), `${formatModel(results, loadTargets())}\n`]);
   }
@@ -52,14 +51,12 @@ export async function benchReport(args: readonly string[]): Promise<boolean> {
   return old.length === 0;
 }
 
-/** The table and the plots of a run, as files of its folder. */
-export function reportFiles(folder: URL, results: Results): [URL, string][] {
-  const table = `${formatResults(results, loadTargets(), loadOverheadTargets())}\n`;
-  const plots = drawResults(results).map(([name, text]): [URL, string] => [new URL(name, folder), text]);
-  return [[new URL('table.md', folder), table], ...plots];
+/** The table of a run, as a file of its folder. */
+export function tableFile(folder: URL, results: Results): [URL, string] {
+  return [new URL('table.md', folder), `${formatResults(results, loadTargets(), loadOverheadTargets())}\n`];
 }
 
-/** The text of README.md with the tables and plots of these results. */
+/** The text of README.md with the tables of these results. */
 export function fillReadme(
   readme: string,
   all: readonly Results[],
@@ -69,7 +66,7 @@ export function fillReadme(
   const targets = loadTargets();
   const parts = all.map((results): [string, string] => [
     results.arena,
-    `${formatResults(results, targets, loadOverheadTargets())}\n\n${plotLinks(results)}`,
+    formatResults(results, targets, loadOverheadTargets()),
   ]);
   const tables = models.map(({ kind, results }): [string, string] => [
     `${kind} ${results.arena}`,
@@ -85,13 +82,6 @@ export function fillReadme(
       ...tables,
     ]),
   );
-}
-
-/** The first plot, and links to the others. */
-function plotLinks(results: Results): string {
-  const [first, ...others] = plotsOf(results).map(({ name }) => `[${name}](results/${results.arena}/${name}.svg)`);
-  if (first === undefined) return '';
-  return [`!${first}`, ...(others.length === 0 ? [] : [`Also ${others.join(', ')}.`])].join('\n\n');
 }
 
 /** The runs with that file name, in an order that does not depend on the file system. */

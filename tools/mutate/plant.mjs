@@ -12,7 +12,6 @@ import { root } from '../lib/paths.mjs';
  * @property {string} find - occurs exactly once in the file
  * @property {string} replace
  * @property {string} breaks - one sentence: the effect that a user would see
- * @property {string} [equivalent] - why no program can see it; a survivor without it is a hole in the tests
  *
  * @typedef {Fault & { id: string }} NamedFault
  */

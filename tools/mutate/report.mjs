@@ -5,7 +5,7 @@ export const MIN_SCORE = 0.95;
 
 /**
  * @typedef {import('./judge.mjs').Verdict} Verdict
- * @typedef {{ package: string, killed: number, survived: number, explained: number }} Row
+ * @typedef {{ package: string, killed: number, survived: number }} Row
  */
 
 /**
@@ -16,21 +16,18 @@ export const MIN_SCORE = 0.95;
 export function scoreByPackage(verdicts) {
   /** @type {Map<string, Row>} */
   const rows = new Map();
-  const all = { package: 'all', killed: 0, survived: 0, explained: 0 };
+  const all = { package: 'all', killed: 0, survived: 0 };
   for (const { fault, end } of verdicts) {
     const name = fault.file.split('/')[1] ?? '';
-    const own = rows.get(name) ?? { package: name, killed: 0, survived: 0, explained: 0 };
+    const own = rows.get(name) ?? { package: name, killed: 0, survived: 0 };
     rows.set(name, own);
-    for (const row of [own, all]) {
-      if (end === 'killed') row.killed++;
-      else if (end === 'survived') row[fault.equivalent === undefined ? 'survived' : 'explained']++;
-    }
+    for (const row of [own, all]) if (end === 'killed' || end === 'survived') row[end]++;
   }
   return [...[...rows.values()].sort((a, b) => (a.package < b.package ? -1 : 1)), all];
 }
 
 /**
- * The share of the faults that was killed, of those that a program can see; 1 where none was judged.
+ * The share of the faults that was killed; 1 where none was judged.
  *
  * @param {Pick<Row, 'killed' | 'survived'>} row
  */
@@ -45,19 +42,16 @@ export function scoreOf({ killed, survived }) {
  */
 export function formatReport(verdicts) {
   const ended = (/** @type {Verdict['end']} */ wanted) => verdicts.filter(({ end }) => end === wanted);
-  const lines = ['', 'package             killed  survived  equivalent   score'];
+  const lines = ['', 'package             killed  survived   score'];
   for (const row of scoreByPackage(verdicts)) {
-    const cells = [`${row.killed}`.padStart(6), `${row.survived}`.padStart(8), `${row.explained}`.padStart(10)];
-    lines.push([row.package.padEnd(18), ...cells, percent(scoreOf(row)).padStart(6)].join('  '));
+    const counts = [`${row.killed}`.padStart(6), `${row.survived}`.padStart(8)];
+    lines.push([row.package.padEnd(18), ...counts, percent(scoreOf(row)).padStart(6)].join('  '));
   }
   for (const { fault, by } of ended('survived')) {
     lines.push('', `survived  ${fault.id}${by === '' ? '' : ` (${by})`}`, `  breaks: ${fault.breaks}`);
-    if (fault.equivalent !== undefined) lines.push(`  equivalent: ${fault.equivalent}`);
-    else lines.push(`  - ${oneLine(fault.find)}`, `  + ${oneLine(fault.replace)}`);
+    lines.push(`  - ${oneLine(fault.find)}`, `  + ${oneLine(fault.replace)}`);
   }
   for (const { fault, by } of ended('invalid')) lines.push('', `invalid   ${fault.id}: ${by}`);
-  for (const { fault } of ended('killed').filter(({ fault }) => fault.equivalent !== undefined))
-    lines.push('', `killed, though the list says that no program can see it: ${fault.id}`);
   return lines.join('\n');
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { root } from '../lib/paths.mjs';
-import { countTests, Progress } from '../lib/progress-reporter.mjs';
+import { countTests } from '../lib/progress-reporter.mjs';
 import { DIVIDED, environmentOf, LONG, partOf, sampleOfTenth, testsOf } from '../lib/test-parts.mjs';
 
 test('every file that is named is there, in one list only', () => {
@@ -34,19 +34,6 @@ test('a share of conformance ends where the rest begins', () => {
 test('the part is one of three', () => {
   expect([{}, { CONCORD_TEST_PART: 'rest' }].map(partOf)).toEqual(['all', 'rest']);
   expect(() => partOf({ CONCORD_TEST_PART: 'some' })).toThrow('must be share, rest or all, got some');
-});
-
-test('progress goes by the time that files take, not by their number', () => {
-  let now = 0;
-  const progress = new Progress(() => now);
-  const [long = '', seconds = 0] = Object.entries(LONG)[0] ?? [];
-  const short = Array.from({ length: seconds }, (_, i) => `/x/short-${i}.test.ts`);
-  progress.start([`/x/${long}`, ...short]);
-  expect(progress.line()).toBe(`0 s: 0 of ${seconds + 1} files, 0 tests, 0 failed`);
-  now = 90_000;
-  for (const file of short) progress.end(file, 10, 0);
-  progress.end('/x/none.test.ts', 5, 2);
-  expect(progress.line()).toMatch(/^1 min 30 s: \d+ of \d+ files, [\d,]+ tests, 2 failed; about 2 min to go$/);
 });
 
 test('a file that did not load and an error outside of every test count as failed', () => {

@@ -60,7 +60,6 @@ static void run(ze_context_handle_t context, ze_device_handle_t device, ze_kerne
     CHECK(zeKernelSetGroupSize(kernel, GROUP_SIZE, 1, 1));
     CHECK(zeKernelSetArgumentValue(kernel, 0, sizeof out, &out));
     CHECK(zeKernelSetArgumentValue(kernel, 1, sizeof factor, &factor));
-    CHECK(zeKernelSetArgumentValue(kernel, 2, GROUP_SIZE * sizeof *out, NULL));
     CHECK(zeCommandQueueCreate(context, device, &queue_desc, &queue));
     CHECK(zeCommandListCreate(context, device, &list_desc, &list));
     CHECK(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));

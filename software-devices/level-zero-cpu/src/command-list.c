@@ -164,12 +164,10 @@ static ze_result_t check_kernel(const kernel *launched, const context *context)
 {
     const engine_kernel_info *info = launched->info;
     const uint64_t items = (uint64_t)launched->group_size[0] * launched->group_size[1] * launched->group_size[2];
-    uint64_t local_bytes = info->local_bytes;
     if (launched->module->context != context) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     for (uint32_t i = 0; i < info->argument_count; i++) {
         const kernel_argument *argument = &launched->arguments[i];
         if (!argument->is_set) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-        local_bytes += argument->local_bytes;
         if (info->arguments[i].kind != ENGINE_POINTER) continue;
         const void *address;
         memcpy(&address, launched->values + argument->offset, sizeof address);
@@ -177,7 +175,7 @@ static ze_result_t check_kernel(const kernel *launched, const context *context)
         if (address != NULL && range_place(context, address, 1) != PLACE_INSIDE)
             return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
-    const bool fits = local_bytes <= settings.engine.max_local_bytes &&
+    const bool fits = info->local_bytes <= settings.engine.max_local_bytes &&
                       info->private_bytes * items <= ENGINE_MAX_PRIVATE_BYTES;
     return fits ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
 }
@@ -187,16 +185,12 @@ static ze_result_t snapshot(recording *to, kernel *launched, const uint32_t grou
 {
     const uint32_t count = launched->info->argument_count;
     const void **values = recording_take(to, count * sizeof *values);
-    uint32_t *local_bytes = recording_take(to, count * sizeof *local_bytes);
     char *copied = recording_take(to, launched->value_bytes);
-    if (values == NULL || local_bytes == NULL || copied == NULL) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (values == NULL || copied == NULL) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     memcpy(copied, launched->values, launched->value_bytes);
-    for (uint32_t i = 0; i < count; i++) {
-        values[i] = copied + launched->arguments[i].offset;
-        local_bytes[i] = launched->arguments[i].local_bytes;
-    }
+    for (uint32_t i = 0; i < count; i++) values[i] = copied + launched->arguments[i].offset;
     command->kernel = launched;
-    command->launch = (engine_launch){.kernel = launched->engine, .values = values, .local_bytes = local_bytes};
+    command->launch = (engine_launch){.kernel = launched->engine, .values = values};
     memcpy(command->launch.groups, groups, sizeof command->launch.groups);
     memcpy(command->launch.group_size, launched->group_size, sizeof launched->group_size);
     return ZE_RESULT_SUCCESS;

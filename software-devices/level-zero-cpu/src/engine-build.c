@@ -96,8 +96,6 @@ static ze_result_t build_module(build *job, spirv_module *module)
     if (status == SPIRV_BAD) engine_say(&job->log, "%s", reason);
     if (status != SPIRV_OK) return result_of(status, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
     if (!finish_kernels(job->program, module, subgroup_size)) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    status = spirv_pass_locals(module, &job->log);
-    if (status != SPIRV_OK) return result_of(status, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
     status = spirv_adapt(module);
     if (status != SPIRV_OK) return result_of(status, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
     return translate_and_build(job, module);

@@ -4,10 +4,18 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct engine_stream {
     cl_command_queue queue;
+    cl_event newest; /* launch, or NULL */
+    engine_stream *next;
 };
+
+/* Whoever sets arguments, which are state of the cl_kernel until its launch is enqueued, or touches what follows. */
+static pthread_mutex_t enqueuing = PTHREAD_MUTEX_INITIALIZER;
+static engine_stream *streams;
+static bool is_ending;
 
 static ze_result_t result_of(cl_int status)
 {
@@ -48,7 +56,6 @@ ze_result_t engine_create_kernel(engine_program *program, const char *name, engi
         free(created);
         return result_of(status);
     }
-    pthread_mutex_init(&created->lock, NULL);
     *kernel = created;
     return ZE_RESULT_SUCCESS;
 }
@@ -59,26 +66,71 @@ void engine_release_kernel(engine_kernel *kernel)
 {
     if (!kernel) return;
     pocl.api->clReleaseKernel(kernel->kernel);
-    pthread_mutex_destroy(&kernel->lock);
     free(kernel);
 }
 
+/* True while a launch of the stream does not run yet, inside the lock. They run in order, so the newest says it. */
+static bool has_waiting_launch(const engine_stream *stream)
+{
+    cl_int status = CL_COMPLETE;
+    if (stream->newest)
+        pocl.api->clGetEventInfo(stream->newest, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    return status > CL_RUNNING;
+}
+
+/*
+ * PoCL compiles a kernel for its group size when its turn comes, on a thread of its own, which crashes where the process
+ * takes LLVM down meanwhile. So the end of the process waits for launches that are under way, but for those behind a
+ * kernel that runs on and on, and no more begin.
+ */
+static void end(void)
+{
+    enum { STEPS = 10000 };
+    const struct timespec step = {.tv_nsec = 1000000};
+    bool waits = true;
+    for (int i = 0; waits && i < STEPS; i++) {
+        if (i > 0) nanosleep(&step, NULL);
+        pthread_mutex_lock(&enqueuing);
+        is_ending = true;
+        waits = false;
+        for (const engine_stream *each = streams; each && !waits; each = each->next) waits = has_waiting_launch(each);
+        pthread_mutex_unlock(&enqueuing);
+    }
+}
+
+static void end_before_llvm(void) { atexit(end); }
+
 ze_result_t engine_create_stream(engine_stream **stream)
 {
+    /* What is registered last is called first. */
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     cl_int status = CL_SUCCESS;
+    pthread_once(&once, end_before_llvm);
     *stream = calloc(1, sizeof **stream);
     if (!*stream) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     (*stream)->queue = pocl.api->clCreateCommandQueue(pocl.context, pocl.device, 0, &status);
-    if (status == CL_SUCCESS) return ZE_RESULT_SUCCESS;
-    free(*stream);
-    *stream = NULL;
-    return result_of(status);
+    if (status != CL_SUCCESS) {
+        free(*stream);
+        *stream = NULL;
+        return result_of(status);
+    }
+    pthread_mutex_lock(&enqueuing);
+    (*stream)->next = streams;
+    streams = *stream;
+    pthread_mutex_unlock(&enqueuing);
+    return ZE_RESULT_SUCCESS;
 }
 
 void engine_release_stream(engine_stream *stream)
 {
     if (!stream) return;
     pocl.api->clFinish(stream->queue);
+    pthread_mutex_lock(&enqueuing);
+    engine_stream **link = &streams;
+    while (*link != stream) link = &(*link)->next;
+    *link = stream->next;
+    pthread_mutex_unlock(&enqueuing);
+    if (stream->newest) pocl.api->clReleaseEvent(stream->newest);
     pocl.api->clReleaseCommandQueue(stream->queue);
     free(stream);
 }
@@ -86,15 +138,11 @@ void engine_release_stream(engine_stream *stream)
 static cl_int set_argument(cl_kernel kernel, cl_uint index, const engine_launch *launch)
 {
     const engine_argument *argument = &launch->kernel->info->arguments[index];
-    switch (argument->kind) {
-    case ENGINE_POINTER: {
-        void *address;
-        memcpy(&address, launch->values[index], sizeof address);
-        return pocl.api->clSetKernelArgSVMPointer(kernel, index, address);
-    }
-    case ENGINE_LOCAL: return pocl.api->clSetKernelArg(kernel, index, launch->local_bytes[index], NULL);
-    default: return pocl.api->clSetKernelArg(kernel, index, argument->bytes, launch->values[index]);
-    }
+    void *address;
+    if (argument->kind == ENGINE_VALUE)
+        return pocl.api->clSetKernelArg(kernel, index, argument->bytes, launch->values[index]);
+    memcpy(&address, launch->values[index], sizeof address);
+    return pocl.api->clSetKernelArgSVMPointer(kernel, index, address);
 }
 
 ze_result_t engine_enqueue(engine_stream *stream, const engine_launch *launch)
@@ -104,15 +152,20 @@ ze_result_t engine_enqueue(engine_stream *stream, const engine_launch *launch)
         local[axis] = launch->group_size[axis];
         global[axis] = local[axis] * launch->groups[axis];
     }
-    engine_kernel *kernel = launch->kernel;
+    const engine_kernel *kernel = launch->kernel;
     cl_int status = CL_SUCCESS;
-    pthread_mutex_lock(&kernel->lock);
+    cl_event enqueued = NULL;
+    pthread_mutex_lock(&enqueuing);
     for (cl_uint index = 0; status == CL_SUCCESS && index < kernel->info->argument_count; index++)
         status = set_argument(kernel->kernel, index, launch);
-    if (status == CL_SUCCESS)
-        status =
-            pocl.api->clEnqueueNDRangeKernel(stream->queue, kernel->kernel, 3, NULL, global, local, 0, NULL, NULL);
-    pthread_mutex_unlock(&kernel->lock);
+    if (status == CL_SUCCESS && !is_ending)
+        status = pocl.api->clEnqueueNDRangeKernel(stream->queue, kernel->kernel, 3, NULL, global, local, 0, NULL,
+                                                  &enqueued);
+    if (enqueued) {
+        if (stream->newest) pocl.api->clReleaseEvent(stream->newest);
+        stream->newest = enqueued;
+    }
+    pthread_mutex_unlock(&enqueuing);
     return result_of(status);
 }
 

@@ -44,7 +44,6 @@ struct engine_program {
 struct engine_kernel {
     cl_kernel kernel;
     const engine_kernel_info *info;
-    pthread_mutex_t lock; /* arguments are state of the cl_kernel until the launch is enqueued */
 };
 
 #endif

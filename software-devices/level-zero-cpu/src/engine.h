@@ -36,11 +36,11 @@ bool engine_start(engine_info *info, char *reason, size_t reason_bytes);
 typedef struct engine_program engine_program;
 typedef struct engine_kernel engine_kernel;
 
-typedef enum { ENGINE_POINTER, ENGINE_LOCAL, ENGINE_VALUE } engine_argument_kind;
+typedef enum { ENGINE_POINTER, ENGINE_VALUE } engine_argument_kind;
 
 typedef struct {
-    engine_argument_kind kind;   /* CrossWorkgroup or UniformConstant pointer; Workgroup pointer; anything else */
-    uint32_t bytes;              /* of the value; 8 for pointers; 0 for ENGINE_LOCAL, whose size the caller gives */
+    engine_argument_kind kind;   /* CrossWorkgroup or UniformConstant pointer; anything else */
+    uint32_t bytes;              /* of the value; 8 for pointers */
 } engine_argument;
 
 typedef struct {
@@ -83,8 +83,7 @@ typedef struct {
     engine_kernel *kernel;
     uint32_t groups[3];
     uint32_t group_size[3];
-    const void *const *values;    /* per argument: its bytes; the address for ENGINE_POINTER; unused for ENGINE_LOCAL */
-    const uint32_t *local_bytes;  /* per argument: size of an ENGINE_LOCAL */
+    const void *const *values;    /* per argument: its bytes; the address for ENGINE_POINTER */
 } engine_launch;
 
 /* Enqueues; does not wait. No count is 0; the group and what it needs of memory are within the limits above. */

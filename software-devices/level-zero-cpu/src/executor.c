@@ -19,13 +19,12 @@ struct executor {
     pthread_cond_t has_work;
     pthread_t thread;
     worker worker;
-    submission *unfinished, *next_to_run, *last;
+    submission *first, *last; /* unfinished; the first one runs */
     uint64_t submitted, done; /* tickets */
     bool is_started, is_ending, frees_itself;
 };
 
-/* Work that waits for the engine unseen would otherwise pile up behind a program that never looks. */
-enum { MAX_UNFINISHED = 64, STACK_BYTES = 64 << 20 };
+enum { STACK_BYTES = 64 << 20 };
 
 static executor *executors;
 static uint64_t last_ticket;
@@ -54,47 +53,29 @@ static void free_executor(executor *freed)
     free(freed);
 }
 
-/* Inside the monitor: takes everything up to `last` from what is unfinished. Returns it, to be freed outside. */
-static submission *retire(executor *of, submission *last)
+static void free_submission(submission *freed)
 {
-    submission *done = of->unfinished;
-    of->unfinished = last->next;
-    if (of->last == last) of->last = NULL;
-    last->next = NULL;
-    of->done = last->ticket;
-    for (submission *each = done; each != NULL; each = each->next) {
-        for (uint32_t i = 0; i < each->count; i++) recording_end(each->recordings[i]);
-        if (each->fence != NULL) each->fence->state = FENCE_SIGNALED;
-    }
-    monitor_notify();
-    return done;
-}
-
-static void free_submissions(submission *freed)
-{
-    for (submission *next; freed != NULL; freed = next) {
-        next = freed->next;
-        for (uint32_t i = 0; i < freed->count; i++) recording_drop(freed->recordings[i]);
-        if (freed->fence != NULL) object_drop(&freed->fence->base);
-        free(freed);
-    }
+    for (uint32_t i = 0; i < freed->count; i++) recording_drop(freed->recordings[i]);
+    if (freed->fence != NULL) object_drop(&freed->fence->base);
+    free(freed);
 }
 
 /* Inside the monitor, which it leaves meanwhile. */
-static void run_submission(executor *on, submission *running, uint32_t *waiting)
+static void run_first(executor *on)
 {
+    submission *running = on->first;
     monitor_leave();
     for (uint32_t i = 0; i < running->count; i++) execute(&on->worker, running->recordings[i]);
-    monitor_enter();
-    const bool has_more = on->next_to_run != NULL && ++*waiting < MAX_UNFINISHED;
-    if (has_more && running->fence == NULL) return;
-    *waiting = 0;
-    monitor_leave();
     finish(&on->worker);
     monitor_enter();
-    submission *done = retire(on, running);
+    on->first = running->next;
+    if (on->first == NULL) on->last = NULL;
+    on->done = running->ticket;
+    for (uint32_t i = 0; i < running->count; i++) recording_end(running->recordings[i]);
+    if (running->fence != NULL) running->fence->state = FENCE_SIGNALED;
+    monitor_notify();
     monitor_leave();
-    free_submissions(done);
+    free_submission(running);
     sweep_allocations();
     monitor_enter();
 }
@@ -102,19 +83,12 @@ static void run_submission(executor *on, submission *running, uint32_t *waiting)
 static void *run(void *argument)
 {
     executor *on = argument;
-    uint32_t waiting = 0;
     if (engine_create_stream(&on->worker.stream) != ZE_RESULT_SUCCESS) lose_device();
     monitor_enter();
     for (;;) {
-        submission *running = on->next_to_run;
-        if (running != NULL) {
-            on->next_to_run = running->next;
-            run_submission(on, running, &waiting);
-        } else if (on->is_ending) {
-            break;
-        } else {
-            monitor_wait_on(&on->has_work);
-        }
+        if (on->first != NULL) run_first(on);
+        else if (on->is_ending) break;
+        else monitor_wait_on(&on->has_work);
     }
     const bool frees_itself = on->frees_itself;
     monitor_leave();
@@ -150,9 +124,8 @@ static ze_result_t submit(executor *to, submission *submitted)
     submitted->ticket = to->submitted = ++last_ticket;
     for (uint32_t i = 0; i < submitted->count; i++) recording_begin(submitted->recordings[i]);
     if (to->last != NULL) to->last->next = submitted;
+    else to->first = submitted;
     to->last = submitted;
-    if (to->unfinished == NULL) to->unfinished = submitted;
-    if (to->next_to_run == NULL) to->next_to_run = submitted;
     pthread_cond_signal(&to->has_work);
     return ZE_RESULT_SUCCESS;
 }
@@ -167,7 +140,7 @@ ze_result_t executor_submit(executor *to, recording **recordings, uint32_t count
     monitor_enter();
     const ze_result_t result = submit(to, submitted);
     monitor_leave();
-    if (result != ZE_RESULT_SUCCESS) free_submissions(submitted);
+    if (result != ZE_RESULT_SUCCESS) free_submission(submitted);
     return result;
 }
 
@@ -193,7 +166,7 @@ ze_result_t executor_wait(executor *on, uint64_t timeout)
 bool executor_is_idle(executor *of)
 {
     monitor_enter();
-    const bool is_idle = of->unfinished == NULL;
+    const bool is_idle = of->first == NULL;
     monitor_leave();
     return is_idle;
 }
@@ -204,7 +177,7 @@ void executor_end(executor *ended)
     const bool is_started = ended->is_started;
     /* Not to be waited for: a kernel that may run for ever on a lost device, or the thread that asks. */
     const bool frees_itself =
-        is_started && (ended->unfinished != NULL || pthread_equal(ended->thread, pthread_self()) != 0);
+        is_started && (ended->first != NULL || pthread_equal(ended->thread, pthread_self()) != 0);
     ended->is_ending = true;
     ended->frees_itself = frees_itself;
     const pthread_t thread = ended->thread;
@@ -231,7 +204,7 @@ uint64_t oldest_unfinished_ticket(void)
     uint64_t oldest = UINT64_MAX;
     monitor_enter();
     for (const executor *each = executors; each != NULL; each = each->next)
-        if (each->unfinished != NULL && each->unfinished->ticket < oldest) oldest = each->unfinished->ticket;
+        if (each->first != NULL && each->first->ticket < oldest) oldest = each->first->ticket;
     monitor_leave();
     return oldest;
 }

@@ -1,6 +1,6 @@
 /*
- * The executor, which runs recordings in order: a thread per queue, started by the first work. Launches in a row go to the
- * engine without waiting; it waits for the engine where the host has to act.
+ * The executor, which runs recordings in order: a thread per queue, started by the first work. Launches in a row of one
+ * recording go to the engine without waiting; it waits for the engine where the host has to act, and at the end.
  */
 #ifndef EXECUTOR_H
 #define EXECUTOR_H

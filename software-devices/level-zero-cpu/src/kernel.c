@@ -81,14 +81,6 @@ ze_result_t zeKernelSetArgumentValue(ze_kernel_handle_t hKernel, uint32_t argInd
     if (argIndex >= of->info->argument_count) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
     const engine_argument *declared = &of->info->arguments[argIndex];
     kernel_argument *argument = &of->arguments[argIndex];
-    if (declared->kind == ENGINE_LOCAL) {
-        if (argSize == 0 || argSize > settings.engine.max_local_bytes)
-            return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
-        if (pArgValue != NULL) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-        argument->local_bytes = (uint32_t)argSize;
-        argument->is_set = true;
-        return ZE_RESULT_SUCCESS;
-    }
     if (argSize != declared->bytes) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
     if (declared->kind == ENGINE_POINTER) return set_pointer(of, argument, pArgValue);
     if (pArgValue == NULL) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
@@ -124,25 +116,6 @@ ze_result_t zeKernelSetIndirectAccess(ze_kernel_handle_t hKernel, ze_kernel_indi
     return flags > all ? ZE_RESULT_ERROR_INVALID_ENUMERATION : ZE_RESULT_SUCCESS;
 }
 
-/* FNV-1a, continued from `hash`. */
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
-{
-    const uint8_t *each = bytes;
-    for (size_t i = 0; i < count; i++) hash = (hash ^ each[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-/* The same kernel of the same module has the same identity in every process. */
-static ze_kernel_uuid_t identify(const kernel *of)
-{
-    const uint64_t module_hash = hash_bytes(UINT64_C(0xcbf29ce484222325), of->module->spirv, of->module->spirv_bytes);
-    const uint64_t kernel_hash = hash_bytes(module_hash, of->info->name, strlen(of->info->name));
-    ze_kernel_uuid_t uuid = {{0}, {0}};
-    memcpy(uuid.mid, &module_hash, sizeof module_hash);
-    memcpy(uuid.kid, &kernel_hash, sizeof kernel_hash);
-    return uuid;
-}
-
 ze_result_t zeKernelGetProperties(ze_kernel_handle_t hKernel, ze_kernel_properties_t *pKernelProperties)
 {
     HOLD(kernel, of, hKernel, KIND_KERNEL);
@@ -161,6 +134,6 @@ ze_result_t zeKernelGetProperties(ze_kernel_handle_t hKernel, ze_kernel_properti
     to->localMemSize = info->local_bytes;
     to->privateMemSize = info->private_bytes;
     to->spillMemSize = 0;
-    to->uuid = identify(of);
+    memset(&to->uuid, 0, sizeof to->uuid);
     return ZE_RESULT_SUCCESS;
 }

@@ -7,7 +7,6 @@
 typedef struct {
     bool is_set;
     size_t offset;        /* in the values */
-    uint32_t local_bytes; /* of workgroup memory */
 } kernel_argument;
 
 typedef struct {

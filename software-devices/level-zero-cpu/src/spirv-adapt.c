@@ -102,29 +102,6 @@ static bool adapt_conversion(adapted *copy, const uint32_t *at)
     return true;
 }
 
-/* Words of a memory operand, 0 where there is none: its mask, then an alignment if the mask says so. */
-static unsigned memory_operand_words(const uint32_t *at, unsigned from)
-{
-    if (from >= spirv_length(at)) return 0;
-    return at[from] & SpvMemoryAccessAlignedMask ? 2 : 1;
-}
-
-/* OpCopyMemory: as a load and a store. */
-static bool adapt_copy(adapted *copy, const uint32_t *at)
-{
-    const uint32_t *pointer = type_of(copy, at[1]);
-    if (!pointer || spirv_opcode(pointer) != SpvOpTypePointer) return false;
-    unsigned first = memory_operand_words(at, 3), second = memory_operand_words(at, 3 + first);
-    const uint32_t *of_store = at + 3, *of_load = second ? at + 3 + first : at + 3;
-    uint32_t load[5] = {pointer[3], copy->bound++, at[2]}, store[4] = {at[1], load[1]};
-    unsigned load_words = second ? second : first;
-    for (unsigned word = 0; word < load_words; word++) load[3 + word] = of_load[word];
-    for (unsigned word = 0; word < first; word++) store[2 + word] = of_store[word];
-    spirv_emit(&copy->words, SpvOpLoad, 3 + load_words, load);
-    spirv_emit(&copy->words, SpvOpStore, 2 + first, store);
-    return true;
-}
-
 /* PoCL makes names of files and of C functions from a kernel's, so that "a/b" or "printf" would end the process. */
 static bool adapt_entry_point(adapted *copy, const uint32_t *at)
 {
@@ -165,7 +142,6 @@ static bool adapt(adapted *copy, const uint32_t *at)
     case SpvOpConstantNull: return adapt_null(copy, at);
     case SpvOpCompositeConstruct: return adapt_construct(copy, at);
     case SpvOpFConvert: return adapt_conversion(copy, at);
-    case SpvOpCopyMemory: return adapt_copy(copy, at);
     default: return false;
     }
 }

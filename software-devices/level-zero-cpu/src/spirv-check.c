@@ -7,77 +7,31 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WORKS(name)                                                                                                    \
-    {                                                                                                                  \
-        SpvCapability##name, #name, true, NULL                                                                         \
-    }
-#define FAILS(name, why)                                                                                               \
-    {                                                                                                                  \
-        SpvCapability##name, #name, false, why                                                                         \
-    }
-#define IMAGES "images are not implemented"
-#define SHADERS "it is for shaders, and modules here are for kernels"
-#define QUEUES "kernels here cannot enqueue kernels"
-
-typedef struct {
-    uint32_t number;
-    const char *name;
-    bool works;
-    const char *why; /* it does not; NULL where it works */
-} capability_entry;
-
-static const capability_entry capabilities[] = {
-    WORKS(Addresses),
-    WORKS(Linkage),
-    WORKS(Kernel),
-    WORKS(Vector16),
-    WORKS(Float16Buffer),
-    WORKS(Float16),
-    WORKS(Float64),
-    WORKS(Int64),
-    WORKS(Int64Atomics),
-    WORKS(Int16),
-    WORKS(Int8),
-    WORKS(GenericPointer),
-    /* Emulated, see subgroups.h. */
-    WORKS(Groups),
-    WORKS(SubgroupDispatch),
-    WORKS(SubgroupShuffleINTEL),
-    WORKS(SubgroupBufferBlockIOINTEL),
-    FAILS(GroupNonUniform, "of sub-groups only what spirv-builder writes is emulated"),
-    FAILS(ImageBasic, IMAGES),
-    FAILS(ImageReadWrite, IMAGES),
-    FAILS(ImageMipmap, IMAGES),
-    FAILS(LiteralSampler, IMAGES),
-    FAILS(Sampled1D, IMAGES),
-    FAILS(Image1D, IMAGES),
-    FAILS(SampledBuffer, IMAGES),
-    FAILS(ImageBuffer, IMAGES),
-    FAILS(SubgroupImageBlockIOINTEL, IMAGES),
-    FAILS(Pipes, "pipes are not implemented"),
-    FAILS(PipeStorage, "pipes are not implemented"),
-    FAILS(DeviceEnqueue, QUEUES),
-    FAILS(NamedBarrier, "named barriers are not implemented"),
-    FAILS(Shader, SHADERS),
-    FAILS(Geometry, SHADERS),
-    FAILS(Tessellation, SHADERS),
-    FAILS(VulkanMemoryModel, SHADERS),
-    FAILS(VariablePointers, SHADERS),
-    FAILS(AtomicFloat32AddEXT, "atomic addition of floats is not implemented"),
-    FAILS(AtomicFloat64AddEXT, "atomic addition of floats is not implemented"),
-    FAILS(AtomicFloat32MinMaxEXT, "atomic minimum of floats is not implemented"),
-    FAILS(AtomicFloat64MinMaxEXT, "atomic minimum of floats is not implemented"),
-    FAILS(FunctionPointersINTEL, "pointers to functions are not implemented"),
-    FAILS(IndirectReferencesINTEL, "pointers to functions are not implemented"),
-    FAILS(AsmINTEL, "assembly of another processor cannot run"),
+/* The last four are emulated, see subgroups.h. */
+static const SpvCapability capabilities[] = {
+    SpvCapabilityAddresses,
+    SpvCapabilityLinkage,
+    SpvCapabilityKernel,
+    SpvCapabilityVector16,
+    SpvCapabilityFloat16Buffer,
+    SpvCapabilityFloat16,
+    SpvCapabilityFloat64,
+    SpvCapabilityInt64,
+    SpvCapabilityInt64Atomics,
+    SpvCapabilityInt16,
+    SpvCapabilityInt8,
+    SpvCapabilityGenericPointer,
+    SpvCapabilityGroups,
+    SpvCapabilitySubgroupDispatch,
+    SpvCapabilitySubgroupShuffleINTEL,
+    SpvCapabilitySubgroupBufferBlockIOINTEL,
 };
 
-/* NULL for a capability that this driver has never heard of. */
-static const capability_entry *capability_of(uint32_t number)
+static bool is_capability(uint32_t number)
 {
     for (size_t at = 0; at < sizeof capabilities / sizeof *capabilities; at++)
-        if (capabilities[at].number == number) return &capabilities[at];
-    return NULL;
+        if (capabilities[at] == number) return true;
+    return false;
 }
 
 #define BUILTIN(name, components, bits)                                                                                \
@@ -122,6 +76,8 @@ typedef struct {
     const spirv_module *module;
     engine_log *log;
     unsigned kernels;
+    uint32_t function; /* that is walked, 0 before the first and in kernels */
+    bool shares;       /* a function would have Workgroup memory in common with those of other groups */
 } checking;
 
 static bool refuse(checking *state, const char *what, const char *name, const char *why)
@@ -133,11 +89,10 @@ static bool refuse(checking *state, const char *what, const char *name, const ch
 
 static bool check_capability(checking *state, uint32_t capability)
 {
-    const capability_entry *known = capability_of(capability);
-    if (known && known->works) return true;
     char number[30];
+    if (is_capability(capability)) return true;
     snprintf(number, sizeof number, "number %u", capability);
-    return refuse(state, "capability", known ? known->name : number, known ? known->why : NULL);
+    return refuse(state, "capability", number, NULL);
 }
 
 /* PoCL reads the wrong registers, or ends the process at launch, when a built-in variable is of another type. */
@@ -236,13 +191,55 @@ static bool check_instruction(checking *state, const uint32_t *at)
     }
 }
 
+static bool is_kernel(const spirv_module *module, uint32_t function)
+{
+    const uint32_t *end = spirv_end(module);
+    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at))
+        if (spirv_opcode(at) == SpvOpEntryPoint && at[2] == function) return true;
+    return false;
+}
+
+/* A variable, or a constant that is made of its address. */
+static bool is_workgroup_memory(const spirv_module *module, uint32_t id)
+{
+    const uint32_t *at = spirv_definition(module, id);
+    if (!at || (spirv_opcode(at) != SpvOpVariable && spirv_opcode(at) != SpvOpSpecConstantOp)) return false;
+    const uint32_t *type = spirv_definition(module, at[1]);
+    return spirv_opcode(type) == SpvOpTypePointer && type[2] == SpvStorageClassWorkgroup;
+}
+
+/* Only imports have no body. */
+static bool is_call_of_import(const spirv_module *module, const uint32_t *at)
+{
+    if (spirv_opcode(at) != SpvOpFunctionCall) return false;
+    const uint32_t *of = spirv_definition(module, at[3]);
+    do of += spirv_length(of);
+    while (spirv_opcode(of) == SpvOpFunctionParameter);
+    return spirv_opcode(of) == SpvOpFunctionEnd;
+}
+
+static void see_memory(void *pointer, const uint32_t *at, const uint16_t *id_words, unsigned id_count)
+{
+    checking *state = pointer;
+    if (spirv_opcode(at) == SpvOpFunction) state->function = is_kernel(state->module, at[2]) ? 0 : at[2];
+    if (state->function == 0) return;
+    /* Sub-groups are emulated by such memory. */
+    if (subgroup_is_group_opcode(spirv_opcode(at)) || is_call_of_import(state->module, at)) state->shares = true;
+    for (unsigned word = 0; word < id_count; word++)
+        if (is_workgroup_memory(state->module, at[id_words[word]])) state->shares = true;
+}
+
 spirv_status spirv_check(const spirv_module *module, engine_log *log)
 {
     checking state = {.module = module, .log = log};
     const uint32_t *end = spirv_end(module);
     for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at))
         if (!check_instruction(&state, at)) return SPIRV_BAD;
-    return SPIRV_OK;
+    const spirv_status walked = spirv_walk(module, see_memory, &state);
+    if (walked != SPIRV_OK || !state.shares) return walked;
+    refuse(&state, "Workgroup memory in a function", "",
+           "only kernels get their group's own, so they have to hand it on");
+    return SPIRV_BAD;
 }
 
 static const char *name_of_function(const spirv_module *module, uint32_t function)

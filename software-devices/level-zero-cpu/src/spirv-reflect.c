@@ -43,122 +43,56 @@ static void count(reflection *found)
     }
 }
 
-static bool is_by_value(const spirv_module *module, uint32_t parameter)
-{
-    const uint32_t *end = spirv_end(module);
-    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at))
-        if (spirv_opcode(at) == SpvOpDecorate && at[1] == parameter && at[2] == SpvDecorationFuncParamAttr &&
-            at[3] == SpvFunctionParameterAttributeByVal)
-            return true;
-    return false;
-}
-
 static bool describe_argument(const spirv_module *module, const uint32_t *parameter, engine_argument *argument)
 {
-    uint32_t value_type = parameter[1];
-    const uint32_t *type = spirv_definition(module, value_type);
+    const uint32_t *type = spirv_definition(module, parameter[1]);
     if (spirv_opcode(type) == SpvOpTypePointer) {
-        switch (type[2]) {
-        case SpvStorageClassCrossWorkgroup:
-        case SpvStorageClassUniformConstant: *argument = (engine_argument){ENGINE_POINTER, 8}; return true;
-        case SpvStorageClassWorkgroup: *argument = (engine_argument){ENGINE_LOCAL, 0}; return true;
-        default:
-            if (type[2] != SpvStorageClassFunction || !is_by_value(module, parameter[2])) return false;
-            value_type = type[3];
-        }
+        *argument = (engine_argument){ENGINE_POINTER, 8};
+        return type[2] == SpvStorageClassCrossWorkgroup || type[2] == SpvStorageClassUniformConstant;
     }
-    uint64_t bytes = spirv_layout_of(module, value_type).bytes;
+    uint64_t bytes = spirv_layout_of(module, parameter[1]).bytes;
     *argument = (engine_argument){ENGINE_VALUE, (uint32_t)bytes};
-    return bytes > 0 && bytes <= MAX_ARGUMENT_BYTES &&
-           spirv_opcode(spirv_definition(module, value_type)) != SpvOpTypeBool;
+    return bytes > 0 && bytes <= MAX_ARGUMENT_BYTES && spirv_opcode(type) != SpvOpTypeBool;
 }
 
 void spirv_required_group(const spirv_module *module, uint32_t function, uint32_t group[3])
 {
     const uint32_t *end = spirv_end(module);
-    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at)) {
+    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at))
         if (spirv_opcode(at) == SpvOpExecutionMode && at[1] == function && at[2] == SpvExecutionModeLocalSize)
             for (int axis = 0; axis < 3; axis++) group[axis] = at[3 + axis];
-        if (spirv_opcode(at) == SpvOpExecutionModeId && at[1] == function && at[2] == SpvExecutionModeLocalSizeId)
-            for (int axis = 0; axis < 3; axis++) {
-                uint64_t value = 0;
-                spirv_integer(module, at[3 + axis], &value);
-                group[axis] = (uint32_t)value;
-            }
-    }
 }
-
-/* The memory that a kernel uses: that of its own function and of all that it calls. */
-typedef struct {
-    uint64_t local_bytes;   /* of Workgroup variables */
-    uint64_t private_bytes; /* of Function variables */
-} memory_usage;
-
-typedef struct {
-    const spirv_module *module;
-    bool *seen;        /* by id: functions that are in `waiting` or done, variables that are counted, constants */
-    uint32_t *waiting; /* functions still to walk, constants to look at */
-    size_t waiting_count;
-    memory_usage usage;
-} walk;
 
 static uint64_t variable_bytes(const spirv_module *module, const uint32_t *variable)
 {
-    const uint32_t *pointer = spirv_definition(module, variable[1]);
-    return pointer && spirv_opcode(pointer) == SpvOpTypePointer ? spirv_layout_of(module, pointer[3]).bytes : 0;
+    return spirv_layout_of(module, spirv_definition(module, variable[1])[3]).bytes;
 }
 
-/* Constants may be made of a variable's address. */
-static bool is_made_constant(uint16_t opcode)
+/* Of all Function variables, whichever kernel they belong to: more than one has is rare, and then this is only strict. */
+static uint64_t private_bytes_of(const spirv_module *module)
 {
-    return opcode == SpvOpSpecConstantOp || opcode == SpvOpConstantComposite || opcode == SpvOpSpecConstantComposite;
+    uint64_t bytes = 0;
+    const uint32_t *end = spirv_end(module);
+    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at))
+        if (spirv_opcode(at) == SpvOpVariable && at[3] == SpvStorageClassFunction) bytes += variable_bytes(module, at);
+    return bytes;
 }
 
-static void see_instruction(walk *state, const uint32_t *at)
+/* Of the Workgroup variables that a kernel names: what it calls names none. */
+static uint64_t local_bytes_of(const spirv_module *module, uint32_t function, bool *seen)
 {
-    if (spirv_opcode(at) == SpvOpVariable) state->usage.private_bytes += variable_bytes(state->module, at);
-    /* Any operand may name a variable; a literal that happens to equal its id costs only a bit of accuracy. */
-    for (unsigned word = 1; word < spirv_length(at); word++) {
-        uint32_t id = at[word];
-        const uint32_t *definition = spirv_definition(state->module, id);
-        if (!definition || state->seen[id]) continue;
-        if (spirv_opcode(definition) == SpvOpFunction && spirv_opcode(at) == SpvOpFunctionCall && word == 3) {
-            state->seen[id] = true;
-            state->waiting[state->waiting_count++] = id;
-        } else if (spirv_opcode(definition) == SpvOpVariable && definition[3] == SpvStorageClassWorkgroup) {
-            state->seen[id] = true;
-            state->usage.local_bytes += variable_bytes(state->module, definition);
-        } else if (is_made_constant(spirv_opcode(definition))) {
-            state->seen[id] = true;
-            state->waiting[state->waiting_count++] = id;
+    uint64_t bytes = 0;
+    const uint32_t *at = spirv_definition(module, function);
+    for (; spirv_opcode(at) != SpvOpFunctionEnd; at += spirv_length(at)) {
+        /* Any operand may be one; a literal that happens to equal its id costs only a bit of accuracy. */
+        for (unsigned word = 1; word < spirv_length(at); word++) {
+            const uint32_t *variable = spirv_definition(module, at[word]);
+            if (!variable || seen[at[word]] || spirv_opcode(variable) != SpvOpVariable) continue;
+            seen[at[word]] = true;
+            if (variable[3] == SpvStorageClassWorkgroup) bytes += variable_bytes(module, variable);
         }
     }
-}
-
-/* False without memory. */
-static bool usage_of(const spirv_module *module, uint32_t function, memory_usage *usage)
-{
-    walk state = {.module = module,
-                  .seen = calloc(module->bound, sizeof *state.seen),
-                  .waiting = calloc(module->bound, sizeof *state.waiting)};
-    bool ok = state.seen && state.waiting && function < module->bound;
-    if (ok) {
-        state.seen[function] = true;
-        state.waiting[state.waiting_count++] = function;
-    }
-    while (ok && state.waiting_count > 0) {
-        const uint32_t *at = spirv_definition(module, state.waiting[--state.waiting_count]);
-        if (at && spirv_opcode(at) != SpvOpFunction) {
-            see_instruction(&state, at);
-            continue;
-        }
-        for (; at && at < spirv_end(module) && spirv_opcode(at) != SpvOpFunctionEnd; at += spirv_length(at))
-            see_instruction(&state, at);
-    }
-    *usage = state.usage;
-    free(state.seen);
-    free(state.waiting);
-    return ok;
+    return bytes;
 }
 
 static uint32_t saturated(uint64_t value) { return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX; }
@@ -183,10 +117,11 @@ static spirv_status describe_kernel(reflection *found, const uint32_t *entry, ch
     found->argument_count += kernel->argument_count;
     spirv_required_group(found->module, entry[2], kernel->required_group);
 
-    memory_usage usage;
-    if (!usage_of(found->module, entry[2], &usage)) return SPIRV_NO_MEMORY;
-    kernel->local_bytes = saturated(usage.local_bytes);
-    kernel->private_bytes = saturated(usage.private_bytes);
+    bool *seen = calloc(found->module->bound, sizeof *seen);
+    if (!seen) return SPIRV_NO_MEMORY;
+    kernel->local_bytes = saturated(local_bytes_of(found->module, entry[2], seen));
+    kernel->private_bytes = saturated(private_bytes_of(found->module));
+    free(seen);
     return SPIRV_OK;
 }
 

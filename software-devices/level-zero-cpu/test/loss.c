@@ -1,6 +1,6 @@
 /*
  * A device that gets lost, after which the process goes on and ends:
- * `loss delayed|endless|counted|freed|argument touch.spv`
+ * `loss delayed|endless|counted|freed|argument|compiling touch.spv`
  */
 #include "support.h"
 #include <pthread.h>
@@ -72,9 +72,16 @@ static void wait_for_loss(void)
     pthread_join(thread, NULL);
 }
 
+/* What was registered first is called last: by then LLVM is taken down. */
+static void end_slowly(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
+}
+
 int main(int argc, char **argv)
 {
     EXPECT(argc == 3);
+    if (strcmp(argv[1], "compiling") == 0) atexit(end_slowly);
     open_device();
     queue = make_queue();
     list = make_list();
@@ -97,6 +104,12 @@ int main(int argc, char **argv)
         OK(zeCommandListAppendBarrier(list, NULL, 0, NULL));
         OK(zeCommandListAppendBarrier(list, NULL, 0, NULL));
         launch(1);
+    } else if (strcmp(argv[1], "compiling") == 0) {
+        launch(1);
+        while (count_live().launches == 0) {
+        }
+        lose_device();
+        return 0;
     } else if (strcmp(argv[1], "argument") == 0) {
         void *kept = memory;
         memory = make_host(4096);

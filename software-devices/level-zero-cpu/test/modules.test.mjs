@@ -1,5 +1,5 @@
-// Every small feature of SPIR-V that kernels use, with the numbers it has to give, and damaged modules: through the real
-// loader and the whole driver.
+// Every small feature of SPIR-V that kernels use, with the numbers it has to give: through the real loader and the whole
+// driver. Damaged modules are in driver.test.mjs, under sanitizers.
 import { rmSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,9 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setUp } from '../setup.mjs';
 import { buildProgram, makeFolder } from './programs.mjs';
 import { cases, casesByTopic } from './spirv/all-cases.mjs';
-import { ITEMS, manyGroups } from './spirv/cases-many-groups.mjs';
-import { assembleAll, differences, runCases, runScript } from './spirv/harness.mjs';
-import { decode } from './spirv/values.mjs';
+import { differences, runCases } from './spirv/harness.mjs';
 
 const folder = makeFolder();
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -43,63 +41,4 @@ test('a quarter of them under the validation layer', () => {
   const { answers, ...ran } = runCases(program, folder, some, layer);
   expect(ran).toEqual(lived);
   expect(some.flatMap((one, at) => differences(one, answers[at]).map((line) => `${one.name}: ${line}`))).toEqual([]);
-});
-
-describe('damaged modules', () => {
-  // From all over the features; every one is damaged in as many ways.
-  const WAYS = 50;
-  const some = cases.filter((_, at) => at % 2 === 1).slice(0, 40);
-  test(`${some.length * WAYS} of them are refused or built, and each refusal has words`, () => {
-    expect(some).toHaveLength(40);
-    const { stdout, ...ran } = runScript(
-      program,
-      assembleAll(folder, some).map((file, at) => `fuzz ${file} ${1000 + at} ${WAYS}`),
-    );
-    expect(ran).toEqual(lived);
-    const counts = [...stdout.matchAll(/^fuzz (\d+) (\d+) (\d+)/gm)].map((match) => match.slice(1).map(Number));
-    expect(counts.flat().reduce((sum, count) => sum + count)).toBe(some.length * WAYS);
-    // Neither is the damage always seen at once, nor never.
-    const [built, , invalid] = [0, 1, 2].map((at) => counts.reduce((sum, row) => sum + (row[at] ?? 0), 0));
-    expect(built).toBeGreaterThan(20);
-    expect(invalid).toBeGreaterThan(1000);
-  });
-});
-
-describe("work-groups that run at the same time, on two threads, do not see each other's Workgroup memory", () => {
-  const GROUPS = 4096;
-  const LAUNCHES = 200;
-  const count = GROUPS * ITEMS;
-  const launched = manyGroups.flatMap((one) => (one.kernels ?? ['main']).map((kernel) => ({ ...one, kernel })));
-  /** @type {string[]} what was said about each launched kernel */
-  let parts = [];
-
-  beforeAll(() => {
-    const files = assembleAll(folder, launched);
-    const script = launched.flatMap(({ kernel }, at) => [
-      `module ${files[at]}`,
-      `kernel ${kernel}`,
-      'buffer 0 00000000',
-      `buffer 1 ${'00'.repeat(count * 4)}`,
-      `launch ${GROUPS} 1 1 ${ITEMS} 1 1 ${LAUNCHES}`,
-      'read 0',
-      'read 1',
-    ]);
-    const { stdout, ...ran } = runScript(program, script, { LEVEL_ZERO_CPU_THREADS: '2' });
-    expect(ran).toEqual(lived);
-    parts = stdout.split(/^module /m).slice(1);
-  });
-
-  test.each(launched.map((one, at) => /** @type {const} */ ([`${one.name}: ${one.kernel}`, one, at])))(
-    '%s',
-    (_, { expected, localBytes }, at) => {
-      const part = parts[at] ?? '';
-      expect(part.match(/^(launch )?0x\w+/gm)).toEqual(['0x0', 'launch 0x0']);
-      const [wrong = '', results = ''] = [...part.matchAll(/^read (.*)/gm)].map(([, hex]) => hex);
-      expect(decode('i32', wrong)).toEqual([0]);
-      const numbers = decode('i32', results);
-      expect(numbers).toHaveLength(count);
-      expect(numbers.filter((number, item) => number !== expected(item))).toEqual([]);
-      expect(part.match(/^local .*/m)?.[0]).toBe(`local ${localBytes}`);
-    },
-  );
 });

@@ -27,6 +27,15 @@ const store = 'OpStore %p0 #i32:1 Aligned 4';
 const good = moduleText({ parameters: ['pg_i32'], body: store });
 const ofGroups = (/** @type {string} */ body) => moduleText({ parameters: ['pg_i32'], capabilities: ['Groups'], body });
 
+const inFunction = (/** @type {string} */ body) =>
+  moduleText({
+    parameters: ['pg_i32'],
+    capabilities: ['Groups'],
+    declare: '%local = OpVariable %pw_i32 Workgroup\n%apart_type = OpTypeFunction %void',
+    functions: `%apart = OpFunction %void None %apart_type\n%apart_start = OpLabel\n${body}\nOpReturn\nOpFunctionEnd`,
+    body: `${store}\n%called = OpFunctionCall %void %apart`,
+  });
+
 const blockRead = (/** @type {string} */ pointer, /** @type {string} */ body) =>
   moduleText({
     parameters: [pointer],
@@ -34,7 +43,7 @@ const blockRead = (/** @type {string} */ pointer, /** @type {string} */ body) =>
     extensions: ['SPV_INTEL_subgroups'],
     body,
   });
-const matrices = importOf(16, 8);
+const matrices = importOf(16);
 const imported = (/** @type {Partial<typeof matrices>} */ changes) =>
   moduleText({ ...matrices, capabilities: ['SubgroupDispatch'], ...changes, parameters: ['pg_i32'], body: store });
 
@@ -91,27 +100,6 @@ const invalid = [
 /** @type {Refusal[]} */
 const refused = [
   [
-    'images',
-    moduleText({ parameters: ['pg_i32'], capabilities: ['ImageBasic'], body: store }),
-    'ImageBasic cannot be used on this device: images are not implemented',
-  ],
-  [
-    'image types',
-    moduleText({
-      parameters: ['pg_i32', 'image'],
-      declare: '%image = OpTypeImage %void 2D 0 0 0 0 Unknown ReadOnly',
-      capabilities: ['ImageBasic'],
-      body: store,
-    }),
-    'images',
-  ],
-  ['pipes', moduleText({ parameters: ['pg_i32'], capabilities: ['Pipes'], body: store }), 'pipes are not implemented'],
-  [
-    'enqueueing kernels',
-    moduleText({ parameters: ['pg_i32'], capabilities: ['DeviceEnqueue'], body: store }),
-    'cannot enqueue kernels',
-  ],
-  [
     'an unknown capability',
     moduleText({
       parameters: ['pg_i32'],
@@ -120,16 +108,6 @@ const refused = [
       body: store,
     }),
     'capability number 5617',
-  ],
-  [
-    'atomic addition of floats',
-    moduleText({
-      parameters: ['pg_f32'],
-      capabilities: ['AtomicFloat32AddEXT'],
-      extensions: ['SPV_EXT_shader_atomic_float_add'],
-      body: '%a = OpAtomicFAddEXT %f32 %p0 #i32:1 #i32:0 #f32:1',
-    }),
-    'atomic addition of floats',
   ],
   [
     'built-in variables of 32 bits',
@@ -203,10 +181,11 @@ const refused = [
     imported({ decorate: matrices.decorate.replace('f16_f16', 'bf16_bf16') }),
     'mad_k16Dv8_sDv8_iDv8_f cannot be used on this device: the driver has no such function',
   ],
+  ['Workgroup memory in a function', inFunction('OpStore %local #i32:1 Aligned 4'), 'Workgroup memory in a function'],
   [
-    'what shaders have of sub-groups',
-    moduleText({ parameters: ['pg_i32'], capabilities: ['GroupNonUniform'], body: store }),
-    'capability GroupNonUniform cannot be used on this device',
+    'a sum of a sub-group in a function',
+    inFunction('%v = OpGroupIAdd %i32 #i32:3 Reduce #i32:1'),
+    'Workgroup memory in a function',
   ],
   ['a scan', ofGroups('%v = OpGroupIAdd %i32 #i32:3 InclusiveScan #i32:1'), 'OpGroupIAdd is not emulated'],
   ['a sum of the whole group', ofGroups('%v = OpGroupIAdd %i32 #i32:2 Reduce #i32:1'), 'OpGroupIAdd is not emulated'],

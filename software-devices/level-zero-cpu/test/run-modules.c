@@ -5,7 +5,7 @@
  *   fuzz FILE SEED COUNT            builds COUNT mutations of it -> "fuzz BUILT REFUSED INVALID"
  *   kernel NAME                     -> "kernel RESULT" and "local BYTES"
  *   buffer INDEX HEX [OFFSET]       a pointer argument: memory with these bytes, and the address OFFSET into it
- *   null INDEX | value INDEX HEX | local INDEX BYTES
+ *   null INDEX | value INDEX HEX
  *   launch G G G  L L L [COUNT]     that many launches, then one wait -> "launch RESULT"
  *   read INDEX                      -> "read HEX"
  */
@@ -210,8 +210,6 @@ static void argument_line(const char *line, char *rest)
         printf("\n");
     } else if (session.kernel && strcmp(line, "null") == 0) {
         OK(zeKernelSetArgumentValue(session.kernel, index, sizeof(void *), NULL));
-    } else if (session.kernel && strcmp(line, "local") == 0) {
-        OK(zeKernelSetArgumentValue(session.kernel, index, strtoul(end, NULL, 10), NULL));
     } else if (session.kernel && strcmp(line, "value") == 0) {
         size_t bytes = from_hex(end, value);
         OK(zeKernelSetArgumentValue(session.kernel, index, bytes, value));

@@ -1,99 +1,20 @@
 /*
- * Many threads, and many of all: `stress probe.spv chaos SEED | threads | soak`
+ * Many threads, and many of all: `stress probe.spv threads | soak`
  *
- * chaos: threads make, use and destroy the same objects at random, against all rules of who may do what when: any code may
- * come back, but no crash and no hang, and in the end nothing is left.
  * threads: each builds, launches and waits with its own objects and a kernel that all share, on a small stack.
  * soak: launches and objects leave nothing behind; prints how many bytes the process has grown by.
  */
 #include "support.h"
 #include <pthread.h>
-#include <stdatomic.h>
 #include <unistd.h>
 
-enum { THREADS = 6, STEPS = 6000, ROUNDS = 60, SLOTS = 6, BYTES = 4096, COUNT = 32, STACK_BYTES = 128 << 10 };
+enum { THREADS = 6, ROUNDS = 60, BYTES = 4096, COUNT = 32, STACK_BYTES = 128 << 10 };
 
 static const char *path;
 static ze_module_handle_t module;
 static ze_kernel_handle_t shared;
 static ze_command_queue_handle_t queue;
 static uint8_t *memory;
-static unsigned seed;
-
-/* Handles are read and replaced by all threads at once. */
-static void *_Atomic queues[SLOTS];
-static void *_Atomic lists[SLOTS];
-static void *_Atomic fences[SLOTS];
-static void *_Atomic kernels[SLOTS];
-
-static uint32_t next(uint32_t *state, uint32_t below)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return (*state >> 8) % below;
-}
-
-/* Puts what was made into its slot, or destroys it where the slot is taken. */
-#define KEEP(slots, destroy)                                                                                           \
-    do {                                                                                                               \
-        void *empty = NULL;                                                                                            \
-        if (!atomic_compare_exchange_strong(&slots[slot], &empty, made)) destroy(made);                                \
-    } while (0)
-
-static void make(uint32_t kind, uint32_t slot, uint32_t other)
-{
-    const ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-                                                .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
-    const ze_command_list_desc_t list = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
-    const ze_fence_desc_t fence = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
-    const ze_kernel_desc_t kernel = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "probe"};
-    void *made = NULL;
-    if (kind == 0 && zeCommandQueueCreate(context, device, &queue_desc, (void *)&made) == 0)
-        KEEP(queues, zeCommandQueueDestroy);
-    if (kind == 1 && zeCommandListCreate(context, device, &list, (void *)&made) == 0) KEEP(lists, zeCommandListDestroy);
-    if (kind == 2 && zeFenceCreate(queues[other], &fence, (void *)&made) == 0) KEEP(fences, zeFenceDestroy);
-    if (kind == 3 && zeKernelCreate(module, &kernel, (void *)&made) == 0) {
-        set_probe(made, memory, slot, 4);
-        KEEP(kernels, zeKernelDestroy);
-    }
-}
-
-static void destroy(uint32_t kind, uint32_t slot)
-{
-    if (kind == 0 && zeCommandQueueDestroy(queues[slot]) == 0) queues[slot] = NULL;
-    if (kind == 1 && zeCommandListDestroy(lists[slot]) == 0) lists[slot] = NULL;
-    if (kind == 2 && zeFenceDestroy(fences[slot]) == 0) fences[slot] = NULL;
-    if (kind == 3 && zeKernelDestroy(kernels[slot]) == 0) kernels[slot] = NULL;
-}
-
-static void use(uint32_t what, uint32_t slot, uint32_t other)
-{
-    const ze_group_count_t groups = {1 + other, 1, 1};
-    ze_command_list_handle_t list = lists[slot];
-    switch (what) {
-    case 0: zeCommandListAppendLaunchKernel(list, kernels[other], &groups, NULL, 0, NULL); break;
-    case 1: zeCommandListAppendMemoryCopy(list, memory, memory + BYTES / 2, 100, NULL, 0, NULL); break;
-    case 2: zeCommandListAppendMemoryFill(list, memory, &groups, 8, 999, NULL, 0, NULL); break;
-    case 3: zeCommandListAppendBarrier(list, NULL, 0, NULL); break;
-    case 4: zeCommandListClose(list); break;
-    case 5: zeCommandListReset(list); break;
-    case 6: zeCommandQueueExecuteCommandLists(queues[other], 1, &list, fences[other]); break;
-    case 7: zeCommandQueueSynchronize(queues[other], 100000); break;
-    case 8: zeFenceHostSynchronize(fences[slot], 100000); break;
-    default: zeFenceReset(fences[slot]); break;
-    }
-}
-
-static void *make_chaos(void *number)
-{
-    uint32_t state = seed * 977u + (uint32_t)(uintptr_t)number;
-    for (int step = 0; step < STEPS; step++) {
-        const uint32_t action = next(&state, 10), slot = next(&state, SLOTS), other = next(&state, SLOTS);
-        if (action < 2) make(next(&state, 4), slot, other);
-        else if (action == 2) destroy(next(&state, 4), slot);
-        else use(next(&state, 10), slot, other);
-    }
-    return NULL;
-}
 
 static void *work(void *number)
 {
@@ -181,16 +102,7 @@ int main(int argc, char **argv)
     queue = make_queue();
     memory = make_host(BYTES);
     set_probe(shared, memory, 3, 4);
-    if (strcmp(argv[2], "chaos") == 0) {
-        seed = (unsigned)atoi(argv[3]);
-        run_threads(make_chaos);
-        EXPECT(count_live().launches > 0 && count_live().copies > 0);
-        /* On a lost device nothing waits. */
-        lose_device();
-        for (uint32_t kind = 4; kind-- > 0;)
-            for (uint32_t slot = 0; slot < SLOTS; slot++) destroy(kind, slot);
-        for (uint32_t slot = 0; slot < SLOTS; slot++) destroy(0, slot);
-    } else if (strcmp(argv[2], "threads") == 0) {
+    if (strcmp(argv[2], "threads") == 0) {
         run_threads(work);
     } else {
         enum { WARM_UP = 200, MANY = 1000 };

@@ -168,7 +168,6 @@ static inline void set_probe(ze_kernel_handle_t kernel, void *out, uint32_t fact
     OK(zeKernelSetGroupSize(kernel, group_size, 1, 1));
     OK(zeKernelSetArgumentValue(kernel, 0, sizeof out, &out));
     OK(zeKernelSetArgumentValue(kernel, 1, sizeof factor, &factor));
-    OK(zeKernelSetArgumentValue(kernel, 2, group_size * sizeof factor, NULL));
 }
 
 static inline bool is_probed(const uint32_t *out, uint32_t count, uint32_t factor, uint32_t group_size)

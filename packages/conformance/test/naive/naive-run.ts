@@ -57,6 +57,8 @@ class NaiveRun {
   /** The bits of what only passed through, which a NaN keeps. */
   readonly #bits: (number | undefined)[] = [];
   readonly #closures: ReadonlyMap<number, readonly number[]>;
+  /** Quadratic in the length of a row, and the same folds again where nothing is in place. */
+  readonly #recomputesFolds: boolean;
 
   constructor(call: Call, parts: Parts) {
     this.#call = call;
@@ -65,6 +67,9 @@ class NaiveRun {
     this.#inputs = call.geometry.inputs.map((layout) => parts.layout(layout, 'input', call));
     this.#outputs = call.geometry.outputs.map((layout) => parts.layout(layout, 'output', call));
     this.#closures = closures(this.#kernel);
+    const inputs = new Set(call.inputs.map((input) => input?.buffer));
+    this.#recomputesFolds =
+      parts.recomputed === 'folds' && call.outputs.some((output) => output !== undefined && inputs.has(output.buffer));
   }
 
   run(): void {
@@ -79,7 +84,7 @@ class NaiveRun {
     this.#storeOutputs('row', row, 0);
     if (outputs.every(({ level }) => level === 'row')) return;
     for (let element = 0; element < rowLength; element++) {
-      if (element > 0 && this.#parts.recomputed === 'folds') this.#computeRow(row);
+      if (element > 0 && this.#recomputesFolds) this.#computeRow(row);
       this.#computeElement(row, element);
       this.#storeOutputs('element', row, element);
     }

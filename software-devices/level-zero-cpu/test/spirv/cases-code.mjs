@@ -5,7 +5,6 @@ import { item } from './item.mjs';
 import { moduleText } from './module.mjs';
 import { encode } from './values.mjs';
 
-const count = (/** @type {number} */ length) => Array.from({ length }, (_, at) => at - 3);
 const spec = (/** @type {string} */ constants) => ({ constants });
 
 export const rewritten = [
@@ -61,44 +60,6 @@ export const rewritten = [
     [1, 2],
     [10, 20],
   ),
-  ...[2, 4, 16].flatMap((lanes) => {
-    const values = count(lanes * 2).map((x) => x / 4);
-    const [halves, floats] = [`v${lanes}f16`, `v${lanes}f32`];
-    return [
-      item(
-        `halves of a vector of ${lanes} to floats`,
-        halves,
-        floats,
-        `%y = OpFConvert %${floats} %x`,
-        values,
-        (x) => x,
-      ),
-      item(
-        `floats of a vector of ${lanes} to halves`,
-        floats,
-        halves,
-        `%y = OpFConvert %${halves} %x`,
-        values,
-        (x) => x,
-      ),
-    ];
-  }),
-  item(
-    'composite construct',
-    'i32',
-    'v4i32',
-    '%y = OpCompositeConstruct %v4i32 %x #i32:1 #i32:2 %x',
-    [7],
-    [7, 1, 2, 7],
-  ),
-  item(
-    'composite construct of vectors',
-    'v2i32',
-    'v4i32',
-    '%y = OpCompositeConstruct %v4i32 %x %x',
-    [7, 8],
-    [7, 8, 7, 8],
-  ),
   item('null vector', 'v4f32', 'v4f32', '%y = OpFAdd %v4f32 %x %nothing', [1, 2, 3, 4], [1, 2, 3, 4], {
     declare: '%nothing = OpConstantNull %v4f32',
   }),
@@ -113,17 +74,6 @@ export const rewritten = [
       declare:
         '%numbers = OpConstantComposite %a3_i32 #i32:10 #i32:20 #i32:30\n%table = OpVariable %pc_a3_i32 UniformConstant %numbers',
     },
-  ),
-  item('copy memory', 'i32', 'i32', 'OpStore %a %x\nOpCopyMemory %b %a\n%y = OpLoad %i32 %b', [5, 6], [5, 6], {
-    variables: '%a = OpVariable %pf_i32 Function\n%b = OpVariable %pf_i32 Function',
-  }),
-  item(
-    'copy memory of a size',
-    'i32',
-    'i32',
-    'OpCopyMemorySized %to %from #i64:4 Aligned 4\n%y = OpIAdd %i32 %x #i32:0',
-    [5, 6],
-    [5, 6],
   ),
 ];
 
@@ -162,29 +112,6 @@ export const kernelArguments = [
     groups: [1, 1, 1],
     size: [1, 1, 1],
     expected: [{ arg: 0, values: [-1 - 20 + 300 + 2 ** 40 + 0.5 + 0.25 + 4] }],
-  },
-  {
-    name: 'structure by value',
-    text: moduleText({
-      parameters: ['pg_i32', 'pf_pair'],
-      declare: '%pair = OpTypeStruct %i32 %i64',
-      decorate: 'OpDecorate %p1 FuncParamAttr ByVal',
-      body: `
-        %first = OpInBoundsAccessChain %pf_i32 %p1 #i32:0
-        %second = OpInBoundsAccessChain %pf_i64 %p1 #i32:1
-        %a = OpLoad %i32 %first
-        %b = OpLoad %i64 %second
-        %c = OpUConvert %i32 %b
-        %d = OpIAdd %i32 %a %c
-        OpStore %p0 %d Aligned 4`,
-    }),
-    args: [
-      { type: 'i32', values: [0] },
-      { type: 'v2i64', values: [5n, 60n], as: 'value' },
-    ],
-    groups: [1, 1, 1],
-    size: [1, 1, 1],
-    expected: [{ arg: 0, values: [65] }],
   },
   {
     name: 'pointer into the middle of memory',

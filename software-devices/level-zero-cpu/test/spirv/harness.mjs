@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import { driver } from '../../lib/cache.mjs';
 import { runProgram } from '../programs.mjs';
-import { bytesOf, decode, encode } from './values.mjs';
+import { decode, encode } from './values.mjs';
 
 /** @typedef {{ name: string, text: string, version?: string }} Source a module as assembly; version is such as 1.2 */
 
@@ -35,7 +35,7 @@ export const assemble = (folder, name, assembly, version = '1.2') =>
  * @property {string} name
  * @property {string} text assembly
  * @property {string} [version] of SPIR-V
- * @property {{ type: string, values: readonly (number | bigint)[], as?: 'buffer' | 'value' | 'local' | 'null', offset?: number }[]} args
+ * @property {{ type: string, values: readonly (number | bigint)[], as?: 'buffer' | 'value' | 'null', offset?: number }[]} args
  * @property {number[]} groups
  * @property {number[]} size
  * @property {string} [constants] "id:hex" words
@@ -43,7 +43,6 @@ export const assemble = (folder, name, assembly, version = '1.2') =>
  */
 
 const argumentLine = (/** @type {Case['args'][number]} */ arg, /** @type {number} */ at) => {
-  if (arg.as === 'local') return `local ${at} ${arg.values.length * bytesOf(arg.type)}`;
   if (arg.as === 'null') return `null ${at}`;
   return `${arg.as ?? 'buffer'} ${at} ${encode(arg.type, arg.values)} ${arg.offset ?? ''}`.trimEnd();
 };

@@ -17,11 +17,11 @@ const lanesOf = (/** @type {string} */ type) => Number(/^v(\d+)/.exec(type)?.[1]
  * @param {string} body
  * @param {Numbers} given
  * @param {Numbers | ((x: any) => number | bigint)} expected
- * @param {Partial<import('./module.mjs').ModuleText> & { version?: string, tolerance?: number, constants?: string, size?: number[], linear?: boolean }} more
+ * @param {Partial<import('./module.mjs').ModuleText> & { version?: string, tolerance?: number, constants?: string, size?: number[], groups?: number[], linear?: boolean }} more
  * @returns {Case}
  */
 export function item(name, from, to, body, given, expected, more = {}) {
-  const { version, tolerance, constants, size, linear, ...text } = more;
+  const { version, tolerance, constants, size, groups, linear, ...text } = more;
   const values = typeof expected === 'function' ? given.map(expected) : expected;
   const items = given.length / lanesOf(from);
   return {
@@ -33,7 +33,7 @@ export function item(name, from, to, body, given, expected, more = {}) {
       { type: from, values: given },
       { type: to, values: values.map(() => 0) },
     ],
-    groups: [1, 1, 1],
+    groups: groups ?? [1, 1, 1],
     size: size ?? [items, 1, 1],
     expected: [{ arg: 1, values, ...(tolerance === undefined ? {} : { tolerance }) }],
   };
