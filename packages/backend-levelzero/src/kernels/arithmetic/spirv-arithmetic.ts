@@ -5,6 +5,9 @@ import type { FunctionBuilder, Type, Value, VectorCount } from '@concord/spirv-b
 /** Components of a value: a scalar, or a vector. */
 export type Width = 1 | VectorCount;
 
+/** The components that a value has. */
+export const widthOf = ({ type }: Value): Width => (type.kind === 'vector' ? type.count : 1);
+
 /** The SPIR-V type of a number of values; integers have no sign. */
 export function spirvType(k: FunctionBuilder, type: ValueType, width: Width): Type {
   const scalar = type === 'f32' ? k.types.float(32) : type === 'bool' ? k.types.bool() : k.types.int(32);

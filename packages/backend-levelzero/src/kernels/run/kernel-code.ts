@@ -80,6 +80,11 @@ export class KernelCode {
     return this.k.types.int(this.form.index === 'u32' ? 32 : 64);
   }
 
+  /** The arithmetic on values of that many components. */
+  math(width: Width): SpirvArithmetic {
+    return new SpirvArithmetic(this.k, width);
+  }
+
   /** A size, or another argument. */
   arg(name: string): Value {
     return this.args[name] as Value;
@@ -156,11 +161,11 @@ export class KernelCode {
   }
 
   #compute(node: KernelNode, index: number, scope: Scope | undefined): Value {
-    const { k, kernel } = this;
+    const { kernel } = this;
     const width = scope === undefined ? 1 : this.widthOf(index, scope);
     switch (node.kind) {
       case 'constant':
-        return new SpirvArithmetic(k, 1).constant(node.type, node.bits);
+        return this.math(1).constant(node.type, node.bits);
       case 'parameter':
         return this.arg(names.parameter(numberOf(kernel.params, node)));
       case 'extent':
@@ -181,7 +186,7 @@ export class KernelCode {
           scope === undefined ? (this.#call.get(operand) as Value) : this.wide(operand, scope, width),
         );
         const types = node.operands.map((operand) => (kernel.nodes[operand] as KernelNode).type);
-        return arithmeticNode(new SpirvArithmetic(k, width), node, types, operands);
+        return arithmeticNode(this.math(width), node, types, operands);
       }
     }
   }

@@ -1,12 +1,20 @@
 import type { Kernel as KernelGraph } from '@concord/backend-core/kernel';
-import { foldAt, foldsOf, phasesOf } from '@concord/kernel';
+import { foldAt, foldsOf, type PhaseFold, phasesOf } from '@concord/kernel';
 import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
 import { WgslBlock, type WgslValue, widened } from '../arithmetic/wgsl-block.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
 import { coordinateAt, GraphScope, type PointSource, storedBits } from '../run/graph-scope.ts';
 import { accessFunctions, addressOf, loadAt, type RawValue, storeAt } from '../run/operand-code.ts';
 import { paramUniforms, sizeName, storageOf, uniformsOf } from '../run/run-spec.ts';
-import { OpenFold, ScratchCode } from './fold-code.ts';
+import {
+  foldVariables,
+  mean,
+  type OpenFold,
+  openFolds,
+  readVariables,
+  ScratchCode,
+  setVariables,
+} from './fold-code.ts';
 import { FIRST_PLACE, placeName, type RowsSpec, stageUniforms } from './rows-spec.ts';
 import { lanesOf, type State, TeamCode } from './team.ts';
 
@@ -106,7 +114,7 @@ class RowsCode {
     const kept = this.#spec.vectors === 0 ? undefined : this.#keptSteps();
     for (const [phase, phaseFolds] of folds.entries()) {
       if (stage !== undefined && phase > stage) break;
-      const open = phaseFolds.map((fold) => new OpenFold(fold));
+      const open = openFolds(phaseFolds);
       this.#hoist(phase);
       if (stage !== undefined && phase < stage) {
         const states = new ScratchCode(this.#spec, block).joinParts(phase, open);
@@ -168,17 +176,13 @@ class RowsCode {
     const { math } = this.#row;
     for (const [index, state] of this.#join(open, states).entries()) {
       const fold = open[index] as OpenFold;
-      this.#folds.set(fold.fold.index, fold.finish(math, state));
+      this.#folds.set((fold.folds[0] as PhaseFold).index, fold.finish(math, state, { mean })[0] as WgslValue);
     }
   }
 
   /** The states of the team's lanes as one. */
   #join(open: readonly OpenFold[], states: readonly State[]): readonly State[] {
-    return this.#team.reduce(
-      this.#block,
-      states,
-      open.map((fold) => fold.join),
-    );
+    return this.#team.reduce(this.#block, states, open);
   }
 
   #keptSteps(): readonly Step[] {
@@ -234,13 +238,12 @@ class RowsCode {
   /** The element of a step for a fold; the neutral one beyond the end. */
   #lift(fold: OpenFold, { scope, coordinates, inside }: Step): State {
     const { math, block } = scope;
-    const element = this.#wide(scope.folded(foldAt(this.#spec.kernel, fold.fold.index)), block);
-    const state = fold.lift(math, element, () => this.#place(block, coordinates));
+    const elementOf = ({ index }: PhaseFold): WgslValue =>
+      this.#wide(scope.folded(foldAt(this.#spec.kernel, index)), block);
+    const state = fold.lift(math, elementOf, { position: () => this.#place(block, coordinates), mean });
     const wide = state.map((part) => this.#wide(part, block));
     if (inside === undefined) return wide;
-    const nothing = fold.nothing(math);
-    const condition: WgslValue = { text: inside, type: 'bool', width: 1 };
-    return wide.map((part, index) => math.select(part.type, condition, part, nothing[index] as WgslValue));
+    return fold.select(math, { text: inside, type: 'bool', width: 1 }, wide, fold.identity(math));
   }
 
   /** Each neighbour counts, also where all are the same. */
@@ -253,29 +256,23 @@ class RowsCode {
   #foldKept(open: readonly OpenFold[], steps: readonly Step[]): readonly State[] {
     return open.map((fold) => {
       const states = steps.map((step) => this.#lift(fold, step));
-      return this.#acrossWidth(fold, joinAll(fold, this.#row.math, states));
+      return this.#acrossWidth(fold, fold.joinAll(this.#row.math, states));
     });
   }
 
   #foldInLoop(open: readonly OpenFold[]): readonly State[] {
     const block = this.#block;
-    const variables = open.map((fold) => fold.variables(this.#row.math, this.#spec.width));
+    const variables = open.map((fold) => foldVariables(fold, this.#row.math, this.#spec.width));
     this.#loop((inner, steps) => {
       const innerMath = new WgslArithmetic(inner);
       for (const [index, fold] of open.entries()) {
         const own = variables[index] as State;
-        const lifted = joinAll(
-          fold,
-          innerMath,
-          steps.map((step) => this.#lift(fold, step)),
-        );
-        const joined = fold.join(innerMath, own, lifted);
-        for (const [part, { text }] of joined.entries()) inner.add(`${own[part]?.text} = ${text};`);
+        const lifted = steps.map((step) => this.#lift(fold, step));
+        setVariables(inner, own, fold.join(innerMath, own, fold.joinAll(innerMath, lifted)));
       }
     });
     return open.map((fold, index) => {
-      const state = (variables[index] as State).map((part) => ({ ...part, text: block.define(part.text) }));
-      return this.#acrossWidth(fold, state);
+      return this.#acrossWidth(fold, readVariables(block, variables[index] as State));
     });
   }
 
@@ -307,7 +304,7 @@ class RowsCode {
     const component = (name: string): State =>
       state.map(({ text, type }) => ({ text: `${text}.${name}`, type, width: 1 as const }));
     const [x, y, z, w] = [component('x'), component('y'), component('z'), component('w')];
-    return fold.join(math, fold.join(math, x, y), fold.join(math, z, w));
+    return fold.joinAll(math, [x, y, z, w]);
   }
 
   #storeElements(kept: readonly Step[] | undefined): void {
@@ -352,18 +349,4 @@ function divide(block: WgslBlock, number: string, axes: readonly number[]): stri
     rest = quotient;
   }
   return [rest, ...coordinates];
-}
-
-/** States joined two by two. */
-function joinAll(fold: OpenFold, math: WgslArithmetic, states: readonly State[]): State {
-  let now = states;
-  while (now.length > 1) {
-    const pairs: State[] = [];
-    for (let at = 0; at < now.length; at += 2) {
-      const [a, b] = [now[at] as State, now[at + 1]];
-      pairs.push(b === undefined ? a : fold.join(math, a, b));
-    }
-    now = pairs;
-  }
-  return now[0] as State;
 }
