@@ -1,7 +1,7 @@
 import type { CheckedRun } from '@concord/backend-core/kernel';
 import type { RunAxes } from '@concord/kernel';
 import { LANES } from './cursor.ts';
-import { names, type RunForm } from './form.ts';
+import { names, ONE_LINE, type RunForm } from './form.ts';
 import { unitsOf } from './node-cost.ts';
 import { callForm, type FormAxes, geometryWords, mapAxes, reordered } from './operand-forms.ts';
 
@@ -40,15 +40,13 @@ export function formMap(geometry: CheckedRun, axes: RunAxes, level: 'row' | 'ele
   const segments = isSegmented ? Math.ceil(size / segment) : 1;
   const form: RunForm = {
     ...callForm(geometry, own),
+    ...ONE_LINE,
     stores,
     units: size >= WIDE ? unitsOf(kernel) : 1,
     hasWhole: size >= LANES,
     hasRest: size % LANES !== 0,
     isSegmented,
     isTurned: order !== undefined && isSegmented,
-    isFoldedSegmented: false,
-    isLong: false,
-    kept: [],
   };
   const words = geometryWords(geometry, own);
   words.set(names.segment, segment);
