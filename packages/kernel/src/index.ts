@@ -2,7 +2,6 @@ export type { Arithmetic, IntegerType } from './arithmetic/arithmetic.ts';
 export { evaluateRun, type HostRun } from './evaluate/evaluate-run.ts';
 export { arithmeticNode, costOf } from './functions/arithmetic-node.ts';
 export { type Folding, foldingOf, type FoldSource, meanScale } from './functions/folds.ts';
-export { type Leaves, NodeLowering } from './functions/node-lowering.ts';
 export { log, log2 } from './functions/log.ts';
 export { pow } from './functions/pow.ts';
 export { random } from './functions/random.ts';
@@ -10,6 +9,8 @@ export { tanh } from './functions/logistic.ts';
 export { Terms } from './functions/terms.ts';
 export { fromBf16, fromF16, nanBits, toBf16, toF16 } from './functions/storage.ts';
 export { type Access, accessOf, type AccessQuestion } from './schedule/access.ts';
+export { missingNodes } from './program/missing-nodes.ts';
+export { type Leaves, NodeLowering } from './program/node-lowering.ts';
 export { FoldStates, type States } from './program/fold-states.ts';
 export {
   axesOfNodes,

@@ -37,8 +37,8 @@ export class RowProgram {
     const folds = this.phases[phase] as FoldStates<Value>;
     const width = this.#code.form.along === 'rows' ? row.width : 1;
     const values = folds.finish(this.#code.math(width), states, { mean: () => this.#mean(width) });
-    folds.folds.forEach(({ index }, at) => row.known.set(index, this.#narrow(index, values[at] as Value)));
-    this.#code.computeRows(row, phase + 1);
+    folds.folds.forEach(({ index }, at) => row.folds.set(index, this.#narrow(index, values[at] as Value)));
+    row.values.hoist(['row'], phase + 1);
   }
 
   /** Stores the elements of rows. */

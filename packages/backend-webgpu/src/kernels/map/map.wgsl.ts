@@ -24,7 +24,7 @@ export function mapKernel(name: string, spec: RunSpec, { layout, unroll }: MapLa
   const block = new WgslBlock();
   const rank = spec.rowRank;
   const call = new GraphScope(spec, block, NOWHERE);
-  call.hoist(['call'], () => true);
+  call.hoist(['call']);
   const points = Array.from({ length: unroll }, (_, k) => {
     const { coordinates, inside } =
       layout === 'flat' ? flatPoint(block, rank, unroll, k) : gridPoint(block, rank, unroll, k);

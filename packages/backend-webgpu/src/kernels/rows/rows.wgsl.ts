@@ -168,8 +168,7 @@ class RowsCode {
   }
 
   #hoist(depth: number): void {
-    const { depths } = phasesOf(this.#spec.kernel);
-    this.#row.hoist(['call', 'row'], (node) => (depths[node] as number) <= depth);
+    this.#row.hoist(['call', 'row'], depth);
   }
 
   #close(open: readonly OpenFold[], states: readonly State[]): void {
