@@ -20,6 +20,7 @@ export {
   hasNode,
   names,
   numberOf,
+  outputsOf,
   placeOf,
   type ProgramForm,
   vectorAxis,

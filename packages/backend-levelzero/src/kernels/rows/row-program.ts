@@ -1,7 +1,7 @@
-import { type FoldSource, foldsOf, FoldStates, names } from '@concord/kernel';
+import { type FoldSource, foldsOf, FoldStates, names, outputsOf } from '@concord/kernel';
 import type { Value } from '@concord/spirv-builder';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
-import type { KernelCode, RowScope } from '../run/kernel-code.ts';
+import type { Condition, KernelCode, RowScope } from '../run/kernel-code.ts';
 import { joinComponents, type States } from './states.ts';
 import type { Folded, Place, Visitor, Walk } from './walk.ts';
 
@@ -41,55 +41,23 @@ export class RowProgram {
     row.values.hoist(['row'], phase + 1);
   }
 
+  /** Stores row outputs. */
+  storeRows(rows: readonly RowScope[], ...conditions: readonly Condition[]): void {
+    const outputs = outputsOf(this.#code.kernel, 'row');
+    if (outputs.length > 0) for (const row of rows) this.#code.store(outputs, row, ...conditions);
+  }
+
   /** Stores the elements of rows. */
-  storeElements(rows: readonly RowScope[], walk: Walk, works: Value | undefined): void {
+  storeElements(rows: readonly RowScope[], walk: Walk, works: Condition): void {
     const code = this.#code;
-    const outputs = this.#outputs('element');
+    const outputs = outputsOf(code.kernel, 'element');
     if (outputs.length === 0) return;
     walk.each((place) => {
       for (const row of rows) {
         const scope = place.scope ?? code.element(row, place.coordinates, this.#widthOf(row, place.width));
-        const results = outputs.map(({ node, output }) => ({
-          output,
-          raw: code.operands.encode(output, code.wide(node, scope, scope.width)),
-        }));
-        const store = (): void => {
-          for (const { output, raw } of results) code.operands.storeRaw(output, scope, raw);
-        };
-        const conditions = [place.isThere, works].filter((each) => each !== undefined);
-        if (conditions.length === 0) store();
-        else
-          code.k.when(
-            conditions.reduce((a, b) => code.k.and(a, b)),
-            store,
-          );
+        code.store(outputs, scope, place.isThere, works);
       }
     });
-  }
-
-  /** Stores what there is one of for each row. */
-  storeRows(rows: readonly RowScope[], works: Value | undefined): void {
-    const code = this.#code;
-    const outputs = this.#outputs('row');
-    if (outputs.length === 0) return;
-    for (const row of rows) {
-      const width = code.form.along === 'rows' ? row.width : 1;
-      const results = outputs.map(({ node, output }) => ({
-        output,
-        raw: code.operands.encode(output, code.wide(node, row, width)),
-      }));
-      const store = (): void => {
-        for (const { output, raw } of results) code.operands.storeRaw(output, row, raw);
-      };
-      if (works === undefined) store();
-      else code.k.when(works, store);
-    }
-  }
-
-  #outputs(level: 'row' | 'element'): readonly { readonly node: number; readonly output: number }[] {
-    return this.#code.kernel.outputs.flatMap((output, index) =>
-      output.level === level ? [{ node: output.node, output: index }] : [],
-    );
   }
 
   /** Components of an element's value: neighbours in the row, or neighbouring rows. */

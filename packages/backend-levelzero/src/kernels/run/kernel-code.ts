@@ -42,6 +42,9 @@ export interface ElementScope extends NodeScope {
 
 export type Scope = RowScope | ElementScope;
 
+/** A condition; undefined where it always holds. */
+export type Condition = Value | undefined;
+
 /** The coordinates of the point with this number, row-major; the first axis takes what is left. */
 export function coordinatesOf(k: FunctionBuilder, number: Value, sizes: readonly Value[]): readonly Value[] {
   const coordinates: Value[] = [];
@@ -119,6 +122,28 @@ export class KernelCode {
     const made = scope.splats.get(index) ?? this.splat(value, width);
     scope.splats.set(index, made);
     return made;
+  }
+
+  /** Stores outputs where all conditions hold; all are computed before any is stored, as an output may be an input. */
+  store(outputs: readonly number[], scope: Scope, ...conditions: readonly Condition[]): void {
+    const raws = outputs.map((output) => {
+      const { node } = this.kernel.outputs[output] as Kernel['outputs'][number];
+      return this.operands.encode(output, this.wide(node, scope, scope.width));
+    });
+    this.when(conditions, () => {
+      outputs.forEach((output, at) => this.operands.storeRaw(output, scope, raws[at] as Value));
+    });
+  }
+
+  /** Does something where all conditions hold. */
+  when(conditions: readonly Condition[], body: () => void): void {
+    const known = conditions.filter((condition) => condition !== undefined);
+    if (known.length === 0) body();
+    else
+      this.k.when(
+        known.reduce((a, b) => this.k.and(a, b)),
+        body,
+      );
   }
 
   /** A scalar in each component. */

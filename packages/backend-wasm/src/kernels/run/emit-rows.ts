@@ -1,4 +1,4 @@
-import { foldsOf, type PhaseFold, vectorAxis } from '@concord/kernel';
+import { foldsOf, outputsOf, type PhaseFold, vectorAxis } from '@concord/kernel';
 import { i32, i32x4, type Local, select, type Value, v128 } from '../../encoder/index.ts';
 import type { Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import { type Cursor, type ItemRange, LANES } from './cursor.ts';
@@ -140,11 +140,9 @@ class RowCode {
   #store(units: number, part: Part | undefined): void {
     const { form, body } = this.#cursor;
     const { outputs } = form.kernel;
-    const of = (level: 'row' | 'element'): number[] =>
-      outputs.flatMap((output, index) => (output.level === level ? [index] : []));
     const nodesOf = (list: readonly number[]): number[] =>
       list.map((output) => (outputs[output] as { node: number }).node);
-    const [rows, elements] = [of('row'), of('element')];
+    const [rows, elements] = [outputsOf(form.kernel, 'row'), outputsOf(form.kernel, 'element')];
     this.#code.compute([...nodesOf(elements), ...nodesOf(rows)], 1, units);
     if (elements.length > 0) {
       const roots = nodesOf(elements);

@@ -1,5 +1,5 @@
 import type { CheckedRun } from '@concord/backend-core/kernel';
-import type { RunAxes } from '@concord/kernel';
+import { outputsOf, type RunAxes } from '@concord/kernel';
 import { LANES } from './cursor.ts';
 import { names, ONE_LINE, type RunForm } from './form.ts';
 import { unitsOf } from './node-cost.ts';
@@ -29,7 +29,7 @@ export const WIDE = 64;
 /** The command that stores the outputs of a level; undefined where there are none. */
 export function formMap(geometry: CheckedRun, axes: RunAxes, level: 'row' | 'element'): FormedCommand | undefined {
   const { kernel } = geometry;
-  const stores = kernel.outputs.flatMap((output, index) => (output.level === level ? [index] : []));
+  const stores = outputsOf(kernel, level);
   const given = mapAxes(axes, level);
   const points = given.sizes.reduce((product, size) => product * size, 1);
   if (stores.length === 0 || points === 0) return undefined;

@@ -1,11 +1,11 @@
 import type { Kernel as KernelGraph } from '@concord/backend-core/kernel';
-import { foldAt, foldsOf, type PhaseFold, phasesOf } from '@concord/kernel';
+import { foldAt, foldsOf, outputsOf, type PhaseFold, phasesOf } from '@concord/kernel';
 import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
 import { WgslBlock, type WgslValue, widened } from '../arithmetic/wgsl-block.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
 import { coordinateAt, GraphScope, type PointSource, storedBits } from '../run/graph-scope.ts';
-import { accessFunctions, addressOf, loadAt, type RawValue, storeAt } from '../run/operand-code.ts';
-import { paramUniforms, sizeName, storageOf, uniformsOf } from '../run/run-spec.ts';
+import { accessFunctions, addressOf, divided, loadAt, type RawValue, storeAt } from '../run/operand-code.ts';
+import { paramUniforms, storageOf, uniformsOf } from '../run/run-spec.ts';
 import {
   foldVariables,
   mean,
@@ -155,7 +155,7 @@ class RowsCode {
     block.add('let row = min(row_number, u.rows - 1u);');
     block.add('let is_row = row_number < u.rows;');
     this.#rowCoordinates.push(
-      ...divide(
+      ...divided(
         block,
         'row',
         Array.from({ length: rowRank }, (_, axis) => axis),
@@ -200,7 +200,7 @@ class RowsCode {
     const axes = Array.from({ length: foldedRank }, (_, axis) => rowRank + axis);
     const coordinates = [
       ...Array.from({ length: rowRank }, (): string | undefined => undefined),
-      ...divide(block, at, axes),
+      ...divided(block, at, axes),
     ];
     const scope = new GraphScope(this.#spec, block, this.#sourceAt(block, coordinates), this.#row);
     return { scope, coordinates, inside };
@@ -307,10 +307,9 @@ class RowsCode {
   }
 
   #storeElements(kept: readonly Step[] | undefined): void {
-    const { kernel } = this.#spec;
-    if (kernel.outputs.every(({ level }) => level === 'row')) return;
+    const outputs = outputsOf(this.#spec.kernel, 'element');
+    if (outputs.length === 0) return;
     const store = (block: WgslBlock, { scope, coordinates, inside }: Step): void => {
-      const outputs = kernel.outputs.flatMap(({ level }, output) => (level === 'element' ? [output] : []));
       const raws = outputs.map((output) => storedBits(this.#spec, output, scope, 'lane'));
       const stores = block.inner();
       for (const [index, raw] of raws.entries()) this.#store(stores, outputs[index] as number, raw, coordinates);
@@ -322,7 +321,7 @@ class RowsCode {
 
   #storeRows(): void {
     const { kernel, stage } = this.#spec;
-    const outputs = kernel.outputs.flatMap(({ level }, output) => (level === 'row' ? [output] : []));
+    const outputs = outputsOf(kernel, 'row');
     if (outputs.length === 0) return;
     const block = this.#block;
     const raws = outputs.map((output) => storedBits(this.#spec, output, this.#row, 'lane'));
@@ -336,16 +335,4 @@ class RowsCode {
     const index = this.#spec.kernel.inputs.length + output;
     storeAt(block, this.#spec, output, coordinates, raw, { width: this.#widthOf(index), base: this.#bases[index] });
   }
-}
-
-/** Coordinates of a number along axes, the last of which goes fastest. */
-function divide(block: WgslBlock, number: string, axes: readonly number[]): string[] {
-  const coordinates: string[] = [];
-  let rest = number;
-  for (const axis of axes.slice(1).reverse()) {
-    const quotient = block.define(`${rest} / u.${sizeName(axis)}`);
-    coordinates.unshift(block.define(`${rest} - ${quotient} * u.${sizeName(axis)}`));
-    rest = quotient;
-  }
-  return [rest, ...coordinates];
 }
