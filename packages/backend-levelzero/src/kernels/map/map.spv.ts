@@ -57,8 +57,7 @@ type Point = (line: readonly Value[], place: Value, width: Width) => void;
 
 /** Coordinates of a line: all but the last one. */
 function lineOf(code: KernelCode, number: Value): readonly Value[] {
-  const outer = Array.from({ length: axisCount(code.form) - 1 }, (_, axis) => code.arg(names.size(axis)));
-  return coordinatesOf(code.k, number, outer);
+  return coordinatesOf(code.k, number, code.sizes(0, axisCount(code.form) - 1));
 }
 
 function lengthOf(code: KernelCode): Value {

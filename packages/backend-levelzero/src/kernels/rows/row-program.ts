@@ -1,4 +1,4 @@
-import { type FoldSource, foldsOf, FoldStates, names, outputsOf } from '@concord/kernel';
+import { type FoldSource, foldsOf, FoldStates, outputsOf } from '@concord/kernel';
 import type { Value } from '@concord/spirv-builder';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import type { Condition, KernelCode, RowScope } from '../run/kernel-code.ts';
@@ -79,10 +79,8 @@ export class RowProgram {
 
   /** Row-major places in the folded axes. */
   #position({ coordinates }: Place, width: Width): Value {
-    const { k, form } = this.#code;
-    const linear = coordinates.reduce((sum, coordinate, axis) =>
-      k.add(k.mul(sum, this.#code.arg(names.size(form.rowRank + axis))), coordinate),
-    );
+    const { form } = this.#code;
+    const linear = this.#code.numberOf(coordinates, form.rowRank);
     if (form.along === 'folded') return this.#code.position(linear, width);
     return this.#code.splat(this.#code.position(linear, 1), width);
   }

@@ -79,7 +79,7 @@ interface Item {
 
 function itemAt(code: KernelCode, item: Value, isParted: boolean): Item {
   const { k, form } = code;
-  const sizes = Array.from({ length: form.rowRank }, (_, axis) => code.arg(names.size(axis)));
+  const sizes = code.sizes(0, form.rowRank);
   let left = item;
   const take = (count: Value): Value => {
     const quotient = k.udiv(left, count);

@@ -101,6 +101,17 @@ export class KernelCode {
     return this.args[name] as Value;
   }
 
+  /** Sizes of so many axes from one on. */
+  sizes(first: number, count: number): readonly Value[] {
+    return Array.from({ length: count }, (_, axis) => this.arg(names.size(first + axis)));
+  }
+
+  /** The row-major number of a point of the axes from one on. */
+  numberOf(coordinates: readonly Value[], first: number): Value {
+    const sizes = this.sizes(first, coordinates.length);
+    return coordinates.reduce((sum, own, axis) => this.k.add(this.k.mul(sum, sizes[axis] as Value), own));
+  }
+
   /** A row, or neighbours. Places of its operands are computed here, and may be used in loops and branches after. */
   row(coordinates: readonly Value[], width: Width): RowScope {
     const offsets = this.operands.rowOffsets(coordinates);

@@ -1,4 +1,3 @@
-import { names } from '@concord/kernel';
 import type { Value } from '@concord/spirv-builder';
 import type { ParameterType } from '../kernel.ts';
 import type { KernelCode, RowScope } from '../run/kernel-code.ts';
@@ -34,9 +33,7 @@ export function stageParameters(index: 'u32' | 'u64', { phase, of }: Stage): Rea
  */
 function placeOf(code: KernelCode, row: RowScope, value: number, part: Value, parts: Value): Value {
   const { k } = code;
-  const number = row.coordinates.reduce((sum, coordinate, axis) =>
-    k.add(k.mul(sum, code.arg(names.size(axis))), coordinate),
-  );
+  const number = code.numberOf(row.coordinates, 0);
   const block = k.add(k.mul(parts, k.constant(parts.type, value)), part);
   return k.add(k.mul(block, code.arg('rows')), number);
 }

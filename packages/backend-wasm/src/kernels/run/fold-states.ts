@@ -1,7 +1,8 @@
 import { type Folding, type FoldSource, FoldStates, type PhaseFold } from '@concord/kernel';
 import { f32x4, f64x2, i8x16, type Local, type Value, v128 } from '../../encoder/index.ts';
 import type { Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
-import { type Cursor, LANES } from './cursor.ts';
+import { wordsOfShuffle } from '../common/words-of-shuffle.ts';
+import type { Cursor } from './cursor.ts';
 import { names } from './form.ts';
 
 const NAN = 0x7fc0_0000;
@@ -119,7 +120,7 @@ export class FoldState {
     if (this.#totals.length === 0) return this.#units;
     this.flush();
     return this.#totals.map(([lower, upper]) => [
-      body.let(i8x16.shuffle(f64x2.demoteZero(lower), f64x2.demoteZero(upper), bytesOf([0, 1, 4, 5]))),
+      body.let(i8x16.shuffle(f64x2.demoteZero(lower), f64x2.demoteZero(upper), wordsOfShuffle(0, 1, 4, 5))),
     ]);
   }
 
@@ -142,11 +143,7 @@ function pairs(vector: Value<'v128'>): Value<'v128'> {
 }
 
 function lanesOf(vector: Value<'v128'>, lanes: readonly number[]): Value<'v128'> {
-  return i8x16.shuffle(vector, vector, bytesOf(lanes));
-}
-
-function bytesOf(lanes: readonly number[]): readonly number[] {
-  return lanes.flatMap((lane) => Array.from({ length: LANES }, (_, byte) => lane * 4 + byte));
+  return i8x16.shuffle(vector, vector, wordsOfShuffle(...lanes));
 }
 
 /** Bytes of a part of a state in memory. */
