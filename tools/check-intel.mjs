@@ -3,10 +3,10 @@
 // backend with Intel's compiler, for each of its products, and compares the results with the committed table.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildKernels } from '../packages/backend-levelzero/test/support/intel-kernels.mjs';
 import { INTEL_TRAITS } from '../packages/backend-levelzero/test/support/intel-traits.mjs';
+import { allKernels } from '../packages/backend-levelzero/test/support/run-samples.mjs';
 import { describeKernel } from '../software-devices/intel-driver/lib/describe-kernel.mjs';
 import { productNames, products } from '../software-devices/intel-driver/lib/products.mjs';
 import { setUp } from '../software-devices/intel-driver/setup.mjs';
@@ -25,11 +25,6 @@ const JOBS = 2;
 
 /** Products with their own code. */
 const COMPILED = productNames.filter((name) => products[name].code === name);
-
-/** @type {{ allKernels: typeof import('../packages/backend-levelzero/src/kernels/families.ts').allKernels }} */
-const { allKernels } = await import(
-  pathToFileURL(join(root, 'packages/backend-levelzero/dist/kernels/families.js')).href
-);
 
 await runMain(async () => {
   const { values: options } = parseArgs({

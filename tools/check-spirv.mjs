@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { allKernels, SAMPLES } from '../packages/backend-levelzero/test/support/run-samples.mjs';
 import { drawCase, MAX_WORK, seeded } from './lib/draw-cases.mjs';
 import { root } from './lib/paths.mjs';
 import { softwareLevelZero } from './lib/software-devices.mjs';
@@ -50,8 +51,6 @@ Object.assign(process.env, softwareLevelZero({ isWanted: true }));
 const { LevelZeroBackend } = await built('backend-levelzero/dist/index.js');
 const { LevelZeroClient } = await built('backend-levelzero/dist/device/level-zero-client.js');
 const { CommandStream } = await built('backend-levelzero/dist/device/command-stream.js');
-const { allKernels } = await built('backend-levelzero/dist/kernels/families.js');
-const { SAMPLES } = await built('backend-levelzero/dist/kernels/run/sample-calls.js');
 const { BYTES_OF } = await built('backend-core/dist/implement/index.js');
 const { runConformance } = await built('conformance/dist/index.js');
 

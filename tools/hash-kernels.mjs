@@ -5,13 +5,14 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { INTEL_TRAITS } from '../packages/backend-levelzero/test/support/intel-traits.mjs';
+import { allKernels } from '../packages/backend-levelzero/test/support/run-samples.mjs';
 import { root } from './lib/paths.mjs';
 
 const built = (/** @type {string} */ path) => import(pathToFileURL(join(root, 'packages', path)).href);
 const { BaseBackend } = await built('backend-core/dist/implement/index.js');
 const { runCase, selectCases } = await built('conformance/dist/index.js');
 const wgsl = await built('backend-webgpu/dist/kernels/families.js');
-const spirv = await built('backend-levelzero/dist/kernels/families.js');
+const spirv = { ...(await built('backend-levelzero/dist/kernels/families.js')), allKernels };
 const { planCall } = await built('variants/dist/index.js');
 const { allKernels: wasmKernels } = await built('backend-wasm/dist/kernels/all-kernels.js');
 const { DEFAULT_TRAITS } = await built('backend-webgpu/dist/kernels/recorder.js');

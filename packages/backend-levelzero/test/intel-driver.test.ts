@@ -7,10 +7,10 @@ import { describe, expect, it } from 'vitest';
 import { readyDriver } from '../../../software-devices/intel-driver/lib/cache.mjs';
 import { unobtainable } from '../../../software-devices/intel-driver/lib/make.mjs';
 import { type Product, productNames } from '../../../software-devices/intel-driver/lib/products.mjs';
-import { allKernels } from '../src/kernels/families.ts';
 import { runProgram } from './support/in-process.ts';
 import { buildKernels, withIntelDriver } from './support/intel-kernels.mjs';
 import { INTEL_TRAITS } from './support/intel-traits.mjs';
+import { allKernels } from './support/run-samples.mjs';
 
 /** From an empty cache, beside other tests. */
 const MINUTES = 4;

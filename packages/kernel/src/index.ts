@@ -1,13 +1,17 @@
 export type { Arithmetic, IntegerType } from './arithmetic/arithmetic.ts';
 export { evaluateRun, type HostRun } from './evaluate/evaluate-run.ts';
 export { arithmeticNode, costOf } from './functions/arithmetic-node.ts';
-export { type Folding, foldingOf, type MeanFactors, meanScale } from './functions/folds.ts';
-export { type Leaves, NodeLowering } from './functions/node-lowering.ts';
+export { type Folding, foldingOf, type FoldSource, meanScale } from './functions/folds.ts';
+export { log, log2 } from './functions/log.ts';
+export { pow } from './functions/pow.ts';
 export { random } from './functions/random.ts';
 export { tanh } from './functions/logistic.ts';
 export { Terms } from './functions/terms.ts';
-export { fromBf16, fromF16, toBf16, toF16 } from './functions/storage.ts';
+export { fromBf16, fromF16, nanBits, toBf16, toF16 } from './functions/storage.ts';
 export { type Access, accessOf, type AccessQuestion } from './schedule/access.ts';
+export { missingNodes } from './program/missing-nodes.ts';
+export { type Leaves, NodeLowering } from './program/node-lowering.ts';
+export { FoldStates, type States } from './program/fold-states.ts';
 export {
   axesOfNodes,
   canContract,
@@ -16,11 +20,21 @@ export {
   hasNode,
   names,
   numberOf,
+  outputsOf,
   placeOf,
   type ProgramForm,
   vectorAxis,
 } from './program/form.ts';
 export { type Axes, coalesce, padAxes, padAxesTo, permuteAxes } from './schedule/coalesce.ts';
-export { foldAt, foldsOf, hasMean, type PhaseFold, type Phases, phasesOf, stateLength } from './schedule/phases.ts';
+export {
+  foldAt,
+  foldsOf,
+  hasMean,
+  hasPlaces,
+  type PhaseFold,
+  type Phases,
+  phasesOf,
+  stateLength,
+} from './schedule/phases.ts';
 export { type RowClass, rowClasses, type RowQuestion } from './schedule/row-class.ts';
 export { axisOf, joinAxes, type JoinedAxes, type RunAxes, runAxes } from './schedule/run-axes.ts';

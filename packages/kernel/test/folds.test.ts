@@ -9,16 +9,16 @@ const a = floatArithmetic();
 function fold(op: FoldOp, type: ValueType, elements: readonly number[], isReversed = false): number {
   const folding = foldingOf(op, type);
   const { scale, divisor } = meanScale(elements.length);
-  const mean = { scale: Math.fround(scale), divisor: Math.fround(divisor) };
+  const mean = () => ({ scale: Math.fround(scale), divisor: Math.fround(divisor) });
   const part = (from: number, to: number): readonly number[] => {
     if (from === to) return folding.identity.map((bits, i) => a.constant(folding.state[i] as 'u32', bits));
-    if (to - from === 1) return folding.lift(a, elements[from] as number, from, mean);
+    if (to - from === 1) return folding.lift(a, elements[from] as number, { position: () => from, mean });
     const middle = (from + to) >> 1;
     const halves = [part(from, middle), part(middle, to)] as const;
     return isReversed ? folding.combine(a, halves[1], halves[0]) : folding.combine(a, halves[0], halves[1]);
   };
   // The identity changes nothing, wherever it comes in.
-  return folding.finish(a, folding.combine(a, part(0, elements.length), part(0, 0)), mean);
+  return folding.finish(a, folding.combine(a, part(0, elements.length), part(0, 0)), { mean });
 }
 
 const both = (op: FoldOp, type: ValueType, elements: readonly number[]): number => {

@@ -1,7 +1,7 @@
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
 import { describe, expect, it } from 'vitest';
 import type { Arithmetic } from '../src/arithmetic/arithmetic.ts';
-import { type Leaves, NodeLowering } from '../src/functions/node-lowering.ts';
+import { type Leaves, NodeLowering } from '../src/program/node-lowering.ts';
 import { floatArithmetic } from './support/float-arithmetic.ts';
 
 /** An expression: its text, and what it would compute. */
@@ -18,7 +18,7 @@ const leaves: Leaves<string> = {
   parameter: ({ name }) => name,
   input: ({ name }) => name,
   axis: ({ kind, axis }) => `${kind}${axis}`,
-  gather: ({ name }, outside, indices) => `${name}[${indices.join()}|${outside}]`,
+  gather: ({ name }, _, outside, indices) => `${name}[${indices.join()}|${outside}]`,
   fold: ({ op }, index) => `${op}${index}`,
 };
 

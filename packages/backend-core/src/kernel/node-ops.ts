@@ -8,151 +8,95 @@ export interface NodeOpRule {
   readonly result: ValueType | 'same';
 }
 
-const F32 = ['f32'] as const;
-const INTEGERS = ['i32', 'u32'] as const;
-const NUMBERS = ['f32', 'i32', 'u32'] as const;
-const BITS = ['i32', 'u32', 'bool'] as const;
-const ALL = ['f32', 'i32', 'u32', 'bool'] as const;
+/** The number of operands, their types, and the result's where it is not theirs. */
+type Rule = readonly [operands: number, types: string, result?: ValueType];
 
-const unary = (types: readonly ValueType[], result: ValueType | 'same' = 'same'): NodeOpRule => ({
-  operands: 1,
-  types,
-  result,
-});
-const binary = (types: readonly ValueType[], result: ValueType | 'same' = 'same'): NodeOpRule => ({
-  operands: 2,
-  types,
-  result,
-});
+const NODE_RULES = {
+  add: [2, 'f32 i32 u32'],
+  sub: [2, 'f32 i32 u32'],
+  mul: [2, 'f32 i32 u32'],
+  div: [2, 'f32 i32 u32'],
+  rem: [2, 'i32 u32'],
+  min: [2, 'f32 i32 u32'],
+  max: [2, 'f32 i32 u32'],
+  pow: [2, 'f32'],
+  atan2: [2, 'f32'],
+  and: [2, 'i32 u32 bool'],
+  or: [2, 'i32 u32 bool'],
+  xor: [2, 'i32 u32 bool'],
+  shl: [2, 'i32 u32'],
+  shr: [2, 'i32 u32'],
+  eq: [2, 'f32 i32 u32 bool', 'bool'],
+  ne: [2, 'f32 i32 u32 bool', 'bool'],
+  lt: [2, 'f32 i32 u32', 'bool'],
+  le: [2, 'f32 i32 u32', 'bool'],
+  gt: [2, 'f32 i32 u32', 'bool'],
+  ge: [2, 'f32 i32 u32', 'bool'],
+  neg: [1, 'f32 i32 u32'],
+  abs: [1, 'f32 i32 u32'],
+  not: [1, 'i32 u32 bool'],
+  sqrt: [1, 'f32'],
+  rsqrt: [1, 'f32'],
+  exp: [1, 'f32'],
+  exp2: [1, 'f32'],
+  expm1: [1, 'f32'],
+  log: [1, 'f32'],
+  log2: [1, 'f32'],
+  log1p: [1, 'f32'],
+  sin: [1, 'f32'],
+  cos: [1, 'f32'],
+  tanh: [1, 'f32'],
+  sigmoid: [1, 'f32'],
+  silu: [1, 'f32'],
+  gelu: [1, 'f32'],
+  geluTanh: [1, 'f32'],
+  erf: [1, 'f32'],
+  floor: [1, 'f32'],
+  ceil: [1, 'f32'],
+  round: [1, 'f32'],
+  trunc: [1, 'f32'],
+  sign: [1, 'f32'],
+  isNan: [1, 'f32', 'bool'],
+  isFinite: [1, 'f32', 'bool'],
+  toF32: [1, 'i32 u32 bool', 'f32'],
+  toI32: [1, 'f32 u32', 'i32'],
+  toU32: [1, 'f32 i32', 'u32'],
+  bitcastF32: [1, 'i32 u32', 'f32'],
+  bitcastI32: [1, 'f32 u32', 'i32'],
+  bitcastU32: [1, 'f32 i32', 'u32'],
+  select: [3, 'f32 i32 u32 bool'],
+  random: [3, 'u32', 'u32'],
+} as const;
 
 /** A function of values, point by point. */
-export type NodeOp =
-  | 'add'
-  | 'sub'
-  | 'mul'
-  | 'div'
-  | 'rem'
-  | 'min'
-  | 'max'
-  | 'pow'
-  | 'atan2'
-  | 'and'
-  | 'or'
-  | 'xor'
-  | 'shl'
-  | 'shr'
-  | 'eq'
-  | 'ne'
-  | 'lt'
-  | 'le'
-  | 'gt'
-  | 'ge'
-  | 'neg'
-  | 'abs'
-  | 'not'
-  | 'sqrt'
-  | 'rsqrt'
-  | 'exp'
-  | 'exp2'
-  | 'expm1'
-  | 'log'
-  | 'log2'
-  | 'log1p'
-  | 'sin'
-  | 'cos'
-  | 'tanh'
-  | 'sigmoid'
-  | 'silu'
-  | 'gelu'
-  | 'geluTanh'
-  | 'erf'
-  | 'floor'
-  | 'ceil'
-  | 'round'
-  | 'trunc'
-  | 'sign'
-  | 'isNan'
-  | 'isFinite'
-  | 'toF32'
-  | 'toI32'
-  | 'toU32'
-  | 'bitcastF32'
-  | 'bitcastI32'
-  | 'bitcastU32'
-  | 'select'
-  | 'random';
+export type NodeOp = keyof typeof NODE_RULES;
 
 /** The rule of each {@link NodeOp}. */
-export const NODE_OPS: Readonly<Record<NodeOp, NodeOpRule>> = {
-  add: binary(NUMBERS),
-  sub: binary(NUMBERS),
-  mul: binary(NUMBERS),
-  div: binary(NUMBERS),
-  rem: binary(INTEGERS),
-  min: binary(NUMBERS),
-  max: binary(NUMBERS),
-  pow: binary(F32),
-  atan2: binary(F32),
-  and: binary(BITS),
-  or: binary(BITS),
-  xor: binary(BITS),
-  shl: binary(INTEGERS),
-  shr: binary(INTEGERS),
-  eq: binary(ALL, 'bool'),
-  ne: binary(ALL, 'bool'),
-  lt: binary(NUMBERS, 'bool'),
-  le: binary(NUMBERS, 'bool'),
-  gt: binary(NUMBERS, 'bool'),
-  ge: binary(NUMBERS, 'bool'),
-  neg: unary(NUMBERS),
-  abs: unary(NUMBERS),
-  not: unary(BITS),
-  sqrt: unary(F32),
-  rsqrt: unary(F32),
-  exp: unary(F32),
-  exp2: unary(F32),
-  expm1: unary(F32),
-  log: unary(F32),
-  log2: unary(F32),
-  log1p: unary(F32),
-  sin: unary(F32),
-  cos: unary(F32),
-  tanh: unary(F32),
-  sigmoid: unary(F32),
-  silu: unary(F32),
-  gelu: unary(F32),
-  geluTanh: unary(F32),
-  erf: unary(F32),
-  floor: unary(F32),
-  ceil: unary(F32),
-  round: unary(F32),
-  trunc: unary(F32),
-  sign: unary(F32),
-  isNan: unary(F32, 'bool'),
-  isFinite: unary(F32, 'bool'),
-  toF32: unary(['i32', 'u32', 'bool'], 'f32'),
-  toI32: unary(['f32', 'u32'], 'i32'),
-  toU32: unary(['f32', 'i32'], 'u32'),
-  bitcastF32: unary(INTEGERS, 'f32'),
-  bitcastI32: unary(['f32', 'u32'], 'i32'),
-  bitcastU32: unary(['f32', 'i32'], 'u32'),
-  select: { operands: 3, types: ALL, result: 'same' },
-  random: { operands: 3, types: ['u32'], result: 'u32' },
-};
+export const NODE_OPS: Readonly<Record<NodeOp, NodeOpRule>> = rulesOf(NODE_RULES);
+
+const FOLD_RULES = {
+  sum: [1, 'f32 i32 u32'],
+  product: [1, 'f32 i32 u32'],
+  max: [1, 'f32 i32 u32'],
+  min: [1, 'f32 i32 u32'],
+  mean: [1, 'f32'],
+  any: [1, 'bool'],
+  all: [1, 'bool'],
+  count: [1, 'bool', 'u32'],
+  argmax: [1, 'f32 i32 u32', 'u32'],
+  argmin: [1, 'f32 i32 u32', 'u32'],
+} as const;
 
 /** A fold over the folded axes. `argmax` and `argmin` give the row-major place in them. */
-export type FoldOp = 'sum' | 'product' | 'max' | 'min' | 'mean' | 'any' | 'all' | 'count' | 'argmax' | 'argmin';
+export type FoldOp = keyof typeof FOLD_RULES;
 
 /** The operand and result types of each {@link FoldOp}. */
-export const FOLD_OPS: Readonly<Record<FoldOp, NodeOpRule>> = {
-  sum: unary(NUMBERS),
-  product: unary(NUMBERS),
-  max: unary(NUMBERS),
-  min: unary(NUMBERS),
-  mean: unary(F32),
-  any: unary(['bool']),
-  all: unary(['bool']),
-  count: unary(['bool'], 'u32'),
-  argmax: unary(NUMBERS, 'u32'),
-  argmin: unary(NUMBERS, 'u32'),
-};
+export const FOLD_OPS: Readonly<Record<FoldOp, NodeOpRule>> = rulesOf(FOLD_RULES);
+
+function rulesOf<Op extends string>(rules: Readonly<Record<Op, Rule>>): Record<Op, NodeOpRule> {
+  const ruleOf = ([operands, types, result]: Rule): NodeOpRule => {
+    return { operands, types: types.split(' ') as ValueType[], result: result ?? 'same' };
+  };
+  const entries = Object.entries<Rule>(rules).map(([op, rule]) => [op, ruleOf(rule)]);
+  return Object.fromEntries(entries) as Record<Op, NodeOpRule>;
+}

@@ -8,7 +8,6 @@ import type { Kernel } from './kernel.ts';
 import { VARIANT_IDS as MAP_IDS } from './map/plan.ts';
 import type { DeviceMemory, DeviceTraits, Recorder } from './recorder.ts';
 import { VARIANT_IDS as ROWS_IDS } from './rows/variant.ts';
-import { allKernels as runKernels } from './run/all-kernels.ts';
 import { planRun } from './run/plan.ts';
 import { topKFamily } from './top-k/plan.ts';
 
@@ -22,7 +21,7 @@ export const FAMILIES: Families<DeviceMemory, Recorder, Kernel> = {
     kernel: 'run',
     dtypes: DTYPES,
     plan: ({ geometry, inputs, outputs }, recorder) => planRun({ geometry, spans: [...inputs, ...outputs] }, recorder),
-    tables: [{ ids: [...MAP_IDS, ...ROWS_IDS], kernelsFor: runKernels }],
+    tables: [{ ids: [...MAP_IDS, ...ROWS_IDS], kernelsFor: () => [] }],
   },
 };
 
@@ -30,8 +29,8 @@ export const FAMILIES: Families<DeviceMemory, Recorder, Kernel> = {
 export const levelZeroVariants: VariantSet = { backend: 'level-zero', version: VERSION, ids: idsOf(FAMILIES) };
 
 /**
- * Every kernel that can run on such a device: every variant of every family, with every set of parameters; of `run`, which
- * has as many as there are graphs, those of representative calls.
+ * Every kernel that can run on such a device: every variant of every family, with every set of parameters. Not those of
+ * `run`, which has as many as there are graphs.
  */
 export function allKernels(traits: DeviceTraits): readonly Kernel[] {
   return kernelsFor(FAMILIES, traits);

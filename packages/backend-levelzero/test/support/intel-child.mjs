@@ -4,12 +4,12 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { allKernels } from './run-samples.mjs';
 
 /** @typedef {{ names: readonly string[], folder: string }} Request `folder`: where binaries go */
 
 const built = new URL('../../dist/', import.meta.url);
 const { LevelZeroClient } = await import(new URL('device/level-zero-client.js', built).href);
-const { allKernels } = await import(new URL('kernels/families.js', built).href);
 
 const BYTES = 2 ** 20;
 

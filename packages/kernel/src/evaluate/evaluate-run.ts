@@ -7,6 +7,7 @@ import {
   type RunLayout,
   type ValueType,
 } from '@concord/backend-core/kernel';
+import { outputsOf } from '../program/form.ts';
 import { phasesOf } from '../schedule/phases.ts';
 import { type Fold, foldOf, type Totals } from './folds.ts';
 import { type Elements, elementsOf, load, reader, store } from './memory.ts';
@@ -85,8 +86,7 @@ class Evaluation {
       this.#forget('element');
       const { folds } = phasesOf(this.#geometry.kernel);
       for (const phase of folds) this.#pass(phase);
-      if (this.#geometry.kernel.outputs.some(({ level }) => level === 'element'))
-        this.#eachTile(() => this.#store('element'));
+      if (outputsOf(this.#geometry.kernel, 'element').length > 0) this.#eachTile(() => this.#store('element'));
       this.#store('row');
     }
   }

@@ -4,10 +4,12 @@ import { divide } from './divide.ts';
 import { orderedBits } from './order.ts';
 import { BITS, Terms, bitsOfFloat } from './terms.ts';
 
-/** The further values of a `mean` of n elements: values of the call, made of {@link meanScale}. */
-export interface MeanFactors<V> {
-  readonly scale: V;
-  readonly divisor: V;
+/** Values that some folds need besides elements. Each is asked for where it is wanted. */
+export interface FoldSource<V> {
+  /** Row-major place of the element in the folded axes, a u32: of `argmax` and `argmin`. */
+  position(): V;
+  /** Values of the call, made of {@link meanScale}: of a `mean`. */
+  mean(): { readonly scale: V; readonly divisor: V };
 }
 
 /**
@@ -21,15 +23,12 @@ export interface Folding {
   readonly identity: readonly number[];
   /**
    * The state of one element. A float32 element that was computed has to be `opaque` (as `NodeLowering.folded` gives it).
-   *
-   * @param position - a u32: its row-major place in the folded axes, which only `argmax` and `argmin` look at
-   * @param mean - for `mean` only
    */
-  lift<V>(a: Arithmetic<V>, element: V, position: V, mean?: MeanFactors<V>): readonly V[];
+  lift<V>(a: Arithmetic<V>, element: V, source: FoldSource<V>): readonly V[];
   /** The state of all that two states stand for. */
   combine<V>(a: Arithmetic<V>, x: readonly V[], y: readonly V[]): readonly V[];
   /** The fold's result. */
-  finish<V>(a: Arithmetic<V>, state: readonly V[], mean?: MeanFactors<V>): V;
+  finish<V>(a: Arithmetic<V>, state: readonly V[], source: Pick<FoldSource<V>, 'mean'>): V;
 }
 
 /** The smallest and the largest value of integers, as bits. */
@@ -91,19 +90,14 @@ function plain(type: NumberType, identity: number, combine: Combine): Folding {
 /** Of x * s + y * s compilers make (x + y) * s, which overflows: hence the products are opaque. */
 const MEAN: Folding = {
   ...plain('f32', 0, (a, x, y) => a.add('f32', x, y)),
-  lift: (a, element, _, mean) => [a.opaque(a.mul('f32', element, factors(mean).scale))],
-  finish(a, [sum], mean) {
-    const { divisor } = factors(mean);
+  lift: (a, element, source) => [a.opaque(a.mul('f32', element, source.mean().scale))],
+  finish(a, [sum], source) {
+    const { divisor } = source.mean();
     const one = a.constant('f32', BITS.one);
     // A division may be inexact even by 1. The mean of none is 0 / 0.
     return a.select('f32', a.equal('f32', divisor, one), sum as never, divide(a, sum as never, divisor));
   },
 };
-
-function factors<V>(mean: MeanFactors<V> | undefined): MeanFactors<V> {
-  if (mean === undefined) throw new Error('a mean needs its scale and divisor');
-  return mean;
-}
 
 function ofBools(identity: 0 | 1, combine: Combine): Folding {
   return {
@@ -147,7 +141,8 @@ function placeOf(op: 'argmax' | 'argmin', type: NumberType): Folding {
   return {
     state: [keys, 'u32'],
     identity: [LIMITS[keys][0], NOWHERE],
-    lift(a, element, position) {
+    lift(a, element, source) {
+      const position = source.position();
       const inverted = <V>(terms: Arithmetic<V>, key: V): V => (op === 'argmin' ? terms.not(keys, key) : key);
       if (type !== 'f32') return [inverted(a, element), position];
       const k = new Terms(a);

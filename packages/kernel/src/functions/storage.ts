@@ -66,7 +66,7 @@ function roundedDown<V>(k: Terms<V>, value: V, bits: number): V {
 }
 
 /** A NaN with the upper bits of what a float32 NaN carries, which must not be none. */
-function nanBits<V>(k: Terms<V>, magnitude: V, bits: number, infinity: number, quiet: number): V {
+export function nanBits<V>(k: Terms<V>, magnitude: V, bits: number, infinity: number, quiet: number): V {
   const { a } = k;
   const kept = a.shiftRight('u32', k.and(magnitude, BITS.fraction), k.u(bits));
   const payload = k.choose(a.equal('u32', kept, k.u(0)), k.u(quiet), kept);

@@ -52,6 +52,11 @@ export function numberOf(declared: Kernel['inputs'] | Kernel['params'], { name }
   return declared.findIndex((each) => each.name === name);
 }
 
+/** The numbers of the outputs of a level. */
+export function outputsOf({ outputs }: Pick<Kernel, 'outputs'>, level: 'row' | 'element'): readonly number[] {
+  return outputs.flatMap((output, index) => (output.level === level ? [index] : []));
+}
+
 /** A form as text: equal for equal code. */
 export function formKey(form: ProgramForm): string {
   return JSON.stringify({ ...form, kernel: form.kernel.key });

@@ -41,8 +41,6 @@ export interface PhaseFold {
   readonly type: ValueType;
   readonly op: FoldOp;
   readonly folding: Folding;
-  /** Whether it asks for the places of elements. */
-  readonly isPlaced: boolean;
 }
 
 /** The folds of each phase. */
@@ -52,8 +50,7 @@ export function foldsOf(kernel: Kernel): readonly (readonly PhaseFold[])[] {
       const { op, operands } = foldAt(kernel, index);
       const [operand] = operands;
       const type = kernel.nodes[operand]?.type as ValueType;
-      const isPlaced = op === 'argmax' || op === 'argmin';
-      return { index, operand, type, op, folding: foldingOf(op, type), isPlaced };
+      return { index, operand, type, op, folding: foldingOf(op, type) };
     }),
   );
 }
@@ -66,6 +63,11 @@ export function stateLength(folds: readonly Pick<PhaseFold, 'folding'>[]): numbe
 /** Returns whether a kernel has a mean, whose factors its code is given. */
 export function hasMean({ nodes }: Kernel): boolean {
   return nodes.some((node) => node.kind === 'fold' && node.op === 'mean');
+}
+
+/** Returns whether a kernel has a fold that asks for the places of elements. */
+export function hasPlaces({ nodes }: Kernel): boolean {
+  return nodes.some((node) => node.kind === 'fold' && (node.op === 'argmax' || node.op === 'argmin'));
 }
 
 /** The fold node at an index that {@link Phases} gave. */

@@ -1,15 +1,24 @@
-import type { NumberType, ValueType } from '@concord/backend-core/kernel';
+import type { ValueType } from '@concord/backend-core/kernel';
 import type { Arithmetic, IntegerType } from '@concord/kernel';
 import type { FunctionBuilder, Type, Value, VectorCount } from '@concord/spirv-builder';
 
 /** Components of a value: a scalar, or a vector. */
 export type Width = 1 | VectorCount;
 
+/** The components that a value has. */
+export const widthOf = ({ type }: Value): Width => (type.kind === 'vector' ? type.count : 1);
+
 /** The SPIR-V type of a number of values; integers have no sign. */
 export function spirvType(k: FunctionBuilder, type: ValueType, width: Width): Type {
   const scalar = type === 'f32' ? k.types.float(32) : type === 'bool' ? k.types.bool() : k.types.int(32);
   return width === 1 ? scalar : k.types.vector(scalar, width);
 }
+
+const LESS = { f32: 'lt', i32: 'slt', u32: 'ult' } as const;
+const LESS_OR_EQUAL = { f32: 'le', i32: 'sle', u32: 'ule' } as const;
+
+/** A method of {@link Arithmetic}. */
+type Method<Name extends keyof Arithmetic<Value>> = Arithmetic<Value>[Name];
 
 /**
  * The arithmetic of kernels in SPIR-V, on scalars or on vectors of one width. Compilers of OpenCL keep NaN and infinity and
@@ -18,6 +27,39 @@ export function spirvType(k: FunctionBuilder, type: ValueType, width: Width): Ty
 export class SpirvArithmetic implements Arithmetic<Value> {
   readonly #k: FunctionBuilder;
   readonly width: Width;
+
+  readonly add: Method<'add'> = (_, a, b) => this.#k.add(a, b);
+  readonly sub: Method<'sub'> = (_, a, b) => this.#k.sub(a, b);
+  readonly mul: Method<'mul'> = (_, a, b) => this.#k.mul(a, b);
+  readonly mulHigh: Method<'mulHigh'> = (a, b) => this.#k.math('u_mul_hi', a, b);
+  readonly divide: Method<'divide'> = (a, b) => this.#k.div(a, b);
+  readonly quotient: Method<'quotient'> = (type, a, b) => (type === 'i32' ? this.#k.sdiv(a, b) : this.#k.udiv(a, b));
+  readonly remainder: Method<'remainder'> = (type, a, b) => (type === 'i32' ? this.#k.srem(a, b) : this.#k.umod(a, b));
+  readonly neg: Method<'neg'> = (_, a) => this.#k.neg(a);
+  // OpenCL's abs gives an unsigned number: -2^31 stays what it is.
+  readonly abs: Method<'abs'> = (type, a) => this.#k.math(type === 'f32' ? 'fabs' : 's_abs', a);
+  readonly min: Method<'min'> = (type, a, b) => this.#k.select(this.less(type, b, a), b, a);
+  readonly max: Method<'max'> = (type, a, b) => this.#k.select(this.less(type, a, b), b, a);
+  readonly floor: Method<'floor'> = (a) => this.#k.math('floor', a);
+  readonly ceil: Method<'ceil'> = (a) => this.#k.math('ceil', a);
+  readonly trunc: Method<'trunc'> = (a) => this.#k.math('trunc', a);
+  readonly roundEven: Method<'roundEven'> = (a) => this.#k.math('rint', a);
+  readonly sqrt: Method<'sqrt'> = (a) => this.#k.math('sqrt', a);
+  readonly exp: Method<'exp'> = (a) => this.#k.math('exp', a);
+  readonly and: Method<'and'> = (_, a, b) => this.#k.and(a, b);
+  readonly or: Method<'or'> = (_, a, b) => this.#k.or(a, b);
+  readonly xor: Method<'xor'> = (_, a, b) => this.#k.xor(a, b);
+  readonly not: Method<'not'> = (_, a) => this.#k.not(a);
+  readonly shiftLeft: Method<'shiftLeft'> = (_, a, bits) => this.#k.shl(a, bits);
+  readonly shiftRight: Method<'shiftRight'> = (type, a, bits) => this.#k[type === 'i32' ? 'ashr' : 'lshr'](a, bits);
+  readonly equal: Method<'equal'> = (_, a, b) => this.#k.eq(a, b);
+  readonly less: Method<'less'> = (type, a, b) => this.#k[LESS[type]](a, b);
+  readonly lessOrEqual: Method<'lessOrEqual'> = (type, a, b) => this.#k[LESS_OR_EQUAL[type]](a, b);
+  readonly select: Method<'select'> = (_, condition, a, b) => this.#k.select(condition, a, b);
+  /** Without a branch: vectors of the processor's driver would be taken apart for it. */
+  readonly rarely: Method<'rarely'> = (_, condition, value, special) => this.#k.select(condition, special(), value);
+  readonly bitcast: Method<'bitcast'> = (_, to, a) => this.#k.bitcast(a, this.#type(to));
+  readonly opaque: Method<'opaque'> = (a) => a;
 
   constructor(k: FunctionBuilder, width: Width) {
     this.#k = k;
@@ -36,101 +78,6 @@ export class SpirvArithmetic implements Arithmetic<Value> {
       : k.constant(wanted, value);
   }
 
-  add(_: NumberType, a: Value, b: Value): Value {
-    return this.#k.add(a, b);
-  }
-  sub(_: NumberType, a: Value, b: Value): Value {
-    return this.#k.sub(a, b);
-  }
-  mul(_: NumberType, a: Value, b: Value): Value {
-    return this.#k.mul(a, b);
-  }
-  mulHigh(a: Value, b: Value): Value {
-    return this.#k.math('u_mul_hi', a, b);
-  }
-  divide(a: Value, b: Value): Value {
-    return this.#k.div(a, b);
-  }
-  quotient(type: IntegerType, a: Value, b: Value): Value {
-    return type === 'i32' ? this.#k.sdiv(a, b) : this.#k.udiv(a, b);
-  }
-  remainder(type: IntegerType, a: Value, b: Value): Value {
-    return type === 'i32' ? this.#k.srem(a, b) : this.#k.umod(a, b);
-  }
-  neg(_: 'f32' | 'i32', a: Value): Value {
-    return this.#k.neg(a);
-  }
-  abs(type: 'f32' | 'i32', a: Value): Value {
-    const k = this.#k;
-    // OpenCL's abs gives an unsigned number: -2^31 stays what it is.
-    return type === 'f32' ? k.math('fabs', a) : k.math('s_abs', a);
-  }
-  min(type: NumberType, a: Value, b: Value): Value {
-    return this.#k.select(this.less(type, b, a), b, a);
-  }
-  max(type: NumberType, a: Value, b: Value): Value {
-    return this.#k.select(this.less(type, a, b), b, a);
-  }
-  floor(a: Value): Value {
-    return this.#k.math('floor', a);
-  }
-  ceil(a: Value): Value {
-    return this.#k.math('ceil', a);
-  }
-  trunc(a: Value): Value {
-    return this.#k.math('trunc', a);
-  }
-  roundEven(a: Value): Value {
-    return this.#k.math('rint', a);
-  }
-  sqrt(a: Value): Value {
-    return this.#k.math('sqrt', a);
-  }
-  exp(a: Value): Value {
-    return this.#k.math('exp', a);
-  }
-
-  and(_: IntegerType | 'bool', a: Value, b: Value): Value {
-    return this.#k.and(a, b);
-  }
-  or(_: IntegerType | 'bool', a: Value, b: Value): Value {
-    return this.#k.or(a, b);
-  }
-  xor(_: IntegerType | 'bool', a: Value, b: Value): Value {
-    return this.#k.xor(a, b);
-  }
-  not(_: IntegerType | 'bool', a: Value): Value {
-    return this.#k.not(a);
-  }
-  shiftLeft(_: IntegerType, a: Value, bits: Value): Value {
-    return this.#k.shl(a, bits);
-  }
-  shiftRight(type: IntegerType, a: Value, bits: Value): Value {
-    return type === 'i32' ? this.#k.ashr(a, bits) : this.#k.lshr(a, bits);
-  }
-
-  equal(_: NumberType, a: Value, b: Value): Value {
-    return this.#k.eq(a, b);
-  }
-  less(type: NumberType, a: Value, b: Value): Value {
-    const k = this.#k;
-    if (type === 'f32') return k.lt(a, b);
-    return type === 'i32' ? k.slt(a, b) : k.ult(a, b);
-  }
-  lessOrEqual(type: NumberType, a: Value, b: Value): Value {
-    const k = this.#k;
-    if (type === 'f32') return k.le(a, b);
-    return type === 'i32' ? k.sle(a, b) : k.ule(a, b);
-  }
-  select(_: ValueType, condition: Value, a: Value, b: Value): Value {
-    return this.#k.select(condition, a, b);
-  }
-
-  /** Without a branch: vectors of the processor's driver would be taken apart for it. */
-  rarely(_: ValueType, condition: Value, value: Value, special: () => Value): Value {
-    return this.#k.select(condition, special(), value);
-  }
-
   toFloat(from: IntegerType, a: Value): Value {
     const type = this.#type('f32');
     return from === 'i32' ? this.#k.stof(a, type) : this.#k.utof(a, type);
@@ -138,12 +85,6 @@ export class SpirvArithmetic implements Arithmetic<Value> {
   toInteger(to: IntegerType, a: Value): Value {
     const type = this.#type(to);
     return to === 'i32' ? this.#k.ftos(a, type) : this.#k.ftou(a, type);
-  }
-  bitcast(_: NumberType, to: NumberType, a: Value): Value {
-    return this.#k.bitcast(a, this.#type(to));
-  }
-  opaque(a: Value): Value {
-    return a;
   }
 
   #type(type: ValueType): Type {

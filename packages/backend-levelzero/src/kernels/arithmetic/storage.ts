@@ -1,7 +1,7 @@
 import type { DType } from '@concord/backend-core';
 import { fromBf16, fromF16, toBf16, toF16 } from '@concord/kernel';
 import type { FunctionBuilder, PointerType, Type, Value } from '@concord/spirv-builder';
-import { SpirvArithmetic, spirvType, type Width } from './spirv-arithmetic.ts';
+import { SpirvArithmetic, spirvType, type Width, widthOf } from './spirv-arithmetic.ts';
 
 /** The access to memory: its content, and the number of bytes that its address is known to be a multiple of. */
 export interface Storage {
@@ -74,10 +74,6 @@ export function vectorOf(k: FunctionBuilder, pointer: Value, elements: readonly 
   if (elements.length === 1) return first;
   const { pointee } = pointer.type as PointerType;
   return k.vector(k.types.vector(pointee as never, elements.length as never), ...elements);
-}
-
-function widthOf({ type }: Value): Width {
-  return type.kind === 'vector' ? type.count : 1;
 }
 
 function integers(k: FunctionBuilder, bits: 8 | 16, width: Width): Type {

@@ -57,8 +57,7 @@ type Point = (line: readonly Value[], place: Value, width: Width) => void;
 
 /** Coordinates of a line: all but the last one. */
 function lineOf(code: KernelCode, number: Value): readonly Value[] {
-  const outer = Array.from({ length: axisCount(code.form) - 1 }, (_, axis) => code.arg(names.size(axis)));
-  return coordinatesOf(code.k, number, outer);
+  return coordinatesOf(code.k, number, code.sizes(0, axisCount(code.form) - 1));
 }
 
 function lengthOf(code: KernelCode): Value {
@@ -116,13 +115,8 @@ function laneIndex(k: FunctionBuilder, code: KernelCode): Value {
 }
 
 function storePoint(code: KernelCode, coordinates: readonly Value[], width: Width, stores: readonly number[]): void {
-  const { kernel, form, operands } = code;
+  const { kernel, form } = code;
   const row = code.row(coordinates.slice(0, form.rowRank), width);
-  const element = code.element(row, coordinates.slice(form.rowRank), width);
-  const results = stores.map((output) => {
-    const { node, level } = kernel.outputs[output] as (typeof kernel.outputs)[number];
-    const scope = level === 'row' ? row : element;
-    return { output, scope, raw: operands.encode(output, code.wide(node, scope, width)) };
-  });
-  for (const { output, scope, raw } of results) operands.storeRaw(output, scope, raw);
+  const isRow = kernel.outputs[stores[0] as number]?.level === 'row';
+  code.store(stores, isRow ? row : code.element(row, coordinates.slice(form.rowRank), width));
 }

@@ -1,4 +1,5 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
+import { outputsOf } from '@concord/kernel';
 import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import { MIN_RUN, RUNS_PER_THREAD } from '../cpu-work.ts';
@@ -20,7 +21,7 @@ const kernelOf = kernelsByKey(mapKernel);
 export function planMap(call: RunToPlan, axes: PlanAxes, level: 'row' | 'element', recorder: Recorder): void {
   const { traits } = recorder;
   const { kernel, outputs } = call.geometry;
-  const stores = kernel.outputs.flatMap((output, index) => (output.level === level ? [index] : []));
+  const stores = outputsOf(kernel, level);
   if (stores.length === 0) return;
   const over = level === 'row' ? { ...axes, folded: undefined } : axes;
   const sizes = [...over.rows.sizes, ...(over.folded?.sizes ?? [])];

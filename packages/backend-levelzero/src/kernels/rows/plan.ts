@@ -1,4 +1,4 @@
-import { foldsOf, hasMean, meanScale, stateLength } from '@concord/kernel';
+import { foldsOf, hasMean, meanScale, outputsOf, stateLength } from '@concord/kernel';
 import { pickVariant, sizeStep } from '@concord/variants';
 import { itemsPerRun } from '../cpu-work.ts';
 import type { Recorder, Span } from '../recorder.ts';
@@ -36,8 +36,7 @@ export function planRows(call: RunToPlan, axes: PlanAxes, recorder: Recorder): v
     states[statesName(phase)] = joined.states;
     states[leftName(phase)] = joined.parts;
   });
-  const hasElements = kernel.outputs.some(({ level }) => level === 'element');
-  launch({ phase: phases.length, of: phases.length }, hasElements ? parts : 1, states);
+  launch({ phase: phases.length, of: phases.length }, outputsOf(kernel, 'element').length > 0 ? parts : 1, states);
 }
 
 type LaunchStage = (stage: Stage | undefined, parts: number, states: RunArguments) => void;

@@ -1,28 +1,27 @@
-import type { FoldOp } from '@concord/backend-core/kernel';
-import { foldsOf, type MeanFactors, names } from '@concord/kernel';
+import { type FoldSource, foldsOf, FoldStates, outputsOf } from '@concord/kernel';
 import type { Value } from '@concord/spirv-builder';
-import { SpirvArithmetic, type Width } from '../arithmetic/spirv-arithmetic.ts';
-import type { KernelCode, RowScope } from '../run/kernel-code.ts';
-import { StateCode, type States } from './states.ts';
+import type { Width } from '../arithmetic/spirv-arithmetic.ts';
+import type { Condition, KernelCode, RowScope } from '../run/kernel-code.ts';
+import { joinComponents, type States } from './states.ts';
 import type { Folded, Place, Visitor, Walk } from './walk.ts';
 
 /** Folds and stores rows: the part that is the same for all teams. */
 export class RowProgram {
   readonly #code: KernelCode;
   /** Folds of each phase, which need those of the phases before. */
-  readonly phases: readonly StateCode[];
+  readonly phases: readonly FoldStates<Value>[];
 
   constructor(code: KernelCode) {
     this.#code = code;
-    this.phases = foldsOf(code.kernel).map((folds) => new StateCode(code.k, folds));
+    this.phases = foldsOf(code.kernel).map((folds) => new FoldStates<Value>(folds));
   }
 
   /** The states that a work-item folds, of one or more rows, in a phase: for each row its states, one of each. */
   foldOwn(phase: number, rows: readonly RowScope[], walk: Walk): readonly States[] {
-    const states = this.phases[phase] as StateCode;
+    const states = this.phases[phase] as FoldStates<Value>;
     const size = states.types.length;
     const visitor: Visitor = {
-      identity: (width) => rows.flatMap((row) => states.identity(this.#widthOf(row, width))),
+      identity: (width) => rows.flatMap((row) => states.identity(this.#code.math(this.#widthOf(row, width)))),
       take: (given, place) =>
         rows.flatMap((row, index) => this.#take(states, row, given.slice(index * size, (index + 1) * size), place)),
     };
@@ -35,66 +34,30 @@ export class RowProgram {
 
   /** Gives the folds of a phase their values, from states of whole rows. */
   finish(phase: number, row: RowScope, states: States): void {
-    const { k } = this.#code;
-    const code = this.phases[phase] as StateCode;
+    const folds = this.phases[phase] as FoldStates<Value>;
     const width = this.#code.form.along === 'rows' ? row.width : 1;
-    const a = new SpirvArithmetic(k, width);
-    code.folds.forEach(({ index: node, op, folding }, at) => {
-      const value = folding.finish(a, code.part(states, at), this.#meanOf(op, a));
-      row.known.set(node, this.#narrow(node, value));
-    });
-    this.#code.computeRows(row, phase + 1);
+    const values = folds.finish(this.#code.math(width), states, { mean: () => this.#mean(width) });
+    folds.folds.forEach(({ index }, at) => row.folds.set(index, this.#narrow(index, values[at] as Value)));
+    row.values.hoist(['row'], phase + 1);
+  }
+
+  /** Stores row outputs. */
+  storeRows(rows: readonly RowScope[], ...conditions: readonly Condition[]): void {
+    const outputs = outputsOf(this.#code.kernel, 'row');
+    if (outputs.length > 0) for (const row of rows) this.#code.store(outputs, row, ...conditions);
   }
 
   /** Stores the elements of rows. */
-  storeElements(rows: readonly RowScope[], walk: Walk, works: Value | undefined): void {
+  storeElements(rows: readonly RowScope[], walk: Walk, works: Condition): void {
     const code = this.#code;
-    const outputs = this.#outputs('element');
+    const outputs = outputsOf(code.kernel, 'element');
     if (outputs.length === 0) return;
     walk.each((place) => {
       for (const row of rows) {
         const scope = place.scope ?? code.element(row, place.coordinates, this.#widthOf(row, place.width));
-        const results = outputs.map(({ node, output }) => ({
-          output,
-          raw: code.operands.encode(output, code.wide(node, scope, scope.width)),
-        }));
-        const store = (): void => {
-          for (const { output, raw } of results) code.operands.storeRaw(output, scope, raw);
-        };
-        const conditions = [place.isThere, works].filter((each) => each !== undefined);
-        if (conditions.length === 0) store();
-        else
-          code.k.when(
-            conditions.reduce((a, b) => code.k.and(a, b)),
-            store,
-          );
+        code.store(outputs, scope, place.isThere, works);
       }
     });
-  }
-
-  /** Stores what there is one of for each row. */
-  storeRows(rows: readonly RowScope[], works: Value | undefined): void {
-    const code = this.#code;
-    const outputs = this.#outputs('row');
-    if (outputs.length === 0) return;
-    for (const row of rows) {
-      const width = code.form.along === 'rows' ? row.width : 1;
-      const results = outputs.map(({ node, output }) => ({
-        output,
-        raw: code.operands.encode(output, code.wide(node, row, width)),
-      }));
-      const store = (): void => {
-        for (const { output, raw } of results) code.operands.storeRaw(output, row, raw);
-      };
-      if (works === undefined) store();
-      else code.k.when(works, store);
-    }
-  }
-
-  #outputs(level: 'row' | 'element'): readonly { readonly node: number; readonly output: number }[] {
-    return this.#code.kernel.outputs.flatMap((output, index) =>
-      output.level === level ? [{ node: output.node, output: index }] : [],
-    );
   }
 
   /** Components of an element's value: neighbours in the row, or neighbouring rows. */
@@ -102,50 +65,41 @@ export class RowProgram {
     return this.#code.form.along === 'rows' ? row.width : along;
   }
 
-  #take(code: StateCode, row: RowScope, given: States, place: Place): States {
+  #take(folds: FoldStates<Value>, row: RowScope, given: States, place: Place): States {
     const width = this.#widthOf(row, place.width);
     const scope = place.scope ?? this.#code.element(row, place.coordinates, width);
-    const a = new SpirvArithmetic(this.#code.k, width);
-    const taken = code.folds.flatMap(({ op, folding, operand, isPlaced }, index) => {
-      const element = this.#code.wide(operand, scope, width);
-      const state = folding.lift(a, element, this.#positions(isPlaced, place, a), this.#meanOf(op, a));
-      return folding.combine(a, code.part(given, index), state);
+    const a = this.#code.math(width);
+    const lifted = folds.lift(a, ({ operand }) => this.#code.wide(operand, scope, width), {
+      position: () => this.#position(place, width),
+      mean: () => this.#mean(width),
     });
-    if (place.isThere === undefined) return taken;
-    return code.select(place.isThere, taken, given);
+    const taken = folds.join(a, given, lifted);
+    return place.isThere === undefined ? taken : folds.select(a, place.isThere, taken, given);
   }
 
-  /** Row-major places in the folded axes; of folds that do not ask for them any number. */
-  #positions(isPlaced: boolean, { coordinates }: Place, { width }: SpirvArithmetic): Value {
-    const { k, form } = this.#code;
-    if (!isPlaced) return k.constant(k.types.int(32), 0);
-    const linear = coordinates.reduce((sum, coordinate, axis) =>
-      k.add(k.mul(sum, this.#code.arg(names.size(form.rowRank + axis))), coordinate),
-    );
+  /** Row-major places in the folded axes. */
+  #position({ coordinates }: Place, width: Width): Value {
+    const { form } = this.#code;
+    const linear = this.#code.numberOf(coordinates, form.rowRank);
     if (form.along === 'folded') return this.#code.position(linear, width);
     return this.#code.splat(this.#code.position(linear, 1), width);
   }
 
-  #meanOf(op: FoldOp, { width }: SpirvArithmetic): MeanFactors<Value> | undefined {
-    if (op !== 'mean') return undefined;
+  #mean(width: Width): ReturnType<FoldSource<Value>['mean']> {
     const [scale, divisor] = [this.#code.arg('meanScale'), this.#code.arg('meanDivisor')];
     return { scale: this.#code.splat(scale, width), divisor: this.#code.splat(divisor, width) };
   }
 
-  #joinOwn(code: StateCode, row: RowScope, folded: readonly Folded[]): States {
-    const { form } = this.#code;
-    if (form.along === 'rows') {
-      return code.joinAll(
-        folded.map(({ states }) => states),
-        row.width,
-      );
-    }
-    const widths = [...new Set(folded.map(({ width }) => width))];
-    const parts = widths.map((width) => {
+  #joinOwn(folds: FoldStates<Value>, row: RowScope, folded: readonly Folded[]): States {
+    const code = this.#code;
+    const ofWidth = (width: Width): States => {
       const sets = folded.filter((each) => each.width === width).map(({ states }) => states);
-      return code.joinComponents(code.joinAll(sets, width), width);
-    });
-    return code.joinAll(parts, 1);
+      return folds.joinAll(code.math(code.form.along === 'rows' ? row.width : width), sets);
+    };
+    const widths = [...new Set(folded.map(({ width }) => width))];
+    if (code.form.along === 'rows') return ofWidth(widths[0] as Width);
+    const parts = widths.map((width) => joinComponents(code.k, folds, ofWidth(width), width));
+    return folds.joinAll(code.math(1), parts);
   }
 
   /** A value that is the same in all components of a vector, once. */

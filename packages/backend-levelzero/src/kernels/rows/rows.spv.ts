@@ -4,7 +4,7 @@ import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType } from '../kernel.ts';
 import { contractionOf, formName, formParameters, type RunForm } from '../run/form.ts';
-import { coordinatesOf, KernelCode, type RowScope } from '../run/kernel-code.ts';
+import { type Condition, coordinatesOf, KernelCode, type RowScope } from '../run/kernel-code.ts';
 import { loadStates, type Stage, stageParameters, storeStates } from '../stages/stage.ts';
 import { RowProgram } from './row-program.ts';
 import { acrossOf, waysOf } from './states.ts';
@@ -79,7 +79,7 @@ interface Item {
 
 function itemAt(code: KernelCode, item: Value, isParted: boolean): Item {
   const { k, form } = code;
-  const sizes = Array.from({ length: form.rowRank }, (_, axis) => code.arg(names.size(axis)));
+  const sizes = code.sizes(0, form.rowRank);
   let left = item;
   const take = (count: Value): Value => {
     const quotient = k.udiv(left, count);
@@ -219,8 +219,8 @@ interface Passes {
   readonly walk: Walk;
   readonly stage: Stage | undefined;
   readonly part: Value | undefined;
-  /** True if this work-item has a row; always where there is none. */
-  readonly works: Value | undefined;
+  /** Whether this work-item has a row. */
+  readonly works: Condition;
   /** True if it is the one that writes for the row's team. */
   readonly leads?: Value;
   readonly join: (phase: number, states: readonly Value[]) => readonly Value[];
@@ -236,11 +236,9 @@ function passes({ code, program, rows, walk, stage, part, works, leads = works, 
     const states = program.foldOwn(stage.phase, rows, walk);
     rows.forEach((row, index) => {
       const joined = join(stage.phase, states[index] as readonly Value[]);
-      const store = (): void => {
+      code.when([leads], () => {
         storeStates(code, program.phases[stage.phase] as never, stage.phase, row, part as Value, joined);
-      };
-      if (leads === undefined) store();
-      else code.k.when(leads, store);
+      });
     });
     return;
   }
@@ -250,6 +248,5 @@ function passes({ code, program, rows, walk, stage, part, works, leads = works, 
   }
   program.storeElements(rows, walk, works);
   const isFirst = part === undefined ? undefined : code.k.eq(part, 0);
-  const conditions = [leads, isFirst].filter((each) => each !== undefined);
-  program.storeRows(rows, conditions.length === 0 ? undefined : conditions.reduce((a, b) => code.k.and(a, b)));
+  program.storeRows(rows, leads, isFirst);
 }

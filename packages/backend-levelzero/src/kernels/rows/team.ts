@@ -1,8 +1,8 @@
 import type { NumberType } from '@concord/backend-core/kernel';
-import type { PhaseFold } from '@concord/kernel';
+import type { FoldStates, PhaseFold } from '@concord/kernel';
 import type { SubgroupOperation, Value } from '@concord/spirv-builder';
 import type { KernelCode } from '../run/kernel-code.ts';
-import type { StateCode, States } from './states.ts';
+import { fromWord, type States, toWord } from './states.ts';
 
 /** Who works on a row together: one work-item, a sub-group, or all of a group, which has sub-groups or not. */
 export type TeamKind = 'alone' | 'subgroup' | 'group';
@@ -62,7 +62,7 @@ export function teamLocalBytes({ kind, groupSize, subgroupSize = 1 }: TeamParams
 }
 
 /** The states of a row from those of its team, given to all of them. Every work-item of the group must call it. */
-export function joinTeam(code: KernelCode, team: Team, folds: StateCode, own: States): States {
+export function joinTeam(code: KernelCode, team: Team, folds: FoldStates<Value>, own: States): States {
   if (team.kind === 'alone') return own;
   if (team.subgroupSize === undefined) return joinInMemory(code, team, folds, own);
   const joined = joinSubgroup(code, team.subgroupSize, folds, own);
@@ -97,22 +97,23 @@ function ownInstruction({ op, folding }: PhaseFold): SubgroupOperation | undefin
 }
 
 /** By the device's own instructions where all folds have one, else by a butterfly of shuffles. */
-function joinSubgroup(code: KernelCode, size: number, folds: StateCode, own: States): States {
+function joinSubgroup(code: KernelCode, size: number, folds: FoldStates<Value>, own: States): States {
   const { k } = code;
   const instructions = folds.folds.map(ownInstruction);
   if (instructions.every((each) => each !== undefined)) {
     return own.map((value, index) => k.subgroupReduce(instructions[index] as SubgroupOperation, value));
   }
+  const a = code.math(1);
   const lane = k.subgroupLocalId();
   let states = own;
   for (let distance = size / 2; distance >= 1; distance /= 2) {
     const partner = k.xor(lane, distance);
     const theirs = states.map((value, index) => {
-      return folds.fromWord(k.subgroupShuffle(folds.toWord(value), partner), folds.types[index] as NumberType);
+      return fromWord(k, k.subgroupShuffle(toWord(k, value), partner), folds.types[index] as NumberType);
     });
     // The same way round for both, so that all get the same bits.
     const isLower = k.eq(k.and(lane, distance), 0);
-    states = folds.join(folds.select(isLower, states, theirs), folds.select(isLower, theirs, states), 1);
+    states = folds.join(a, folds.select(a, isLower, states, theirs), folds.select(a, isLower, theirs, states));
   }
   return states;
 }
@@ -125,39 +126,41 @@ interface Few {
 }
 
 /** Few states, through workgroup memory: each work-item joins them all for itself. */
-function joinFew(code: KernelCode, folds: StateCode, own: States, { count, place, writes }: Few): States {
+function joinFew(code: KernelCode, folds: FoldStates<Value>, own: States, { count, place, writes }: Few): States {
   const { k } = code;
   if (count === 1) return own;
   const word = k.types.int(32);
   const shared = folds.types.map(() => k.localArray(word, count));
   k.when(writes, () => {
     shared.forEach((words, index) => {
-      k.store(k.at(words, place), folds.toWord(own[index] as Value));
+      k.store(k.at(words, place), toWord(k, own[index] as Value));
     });
   });
   k.barrier();
   const sets = Array.from({ length: count }, (_, from) =>
-    folds.types.map((type, index) => folds.fromWord(k.load(k.at(shared[index] as Value, from)), type)),
+    folds.types.map((type, index) => fromWord(k, k.load(k.at(shared[index] as Value, from)), type)),
   );
-  return folds.joinAll(sets, 1);
+  return folds.joinAll(code.math(1), sets);
 }
 
 /** A tree in workgroup memory (M. Harris, "Optimizing Parallel Reduction in CUDA", 2007), for devices without sub-groups. */
-function joinInMemory(code: KernelCode, { lanes, lane }: Team, folds: StateCode, own: States): States {
+function joinInMemory(code: KernelCode, { lanes, lane }: Team, folds: FoldStates<Value>, own: States): States {
   const { k } = code;
   const word = k.types.int(32);
   const shared = folds.types.map(() => k.localArray(word, lanes));
   const write = (states: States): void => {
     shared.forEach((words, index) => {
-      k.store(k.at(words, lane), folds.toWord(states[index] as Value));
+      k.store(k.at(words, lane), toWord(k, states[index] as Value));
     });
   };
   const read = (from: Value | number): States =>
-    folds.types.map((type, index) => folds.fromWord(k.load(k.at(shared[index] as Value, from)), type));
+    folds.types.map((type, index) => fromWord(k, k.load(k.at(shared[index] as Value, from)), type));
   write(own);
   for (let half = lanes / 2; half >= 1; half /= 2) {
     k.barrier();
-    k.when(k.ult(lane, k.constant(lane.type, half)), () => write(folds.join(read(lane), read(k.add(lane, half)), 1)));
+    k.when(k.ult(lane, k.constant(lane.type, half)), () =>
+      write(folds.join(code.math(1), read(lane), read(k.add(lane, half)))),
+    );
   }
   k.barrier();
   return read(0);

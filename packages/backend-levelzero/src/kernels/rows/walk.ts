@@ -1,4 +1,3 @@
-import { names } from '@concord/kernel';
 import type { Value } from '@concord/spirv-builder';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import { coordinatesOf, type ElementScope, type KernelCode, type RowScope } from '../run/kernel-code.ts';
@@ -49,8 +48,7 @@ export interface Lines {
   readonly ways: number;
 }
 
-const sizesOfLines = ({ form, arg }: Pick<KernelCode, 'form' | 'arg'>, code: KernelCode): readonly Value[] =>
-  Array.from({ length: form.foldedRank - 1 }, (_, axis) => arg.call(code, names.size(form.rowRank + axis)));
+const sizesOfLines = (code: KernelCode): readonly Value[] => code.sizes(code.form.rowRank, code.form.foldedRank - 1);
 
 /** Line by line, each by several vectors at a time, by single ones, and element by element at its end. For CPUs. */
 export function lineWalk(code: KernelCode, { firstLine, endLine, start, end, width, ways }: Lines): Walk {
@@ -59,7 +57,7 @@ export function lineWalk(code: KernelCode, { firstLine, endLine, start, end, wid
   const whole = k.add(start, k.and(size, -(width * ways)));
   const tail = k.add(start, k.and(size, -width));
   const isOneLine = form.foldedRank === 1;
-  const sizes = sizesOfLines(code, code);
+  const sizes = sizesOfLines(code);
 
   /** Carries the states of all ways, then those of single elements. */
   const foldLine = (line: readonly Value[], given: readonly Value[], visitor: Visitor): readonly Value[] => {
@@ -122,7 +120,7 @@ function unitAt(code: KernelCode, unit: Value, width: Width): readonly Value[] {
   const units = code.arg('units');
   const number = k.udiv(unit, units);
   const place = k.sub(unit, k.mul(number, units));
-  const line = coordinatesOf(k, number, sizesOfLines(code, code));
+  const line = coordinatesOf(k, number, sizesOfLines(code));
   return [...line, width === 1 ? place : k.mul(place, width)];
 }
 

@@ -1,9 +1,9 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
 import type { CheckedRun, RunLayout } from '@concord/backend-core/kernel';
-import { type Axes, axisOf, costOf, joinAxes, names, padAxes, runAxes, vectorAxis } from '@concord/kernel';
+import { type Axes, costOf, joinAxes, names, padAxes, runAxes, vectorAxis } from '@concord/kernel';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import type { Recorder, Span } from '../recorder.ts';
-import type { Access, OperandForm, RunForm } from './form.ts';
+import { type Access, formParameters, type OperandForm, type RunForm } from './form.ts';
 
 /** A `run` that is planned: its geometry, and spans that stand for its operands. */
 export interface RunToPlan {
@@ -62,7 +62,7 @@ export function formOf(
   const { sizes, strides: stridesOf, rowRank, foldedRank, places } = joinAxes(axes, padAxes);
   const last = vectorAxis({ along: vector.along, rowRank, foldedRank });
 
-  const args: Record<string, RunArguments[string]> = {};
+  const values: Record<string, RunArguments[string]> = {};
   const layouts: Access[] = [];
   const known = new Map<string, number>();
   const layoutOf = (operand: number): number => {
@@ -72,11 +72,8 @@ export function formOf(
     if (found !== undefined) return found;
     const layout = layouts.length;
     known.set(key, layout);
-    const access = accessOf(strides[last] as number);
-    layouts.push(access);
-    strides.forEach((stride, axis) => {
-      if (axis !== last || access === 'strided') args[names.stride(layout, axis)] = stride;
-    });
+    layouts.push(accessOf(strides[last] as number));
+    strides.forEach((stride, axis) => (values[names.stride(layout, axis)] = stride));
     return layout;
   };
   const alignOf = (operand: number, { dtype }: RunLayout): number => {
@@ -91,16 +88,9 @@ export function formOf(
     if (layout.access !== 'gather') {
       return { dtype: layout.dtype, layout: layoutOf(operand), align: alignOf(operand, layout) };
     }
-    const isDense = layout.strides.at(-1) === 1;
-    const gather = layout.extent === 0 ? 'empty' : isDense ? 'dense' : 'strided';
-    if (gather !== 'empty') {
-      layout.shape.forEach((size, axis) => {
-        args[names.gatherSize(operand, axis)] = size;
-        if (!isDense || axis < layout.shape.length - 1) {
-          args[names.gatherStride(operand, axis)] = layout.strides[axis] as number;
-        }
-      });
-    }
+    const gather = layout.extent === 0 ? 'empty' : layout.strides.at(-1) === 1 ? 'dense' : 'strided';
+    layout.shape.forEach((size, axis) => (values[names.gatherSize(operand, axis)] = size));
+    layout.strides.forEach((stride, axis) => (values[names.gatherStride(operand, axis)] = stride));
     return { dtype: layout.dtype, layout: -1, align: BYTES_OF[layout.dtype], gather };
   };
   const forms = [...inputs, ...outputs].map(operandOf);
@@ -116,20 +106,13 @@ export function formOf(
     rank: shape.length,
     unfolded: shape.length - geometry.folded,
   };
-  form.inputs.forEach(({ gather }, input) => {
-    if (gather !== 'empty') args[names.input(input)] = spans[input] ?? stand;
-  });
-  form.outputs.forEach((_, output) => {
-    args[names.output(output)] = spans[inputs.length + output] ?? stand;
-  });
-  sizes.forEach((size, axis) => (args[names.size(axis)] = size));
-  for (const node of kernel.nodes) {
-    if (node.kind !== 'extent') continue;
-    const axis = axisOf(node.axis, shape.length);
-    args[names.extent(axis)] = shape[axis] as number;
-  }
-  kernel.params.forEach((_, parameter) => (args[names.parameter(parameter)] = { parameter }));
-  return { form, args };
+  inputs.forEach((_, input) => (values[names.input(input)] = spans[input] ?? stand));
+  outputs.forEach((_, output) => (values[names.output(output)] = spans[inputs.length + output] ?? stand));
+  sizes.forEach((size, axis) => (values[names.size(axis)] = size));
+  shape.forEach((size, axis) => (values[names.extent(axis)] = size));
+  kernel.params.forEach((_, parameter) => (values[names.parameter(parameter)] = { parameter }));
+  const wanted = Object.keys(formParameters(form));
+  return { form, args: Object.fromEntries(wanted.map((name) => [name, values[name] as RunArguments[string]])) };
 }
 
 function accessOf(stride: number): Access {

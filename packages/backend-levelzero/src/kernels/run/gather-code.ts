@@ -51,7 +51,7 @@ interface Run {
 function gatherRun(code: KernelCode, { node, input, operand, scope, width }: Run): Value {
   const { k } = code;
   const [otherwise, ...indices] = node.operands as readonly [number, ...number[]];
-  const values = indices.map((index) => code.value(index, scope));
+  const values = indices.map((index) => scope.values.value(index));
   const positions = values.at(-1) as Value;
   const firsts = [...values.slice(0, -1), k.extract(positions, 0)];
   const last = indices.length - 1;

@@ -1,35 +1,49 @@
-import type { AxisNode, Kernel, KernelNode, Level } from '@concord/backend-core/kernel';
-import { arithmeticNode, axesOfNodes, axisOf, names, numberOf, phasesOf, placeOf, vectorAxis } from '@concord/kernel';
+import type { AxisNode, Kernel } from '@concord/backend-core/kernel';
+import {
+  arithmeticNode,
+  axesOfNodes,
+  axisOf,
+  type Leaves,
+  names,
+  NodeLowering,
+  numberOf,
+  placeOf,
+  vectorAxis,
+} from '@concord/kernel';
 import type { FunctionBuilder, Type, Value } from '@concord/spirv-builder';
 import { SpirvArithmetic, type Width } from '../arithmetic/spirv-arithmetic.ts';
 import type { RunForm } from './form.ts';
 import { gather } from './gather-code.ts';
 import { OperandCode } from './operand-code.ts';
 
-/** Values that were computed, by node. Splats are stored under `~node`. */
-type Known = Map<number, Value>;
-
-/** A point of the axes that are not folded, or neighbours there where vectors lie along them. */
-export interface RowScope {
+/** Where values are computed: for a call, at a point, or for neighbours. */
+interface NodeScope {
   /** Components of what varies along the vectors. */
   readonly width: Width;
-  /** Of the first neighbour, along each axis that is not folded. */
+  /** Of the first neighbour, along each axis that is not folded, or of an element along each folded one. */
   readonly coordinates: readonly Value[];
-  readonly known: Known;
+  readonly values: NodeLowering<Value>;
+  /** By node: a scalar in each component. */
+  readonly splats: Map<number, Value>;
+}
+
+/** A point of the axes that are not folded, or neighbours there where vectors lie along them. */
+export interface RowScope extends NodeScope {
   /** Where the row begins in each layout, in elements. */
   readonly offsets: Map<number, Value>;
+  /** Values of the folds that are finished. */
+  readonly folds: Map<number, Value>;
 }
 
 /** An element of a row, or neighbours. */
-export interface ElementScope {
+export interface ElementScope extends NodeScope {
   readonly row: RowScope;
-  readonly width: Width;
-  /** Of the first neighbour, along each folded axis. */
-  readonly coordinates: readonly Value[];
-  readonly known: Known;
 }
 
 export type Scope = RowScope | ElementScope;
+
+/** A condition; undefined where it always holds. */
+export type Condition = Value | undefined;
 
 /** The coordinates of the point with this number, row-major; the first axis takes what is left. */
 export function coordinatesOf(k: FunctionBuilder, number: Value, sizes: readonly Value[]): readonly Value[] {
@@ -53,8 +67,7 @@ export class KernelCode {
   readonly args: Readonly<Record<string, Value>>;
   /** For each node, whether it differs between the neighbours of a vector. */
   readonly varies: readonly boolean[];
-  readonly #call: Known = new Map();
-  readonly #depths: readonly number[];
+  readonly #call: NodeScope;
 
   constructor(k: FunctionBuilder, form: RunForm, args: Readonly<Record<string, Value>>) {
     this.k = k;
@@ -69,10 +82,8 @@ export class KernelCode {
       (input, axis) => axis === last && layouts[inputs[input]?.layout ?? -1] !== 'constant',
     );
     this.varies = axes.map((each) => each.has(last));
-    this.#depths = phasesOf(form.kernel).depths;
-    this.kernel.nodes.forEach((node, index) => {
-      if (node.level === 'call') this.#call.set(index, this.#compute(node, index, undefined));
-    });
+    this.#call = this.#open({ width: 1, coordinates: [] }, undefined);
+    this.#call.values.hoist(['call']);
   }
 
   /** The type of places in memory. */
@@ -80,64 +91,76 @@ export class KernelCode {
     return this.k.types.int(this.form.index === 'u32' ? 32 : 64);
   }
 
+  /** The arithmetic on values of that many components. */
+  math(width: Width): SpirvArithmetic {
+    return new SpirvArithmetic(this.k, width);
+  }
+
   /** A size, or another argument. */
   arg(name: string): Value {
     return this.args[name] as Value;
   }
 
+  /** Sizes of so many axes from one on. */
+  sizes(first: number, count: number): readonly Value[] {
+    return Array.from({ length: count }, (_, axis) => this.arg(names.size(first + axis)));
+  }
+
+  /** The row-major number of a point of the axes from one on. */
+  numberOf(coordinates: readonly Value[], first: number): Value {
+    const sizes = this.sizes(first, coordinates.length);
+    return coordinates.reduce((sum, own, axis) => this.k.add(this.k.mul(sum, sizes[axis] as Value), own));
+  }
+
   /** A row, or neighbours. Places of its operands are computed here, and may be used in loops and branches after. */
   row(coordinates: readonly Value[], width: Width): RowScope {
-    const row = { width, coordinates, known: new Map(), offsets: this.operands.rowOffsets(coordinates) };
-    this.computeRows(row, 0);
+    const offsets = this.operands.rowOffsets(coordinates);
+    const row = this.#open({ width, coordinates, offsets, folds: new Map<number, Value>() }, this.#call);
+    row.values.hoist(['row'], 0);
     return row;
   }
 
   /** An element of a row, or neighbours. */
   element(row: RowScope, coordinates: readonly Value[], width: Width): ElementScope {
-    return { row, width, coordinates, known: new Map() };
-  }
-
-  /** Computes what is at row level and needs no more than that many folds, one after the other. */
-  computeRows(row: RowScope, depth: number): void {
-    this.kernel.nodes.forEach((node, index) => {
-      if (node.level !== 'row' || node.kind === 'fold' || (this.#depths[index] as number) > depth) return;
-      this.value(index, row);
-    });
-  }
-
-  /** The value of a node: a vector where it varies along one. */
-  value(index: number, scope: Scope): Value {
-    const node = this.kernel.nodes[index] as KernelNode;
-    const known = this.#knownAt(node.level, scope);
-    let value = known.get(index);
-    if (value === undefined) {
-      value = this.#compute(node, index, scope);
-      known.set(index, value);
-    }
-    return value;
+    return this.#open({ row, width, coordinates }, row);
   }
 
   /** The value of a node as that many components. */
-  wide(index: number, scope: Scope, width: Width): Value {
-    const value = this.value(index, scope);
+  wide(index: number, scope: NodeScope, width: Width): Value {
+    const value = scope.values.value(index);
     if (width === 1 || value.type.kind === 'vector') return value;
     // Not where the value itself is kept: code there may be after the end of this region.
-    const made = scope.known.get(~index);
-    if (made !== undefined) return made;
-    const vector = this.splat(value, width);
-    scope.known.set(~index, vector);
-    return vector;
+    const made = scope.splats.get(index) ?? this.splat(value, width);
+    scope.splats.set(index, made);
+    return made;
+  }
+
+  /** Stores outputs where all conditions hold; all are computed before any is stored, as an output may be an input. */
+  store(outputs: readonly number[], scope: Scope, ...conditions: readonly Condition[]): void {
+    const raws = outputs.map((output) => {
+      const { node } = this.kernel.outputs[output] as Kernel['outputs'][number];
+      return this.operands.encode(output, this.wide(node, scope, scope.width));
+    });
+    this.when(conditions, () => {
+      outputs.forEach((output, at) => this.operands.storeRaw(output, scope, raws[at] as Value));
+    });
+  }
+
+  /** Does something where all conditions hold. */
+  when(conditions: readonly Condition[], body: () => void): void {
+    const known = conditions.filter((condition) => condition !== undefined);
+    if (known.length === 0) body();
+    else
+      this.k.when(
+        known.reduce((a, b) => this.k.and(a, b)),
+        body,
+      );
   }
 
   /** A scalar in each component. */
   splat(value: Value, width: Width): Value {
     if (width === 1) return value;
     return this.k.splat(this.k.types.vector(value.type as never, width), value);
-  }
-
-  /** The components that a node has in a scope. */
-  widthOf(index: number, scope: Scope): Width {
-    return this.varies[index] === true ? scope.width : 1;
   }
 
   /** A place as the u32 that kernels count with; `width` neighbours, if it is along the vectors. */
@@ -150,40 +173,38 @@ export class KernelCode {
     return k.add(k.splat(type, first), lanes);
   }
 
-  #knownAt(level: Level, scope: Scope): Known {
-    if (level === 'call') return this.#call;
-    return level === 'row' && 'row' in scope ? scope.row.known : scope.known;
+  #open<Point extends Pick<NodeScope, 'width' | 'coordinates'>>(
+    point: Point,
+    outer: NodeScope | undefined,
+  ): Point & NodeScope {
+    const leaves = this.#leavesAt(() => scope);
+    const values = new NodeLowering(this.math(1), this.kernel, leaves, outer?.values);
+    const scope = { ...point, values, splats: new Map<number, Value>() };
+    return scope;
   }
 
-  #compute(node: KernelNode, index: number, scope: Scope | undefined): Value {
-    const { k, kernel } = this;
-    const width = scope === undefined ? 1 : this.widthOf(index, scope);
-    switch (node.kind) {
-      case 'constant':
-        return new SpirvArithmetic(k, 1).constant(node.type, node.bits);
-      case 'parameter':
-        return this.arg(names.parameter(numberOf(kernel.params, node)));
-      case 'extent':
-        return this.arg(names.extent(axisOf(node.axis, this.form.rank)));
-      case 'index':
-      case 'rowIndex':
-        return this.#coordinate(node, scope as Scope, width);
-      case 'input':
-        return this.operands.load(numberOf(kernel.inputs, node), scope as Scope, width);
-      case 'gather':
-        return gather(this, node, scope as Scope, width);
-      case 'spread':
-        return this.wide(node.operands[0], scope as ElementScope, width);
-      case 'fold':
-        throw new Error(`fold ${index} is wanted before it is computed`);
-      case 'arithmetic': {
-        const operands = node.operands.map((operand) =>
-          scope === undefined ? (this.#call.get(operand) as Value) : this.wide(operand, scope, width),
-        );
-        const types = node.operands.map((operand) => (kernel.nodes[operand] as KernelNode).type);
-        return arithmeticNode(new SpirvArithmetic(k, width), node, types, operands);
-      }
-    }
+  #leavesAt(scopeOf: () => NodeScope): Leaves<Value> {
+    const { kernel, form } = this;
+    const scope = (): Scope => scopeOf() as Scope;
+    const widthOf = (index: number): Width => (this.varies[index] === true ? scopeOf().width : 1);
+    return {
+      parameter: (node) => this.arg(names.parameter(numberOf(kernel.params, node))),
+      axis: (node, index) => {
+        if (node.kind === 'extent') return this.arg(names.extent(axisOf(node.axis, form.rank)));
+        return this.#coordinate(node, scope(), widthOf(index));
+      },
+      input: (node, index) => this.operands.load(numberOf(kernel.inputs, node), scope(), widthOf(index)),
+      gather: (node, index) => gather(this, node, scope(), widthOf(index)),
+      fold: (_, index) => {
+        const own = scope();
+        return ('row' in own ? own.row : own).folds.get(index) as Value;
+      },
+      arithmetic: (node, index, types) => {
+        const width = widthOf(index);
+        const operands = node.operands.map((operand) => this.wide(operand, scopeOf(), width));
+        return arithmeticNode(this.math(width), node, types, operands);
+      },
+    };
   }
 
   #coordinate(node: AxisNode, scope: Scope, width: Width): Value {

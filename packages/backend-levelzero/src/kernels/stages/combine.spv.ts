@@ -1,10 +1,11 @@
 import type { FoldOp, ValueType } from '@concord/backend-core/kernel';
-import { foldingOf } from '@concord/kernel';
+import { type Folding, foldingOf, FoldStates } from '@concord/kernel';
 import type { Value } from '@concord/spirv-builder';
 import { gridOf, groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import type { Recorder, Span } from '../recorder.ts';
-import { foldWays, setsOf, StateCode, type States } from '../rows/states.ts';
+import { SpirvArithmetic } from '../arithmetic/spirv-arithmetic.ts';
+import { foldWays, fromWord, setsOf, type States, toWord } from '../rows/states.ts';
 
 /** The parameters that distinguish the kernels that join parts. */
 interface CombineParams {
@@ -30,8 +31,8 @@ const combineKernel: (params: CombineParams) => Kernel = variants(({ folds, grou
       const { input, output, rows, parts, fan } = args as Readonly<
         Record<'input' | 'output' | 'rows' | 'parts' | 'fan', Value>
       >;
-      const code = new StateCode(
-        k,
+      const a = new SpirvArithmetic(k, 1);
+      const states = new FoldStates<Value, { folding: Folding }>(
         folds.map(({ op, type }) => ({ folding: foldingOf(op, type) })),
       );
       const left = k.udiv(k.add(parts, k.sub(fan, 1)), fan);
@@ -40,21 +41,21 @@ const combineKernel: (params: CombineParams) => Kernel = variants(({ folds, grou
         const result = k.udiv(item, rows);
         const row = k.sub(item, k.mul(result, rows));
         const load = (part: Value): States =>
-          code.types.map((type, index) => {
+          states.types.map((type, index) => {
             const block = k.add(k.mul(parts, index), part);
-            return code.fromWord(k.load(k.at(input, k.add(k.mul(block, rows), row))), type);
+            return fromWord(k, k.load(k.at(input, k.add(k.mul(block, rows), row))), type);
           });
         const from = k.mul(result, fan);
         const to = k.math('u_min', k.add(from, fan), parts);
         const whole = k.add(from, k.and(k.sub(to, from), -WAYS));
-        const one = code.identity(1);
+        const one = states.identity(a);
         const begin = Array.from({ length: WAYS }, () => one).flat();
-        const all = foldWays(k, { from, whole, to, step: 1, ways: WAYS }, begin, (states, part) =>
-          code.join(states, load(part), 1),
+        const all = foldWays(k, { from, whole, to, step: 1, ways: WAYS }, begin, (before, part) =>
+          states.join(a, before, load(part)),
         );
-        code.joinAll(setsOf(all, WAYS), 1).forEach((value, index) => {
+        states.joinAll(a, setsOf(all, WAYS)).forEach((value, index) => {
           const block = k.add(k.mul(left, index), result);
-          k.store(k.at(output, k.add(k.mul(block, rows), row)), code.toWord(value));
+          k.store(k.at(output, k.add(k.mul(block, rows), row)), toWord(k, value));
         });
       });
     },

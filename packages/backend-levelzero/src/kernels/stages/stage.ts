@@ -1,8 +1,7 @@
-import { names } from '@concord/kernel';
 import type { Value } from '@concord/spirv-builder';
 import type { ParameterType } from '../kernel.ts';
 import type { KernelCode, RowScope } from '../run/kernel-code.ts';
-import type { StateCode, States } from '../rows/states.ts';
+import { type Folds, fromWord, type States, toWord } from '../rows/states.ts';
 
 /** One of the launches that work on rows in parts: the folds of a phase, or after all of them what is stored. */
 export interface Stage {
@@ -34,9 +33,7 @@ export function stageParameters(index: 'u32' | 'u64', { phase, of }: Stage): Rea
  */
 function placeOf(code: KernelCode, row: RowScope, value: number, part: Value, parts: Value): Value {
   const { k } = code;
-  const number = row.coordinates.reduce((sum, coordinate, axis) =>
-    k.add(k.mul(sum, code.arg(names.size(axis))), coordinate),
-  );
+  const number = code.numberOf(row.coordinates, 0);
   const block = k.add(k.mul(parts, k.constant(parts.type, value)), part);
   return k.add(k.mul(block, code.arg('rows')), number);
 }
@@ -44,7 +41,7 @@ function placeOf(code: KernelCode, row: RowScope, value: number, part: Value, pa
 /** Writes the states of a part of a row, or of neighbouring rows. */
 export function storeStates(
   code: KernelCode,
-  folds: StateCode,
+  folds: Folds,
   phase: number,
   row: RowScope,
   part: Value,
@@ -53,22 +50,23 @@ export function storeStates(
   const { k } = code;
   folds.types.forEach((_, index) => {
     const place = k.at(code.arg(statesName(phase)), placeOf(code, row, index, part, code.arg('parts')));
-    const word = folds.toWord(states[index] as Value);
+    const word = toWord(k, states[index] as Value);
     if (word.type.kind === 'vector') k.storeVector(place, word);
     else k.store(place, word);
   });
 }
 
 /** Reads the states of a whole row, or of neighbouring rows: of the parts that are left, joined. */
-export function loadStates(code: KernelCode, folds: StateCode, phase: number, row: RowScope): States {
+export function loadStates(code: KernelCode, folds: Folds, phase: number, row: RowScope): States {
   const { k, form } = code;
   const width = form.along === 'rows' ? row.width : 1;
+  const a = code.math(width);
   const left = code.arg(leftName(phase));
-  return k.forLoop({ to: left }, folds.identity(width), (part, states) => {
+  return k.forLoop({ to: left }, folds.identity(a), (part, states) => {
     const own = folds.types.map((type, index) => {
       const place = k.at(code.arg(statesName(phase)), placeOf(code, row, index, part, left));
-      return folds.fromWord(width === 1 ? k.load(place) : k.loadVector(place, width), type);
+      return fromWord(k, width === 1 ? k.load(place) : k.loadVector(place, width), type);
     });
-    return [...folds.join(states, own, width)];
+    return [...folds.join(a, states, own)];
   });
 }

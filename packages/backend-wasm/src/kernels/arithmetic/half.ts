@@ -1,4 +1,4 @@
-import { toBf16, toF16 } from '@concord/kernel';
+import { nanBits, toBf16 } from '@concord/kernel';
 import { f32x4, i32x4, v128 } from '../../encoder/index.ts';
 import { type Vector, VectorTerms } from './vector-terms.ts';
 import type { WasmArithmetic } from './wasm-arithmetic.ts';
@@ -30,9 +30,9 @@ export function floatToHalf(a: WasmArithmetic, value: Vector): Vector {
   // Minus the difference of the exponents' biases, plus half a unit without the lowest bit.
   const normal = i32x4.shrU(i32x4.add(i32x4.add(magnitude, k.u(0xfff - 0x3800_0000)), isOdd), 13);
   const finite = v128.bitselect(subnormal, normal, i32x4.ltS(magnitude, k.u(LEAST_NORMAL)));
-  const sign = v128.and(i32x4.shrU(value, 16), k.u(0x8000));
+  const sign = a.keep(v128.and(i32x4.shrU(value, 16), k.u(0x8000)));
   const half = a.keep(v128.or(i32x4.minU(finite, k.u(0x7c00)), sign));
-  return a.rarely('u32', isNan(a, value), half, () => toF16(a, value));
+  return a.rarely('u32', isNan(a, value), half, () => k.or(nanBits(k, magnitude, 13, 0x7c00, 0x200), sign));
 }
 
 /** A float32 rounded to bfloat16, to nearest even: its 16 bits. */

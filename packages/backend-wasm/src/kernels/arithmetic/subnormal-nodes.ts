@@ -1,5 +1,4 @@
-import type { NodeOp } from '@concord/backend-core/kernel';
-import { arithmeticNode } from '@concord/kernel';
+import { log as flushedLog, log2 as flushedLog2, pow as flushedPow } from '@concord/kernel';
 import { f32x4, v128 } from '../../encoder/index.ts';
 import { scaleByHalves } from './exp.ts';
 import { type Vector, VectorTerms } from './vector-terms.ts';
@@ -8,17 +7,6 @@ import type { WasmArithmetic } from './wasm-arithmetic.ts';
 // Functions that the kernel package has for devices that flush subnormal numbers, made right for those: here they are kept.
 
 const LEAST_NORMAL = 2 ** -126;
-
-/** A float32 function of the kernel package. */
-function shared(a: WasmArithmetic, op: NodeOp, ...operands: readonly Vector[]): Vector {
-  const node = { kind: 'arithmetic', type: 'f32', level: 'element', op, operands: [0, 1] } as const;
-  return arithmeticNode(
-    a,
-    node,
-    operands.map(() => 'f32'),
-    operands,
-  );
-}
 
 /** (2^r - 1) / r: the coefficients of the kernel package's `exp2`. */
 const EXP2 = [0.6931472, 0.2402265, 0.055503596, 0.009618062, 0.001339101, 0.00015463325];
@@ -36,19 +24,19 @@ export function exp2(a: WasmArithmetic, x: Vector): Vector {
 }
 
 /** log(x) = log(2^24 x) - 24 log 2 for subnormal x. */
-function logarithm(op: 'log' | 'log2', unit: number): (a: WasmArithmetic, x: Vector) => Vector {
+function logarithm(flushed: typeof flushedLog, unit: number): (a: WasmArithmetic, x: Vector) => Vector {
   return (a, x) => {
     const k = new VectorTerms(a);
-    return a.rarely('f32', k.isSmall(x, LEAST_NORMAL), shared(a, op, x), () =>
-      k.plus(shared(a, op, k.times(x, 2 ** 24)), -24 * unit),
+    return a.rarely('f32', k.isSmall(x, LEAST_NORMAL), flushed(a, x), () =>
+      k.plus(flushed(a, k.times(x, 2 ** 24)), -24 * unit),
     );
   };
 }
 
 /** Grant: 4 ulp. */
-export const log: (a: WasmArithmetic, x: Vector) => Vector = logarithm('log', Math.LN2);
+export const log: (a: WasmArithmetic, x: Vector) => Vector = logarithm(flushedLog, Math.LN2);
 /** Grant: 6 ulp. */
-export const log2: (a: WasmArithmetic, x: Vector) => Vector = logarithm('log2', 1);
+export const log2: (a: WasmArithmetic, x: Vector) => Vector = logarithm(flushedLog2, 1);
 
 /**
  * x^y. Where the result is below 2^-126, or x is, it is the square of |x|^(y / 2), which is not; and a subnormal x is
@@ -60,12 +48,12 @@ export function pow(a: WasmArithmetic, x: Vector, y: Vector): Vector {
   const isTiny = k.isSmall(x, LEAST_NORMAL);
   const base = k.select(isTiny, k.times(x, 2 ** 24), x);
   const exponent = k.select(k.isSmall(y, 2 ** -100), k.times(y, 2 ** 50), y);
-  const value = shared(a, 'pow', base, exponent);
+  const value = flushedPow(a, base, exponent);
   const isZero = k.isSmall(value, LEAST_NORMAL);
   return a.rarely('f32', a.or('bool', isTiny, isZero), value, () => {
     const half = k.times(exponent, 0.5);
     const lost = exp2(a, k.times(half, -24));
-    const whole = shared(a, 'pow', a.abs('f32', base), half);
+    const whole = flushedPow(a, a.abs('f32', base), half);
     const root = k.mul(whole, k.select(isTiny, lost, k.f(1)));
     const result = k.withSign(k.mul(root, root), value);
     const isNan = a.keep(f32x4.ne(value, value));

@@ -17,6 +17,10 @@ export interface Constants {
   constant(bits: number): Value<'v128'>;
 }
 
+/** A method of {@link Arithmetic}. */
+type Method<Name extends keyof Arithmetic<Vector>> = Arithmetic<Vector>[Name];
+type Instruction = (a: Vector, b: Vector) => Value<'v128'>;
+
 const LANES = [0, 1, 2, 3] as const;
 
 /** {@link Arithmetic} on WebAssembly's vectors of four: arithmetic is IEEE 754's, and no compiler regroups anything. */
@@ -25,6 +29,27 @@ export class WasmArithmetic implements Arithmetic<Vector> {
   readonly #constants: Constants;
   /** True if a product and a sum may be one relaxed multiply-add. */
   readonly contracts: boolean;
+
+  readonly divide: Method<'divide'> = this.#own(f32x4.div);
+  readonly quotient: Method<'quotient'> = (type, a, b) => this.#byLane(type === 'i32' ? i32.divS : i32.divU, a, b);
+  readonly remainder: Method<'remainder'> = (type, a, b) => this.#byLane(type === 'i32' ? i32.remS : i32.remU, a, b);
+  readonly min: Method<'min'> = this.#typed({ f32: f32x4.pmin, i32: i32x4.minS, u32: i32x4.minU });
+  readonly max: Method<'max'> = this.#typed({ f32: f32x4.pmax, i32: i32x4.maxS, u32: i32x4.maxU });
+  readonly floor: Method<'floor'> = this.#own(f32x4.floor);
+  readonly ceil: Method<'ceil'> = this.#own(f32x4.ceil);
+  readonly trunc: Method<'trunc'> = this.#own(f32x4.trunc);
+  readonly roundEven: Method<'roundEven'> = this.#own(f32x4.nearest);
+  readonly sqrt: Method<'sqrt'> = this.#own(f32x4.sqrt);
+  readonly exp: Method<'exp'> = (a) => exp(this, a);
+  readonly and: Method<'and'> = (_, a, b) => this.keep(v128.and(a, b));
+  readonly or: Method<'or'> = (_, a, b) => this.keep(v128.or(a, b));
+  readonly xor: Method<'xor'> = (_, a, b) => this.keep(v128.xor(a, b));
+  readonly not: Method<'not'> = (_, a) => this.keep(v128.not(a));
+  readonly equal: Method<'equal'> = this.#typed({ f32: f32x4.eq, i32: i32x4.eq, u32: i32x4.eq });
+  readonly less: Method<'less'> = this.#typed({ f32: f32x4.lt, i32: i32x4.ltS, u32: i32x4.ltU });
+  readonly lessOrEqual: Method<'lessOrEqual'> = this.#typed({ f32: f32x4.le, i32: i32x4.leS, u32: i32x4.leU });
+  readonly select: Method<'select'> = (_, condition, a, b) => this.keep(v128.bitselect(a, b, condition));
+  readonly bitcast: Method<'bitcast'> = (_from, _to, a) => this.opaque(a);
 
   constructor(body: FunctionBody, constants: Constants, contracts: boolean) {
     this.#body = body;
@@ -62,60 +87,12 @@ export class WasmArithmetic implements Arithmetic<Vector> {
     const high = i64x2.extmulHighI32x4U(a, b);
     return this.keep(i8x16.shuffle(low, high, [4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31]));
   }
-  divide(a: Vector, b: Vector): Vector {
-    return this.keep(f32x4.div(a, b));
-  }
-  quotient(type: IntegerType, a: Vector, b: Vector): Vector {
-    return this.#byLane(type === 'i32' ? i32.divS : i32.divU, a, b);
-  }
-  remainder(type: IntegerType, a: Vector, b: Vector): Vector {
-    return this.#byLane(type === 'i32' ? i32.remS : i32.remU, a, b);
-  }
   neg(type: 'f32' | 'i32', a: Vector): Vector {
     return this.keep(type === 'f32' ? f32x4.neg(a) : i32x4.neg(a));
   }
   abs(type: 'f32' | 'i32', a: Vector): Vector {
     // Engines build the mask of a float's in three instructions.
     return this.keep(type === 'f32' ? v128.and(a, this.constant('u32', 0x7fff_ffff)) : i32x4.abs(a));
-  }
-  min(type: NumberType, a: Vector, b: Vector): Vector {
-    if (type === 'f32') return this.keep(f32x4.pmin(a, b));
-    return this.keep(type === 'i32' ? i32x4.minS(a, b) : i32x4.minU(a, b));
-  }
-  max(type: NumberType, a: Vector, b: Vector): Vector {
-    if (type === 'f32') return this.keep(f32x4.pmax(a, b));
-    return this.keep(type === 'i32' ? i32x4.maxS(a, b) : i32x4.maxU(a, b));
-  }
-  floor(a: Vector): Vector {
-    return this.keep(f32x4.floor(a));
-  }
-  ceil(a: Vector): Vector {
-    return this.keep(f32x4.ceil(a));
-  }
-  trunc(a: Vector): Vector {
-    return this.keep(f32x4.trunc(a));
-  }
-  roundEven(a: Vector): Vector {
-    return this.keep(f32x4.nearest(a));
-  }
-  sqrt(a: Vector): Vector {
-    return this.keep(f32x4.sqrt(a));
-  }
-  exp(a: Vector): Vector {
-    return exp(this, a);
-  }
-
-  and(_: IntegerType | 'bool', a: Vector, b: Vector): Vector {
-    return this.keep(v128.and(a, b));
-  }
-  or(_: IntegerType | 'bool', a: Vector, b: Vector): Vector {
-    return this.keep(v128.or(a, b));
-  }
-  xor(_: IntegerType | 'bool', a: Vector, b: Vector): Vector {
-    return this.keep(v128.xor(a, b));
-  }
-  not(_: IntegerType | 'bool', a: Vector): Vector {
-    return this.keep(v128.not(a));
   }
   shiftLeft(_: IntegerType, a: Vector, bits: Vector): Vector {
     if (bits.bits !== undefined) return this.keep(i32x4.shl(a, bits.bits));
@@ -125,21 +102,6 @@ export class WasmArithmetic implements Arithmetic<Vector> {
     const isSigned = type === 'i32';
     if (bits.bits !== undefined) return this.keep((isSigned ? i32x4.shrS : i32x4.shrU)(a, bits.bits));
     return this.#byLane(isSigned ? i32.shrS : i32.shrU, a, bits);
-  }
-
-  equal(type: NumberType, a: Vector, b: Vector): Vector {
-    return this.keep(type === 'f32' ? f32x4.eq(a, b) : i32x4.eq(a, b));
-  }
-  less(type: NumberType, a: Vector, b: Vector): Vector {
-    if (type === 'f32') return this.keep(f32x4.lt(a, b));
-    return this.keep(type === 'i32' ? i32x4.ltS(a, b) : i32x4.ltU(a, b));
-  }
-  lessOrEqual(type: NumberType, a: Vector, b: Vector): Vector {
-    if (type === 'f32') return this.keep(f32x4.le(a, b));
-    return this.keep(type === 'i32' ? i32x4.leS(a, b) : i32x4.leU(a, b));
-  }
-  select(_: ValueType, condition: Vector, a: Vector, b: Vector): Vector {
-    return this.keep(v128.bitselect(a, b, condition));
   }
 
   rarely(_: ValueType, condition: Vector, value: Vector, special: () => Vector): Vector {
@@ -156,12 +118,18 @@ export class WasmArithmetic implements Arithmetic<Vector> {
   toInteger(to: IntegerType, a: Vector): Vector {
     return this.keep(to === 'i32' ? i32x4.truncSatF32x4S(a) : i32x4.truncSatF32x4U(a));
   }
-  bitcast(_from: NumberType, _to: NumberType, a: Vector): Vector {
-    return this.opaque(a);
-  }
   /** No compiler regroups operations here; but a sum must not take the factors of a hidden product. */
   opaque(a: Vector): Vector {
     return a.factors === undefined ? a : { type: a.type, code: a.code };
+  }
+
+  #own(instruction: (...operands: Vector[]) => Value<'v128'>): (...operands: Vector[]) => Vector {
+    return (...operands) => this.keep(instruction(...operands));
+  }
+
+  /** The instruction of each type. */
+  #typed(instructions: Record<NumberType, Instruction>): (type: NumberType, a: Vector, b: Vector) => Vector {
+    return (type, a, b) => this.keep(instructions[type](a, b));
   }
 
   /** An operation without a vector instruction, lane by lane. */

@@ -1,7 +1,8 @@
-import { BYTES_OF, type CheckedEpilogue } from '@concord/backend-core/implement';
+import type { CheckedEpilogue } from '@concord/backend-core/implement';
 import type { CheckedRun, KernelNode } from '@concord/backend-core/kernel';
 import { axisOf, formKey } from '@concord/kernel';
-import { names, type OperandForm, type RunForm } from '../run/form.ts';
+import { ONE_LINE, type RunForm } from '../run/form.ts';
+import { callForm, type FormAxes, geometryWords } from '../run/operand-forms.ts';
 
 /** An epilogue as code has it: over planes, rows and columns; or planes, rows, lines and columns. */
 export interface EpilogueForm {
@@ -35,44 +36,28 @@ function makeForm(geometry: CheckedRun): EpilogueForm {
   const [height, width] = [shape[2] as number, shape[3] as number];
   const sizes = join(shape, height * width);
   const last = sizes.length - 1;
-  const alongLast = sizes.map((_, axis) => axis === last);
-  const values = new Map<string, number>();
-  sizes.forEach((size, axis) => values.set(names.size(axis), size));
-  shape.forEach((size, axis) => values.set(names.extent(axis), size));
-  const dense = (operand: number, dtype: OperandForm['dtype']): OperandForm => {
-    values.set(names.stride(operand, last), BYTES_OF[dtype]);
-    return { dtype, moves: alongLast, step: 'dense' };
-  };
-  const formOf = (operand: number): OperandForm => {
-    const { dtype, strides } = inputs[operand] as CheckedRun['inputs'][number];
-    if (operand === accumulator) return dense(operand, 'f32');
-    const own = join(strides, (width > 1 ? strides[3] : strides[2]) as number);
-    own.forEach((stride, axis) => values.set(names.stride(operand, axis), stride * BYTES_OF[dtype]));
-    const step = own[last] === 0 ? 'constant' : own[last] === 1 ? 'dense' : 'strided';
-    return { dtype, moves: own.map((stride) => stride !== 0), step };
-  };
-  const form: RunForm = {
-    kernel,
+  // The product and what is stored are given as tiles, whose rows are dense.
+  const dense = sizes.map((_, axis) => (axis === last ? 1 : 0));
+  const axes: FormAxes = {
     kind: 'map',
+    along: 'rows',
     rowRank: sizes.length,
     foldedRank: 0,
-    along: 'rows',
-    inputs: inputs.map((_, operand) => formOf(operand)),
-    outputs: outputs.map(({ dtype }, output) => dense(inputs.length + output, dtype)),
+    sizes,
+    strides: [
+      ...inputs.map(({ strides }, input) =>
+        input === accumulator ? dense : join(strides, (width > 1 ? strides[3] : strides[2]) as number),
+      ),
+      ...outputs.map(() => dense),
+    ],
     places: shape.map((_, axis) => [axis, Math.min(axis, last)] as const),
-    rank: shape.length,
-    unfolded: shape.length,
-    stores: [0],
-    units: 1,
-    hasWhole: true,
-    hasRest: true,
-    isSegmented: false,
-    isTurned: false,
-    isFoldedSegmented: false,
-    isLong: false,
-    kept: [],
   };
-  return { form, key: formKey(form), values, accumulator };
+  const tiles: CheckedRun = {
+    ...geometry,
+    inputs: inputs.map((layout, input) => (input === accumulator ? { ...layout, dtype: 'f32' } : layout)),
+  };
+  const form: RunForm = { ...callForm(tiles, axes), stores: [0], ...ONE_LINE, hasWhole: true, hasRest: true };
+  return { form, key: formKey(form), values: geometryWords(tiles, axes), accumulator };
 }
 
 /** True if lines and columns can be one axis: each input is contiguous from line to line, and no node asks for their indices. */

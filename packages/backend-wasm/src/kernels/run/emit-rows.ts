@@ -1,4 +1,4 @@
-import { foldsOf, type PhaseFold, vectorAxis } from '@concord/kernel';
+import { foldsOf, outputsOf, type PhaseFold, vectorAxis } from '@concord/kernel';
 import { i32, i32x4, type Local, select, type Value, v128 } from '../../encoder/index.ts';
 import type { Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import { type Cursor, type ItemRange, LANES } from './cursor.ts';
@@ -101,7 +101,7 @@ class RowCode {
 
   /** One pass: folds whose operands need none but those of earlier passes. */
   #fold(phase: number, units: number, part: Part | undefined): readonly FoldState[] {
-    const { form, body } = this.#cursor;
+    const { form } = this.#cursor;
     const isAcross = form.along === 'rows';
     const wide = isAcross ? units : form.units;
     const { isLong } = form;
@@ -109,21 +109,14 @@ class RowCode {
     const folds = phaseFolds.map((fold) => new FoldState(this.#a, this.#cursor, fold, { units: wide, isLong }));
     const roots = phaseFolds.map(({ operand }) => operand);
     this.#code.compute(roots, 1, units);
-    const needsPosition = phaseFolds.some(({ isPlaced }) => isPlaced);
     this.#walk(
       { roots, units: wide, rowUnits: units, part },
       (vectors, first) => {
-        const { lanes, coordinates } = this.#cursor;
-        const index = coordinates[form.rowRank + form.foldedRank - 1] as Local<'i32'>;
+        const { lanes } = this.#cursor;
         const mask = isAcross || lanes.isWhole ? undefined : lanes.mask;
         for (let unit = 0; unit < vectors; unit++) {
-          let position = this.#a.constant('u32', 0);
-          if (needsPosition) {
-            const place = i32x4.splat(i32.add(first, index));
-            const own = isAcross ? place : i32x4.add(place, lanes.iota);
-            position = body.let(own);
-            if (!isAcross && unit > 0) position = this.#a.add('u32', position, this.#a.constant('u32', unit * LANES));
-          }
+          let known: Vector | undefined;
+          const position = (): Vector => (known ??= this.#position(first, unit));
           for (const fold of folds) fold.add(unit, this.#code.value(fold.fold.operand, unit), position, mask);
         }
       },
@@ -134,14 +127,22 @@ class RowCode {
     return folds;
   }
 
+  /** Places in the row of the elements of a vector, on a line whose first element is at `first`. */
+  #position(first: Value<'i32'>, unit: number): Vector {
+    const { form, coordinates, lanes, body } = this.#cursor;
+    const index = coordinates[form.rowRank + form.foldedRank - 1] as Local<'i32'>;
+    const place = i32x4.splat(i32.add(first, index));
+    if (form.along === 'rows') return body.let(place);
+    const own = body.let(i32x4.add(place, lanes.iota));
+    return unit === 0 ? own : this.#a.add('u32', own, this.#a.constant('u32', unit * LANES));
+  }
+
   #store(units: number, part: Part | undefined): void {
     const { form, body } = this.#cursor;
     const { outputs } = form.kernel;
-    const of = (level: 'row' | 'element'): number[] =>
-      outputs.flatMap((output, index) => (output.level === level ? [index] : []));
     const nodesOf = (list: readonly number[]): number[] =>
       list.map((output) => (outputs[output] as { node: number }).node);
-    const [rows, elements] = [of('row'), of('element')];
+    const [rows, elements] = [outputsOf(form.kernel, 'row'), outputsOf(form.kernel, 'element')];
     this.#code.compute([...nodesOf(elements), ...nodesOf(rows)], 1, units);
     if (elements.length > 0) {
       const roots = nodesOf(elements);

@@ -1,7 +1,8 @@
-import type { Folding, MeanFactors, PhaseFold } from '@concord/kernel';
+import { type Folding, type FoldSource, FoldStates, type PhaseFold } from '@concord/kernel';
 import { f32x4, f64x2, i8x16, type Local, type Value, v128 } from '../../encoder/index.ts';
 import type { Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
-import { type Cursor, LANES } from './cursor.ts';
+import { wordsOfShuffle } from '../common/words-of-shuffle.ts';
+import type { Cursor } from './cursor.ts';
 import { names } from './form.ts';
 
 const NAN = 0x7fc0_0000;
@@ -29,8 +30,8 @@ export class FoldState {
   readonly fold: PhaseFold;
   readonly #a: WasmArithmetic;
   readonly #cursor: Cursor;
-  readonly #folding: Folding;
-  readonly #mean: MeanFactors<Vector> | undefined;
+  readonly #states: FoldStates<Vector>;
+  readonly #mean: FoldSource<Vector>['mean'];
   readonly #units: readonly (readonly Local<'v128'>[])[];
   /** Of each vector the sums of its lower and its upper two points. */
   readonly #totals: readonly (readonly [Local<'v128'>, Local<'v128'>])[];
@@ -48,10 +49,10 @@ export class FoldState {
     this.fold = fold;
     this.#a = a;
     this.#cursor = cursor;
-    this.#folding = isFloat && (op === 'max' || op === 'min') ? floatExtremum(op) : folding;
-    this.#mean =
-      op === 'mean' ? { scale: words.vector(names.meanScale), divisor: words.vector(names.meanDivisor) } : undefined;
-    const identity = this.#identity();
+    const isExtremum = isFloat && (op === 'max' || op === 'min');
+    this.#states = new FoldStates([{ ...fold, folding: isExtremum ? floatExtremum(op) : folding }]);
+    this.#mean = () => ({ scale: words.vector(names.meanScale), divisor: words.vector(names.meanDivisor) });
+    const identity = this.#states.identity(a);
     const units = Array.from({ length: count });
     this.#units = units.map(() => identity.map((value) => body.let(value)));
     const isSum = isFloat && (op === 'sum' || op === 'mean');
@@ -61,25 +62,20 @@ export class FoldState {
 
   /** Words that a state takes. */
   get parts(): number {
-    return this.#folding.state.length;
+    return this.#states.types.length;
   }
 
   /** Folds an element of each lane; with a mask of those lanes only. */
-  add(unit: number, element: Vector, position: Vector, mask: Vector | undefined): void {
-    const lifted = this.#folding.lift(this.#a, element, position, this.#mean);
-    const identity = this.#identity();
-    const { state } = this.#folding;
-    const own =
-      mask === undefined
-        ? lifted
-        : lifted.map((part, at) => this.#a.select(state[at] as 'f32', mask, part, identity[at] as Vector));
-    this.join(unit, own);
+  add(unit: number, element: Vector, position: () => Vector, mask: Vector | undefined): void {
+    const lifted = this.#states.lift(this.#a, () => element, { position, mean: this.#mean });
+    const identity = this.#states.identity(this.#a);
+    this.join(unit, mask === undefined ? lifted : this.#states.select(this.#a, mask, lifted, identity));
   }
 
   /** Folds a state of another. */
   join(unit: number, state: readonly Vector[]): void {
     const own = this.#units[unit] as readonly Local<'v128'>[];
-    const joined = this.#folding.combine<Vector>(this.#a, own, state);
+    const joined = this.#states.join(this.#a, own, state);
     own.forEach((local, at) => this.#cursor.body.set(local, joined[at] as Vector));
   }
 
@@ -104,26 +100,17 @@ export class FoldState {
       const float = body.let(f64x2.demoteZero(f64x2.add(sum, pairs(sum))));
       return [body.let(lanesOf(float, [0, 0, 0, 0]))];
     }
-    let states: readonly (readonly Vector[])[] = this.#units;
-    while (states.length > 1) {
-      const half = Math.ceil(states.length / 2);
-      const all = states;
-      states = all.slice(0, half).map((state, at) => {
-        const other = all[at + half];
-        return other === undefined ? state : this.#folding.combine<Vector>(this.#a, state, other);
-      });
-    }
     return [
       [2, 3, 0, 1],
       [1, 0, 3, 2],
     ].reduce<readonly Vector[]>(
       (state, order) =>
-        this.#folding.combine<Vector>(
+        this.#states.join(
           this.#a,
           state,
           state.map((part) => body.let(lanesOf(part, order))),
         ),
-      states[0] as readonly Vector[],
+      this.#states.joinAll(this.#a, this.#units),
     );
   }
 
@@ -133,7 +120,7 @@ export class FoldState {
     if (this.#totals.length === 0) return this.#units;
     this.flush();
     return this.#totals.map(([lower, upper]) => [
-      body.let(i8x16.shuffle(f64x2.demoteZero(lower), f64x2.demoteZero(upper), bytesOf([0, 1, 4, 5]))),
+      body.let(i8x16.shuffle(f64x2.demoteZero(lower), f64x2.demoteZero(upper), wordsOfShuffle(0, 1, 4, 5))),
     ]);
   }
 
@@ -144,14 +131,9 @@ export class FoldState {
 
   /** The fold's value. */
   finish(state: readonly Vector[]): Vector {
-    const value = this.#folding.finish(this.#a, state, this.#mean);
+    const [value] = this.#states.finish(this.#a, state, { mean: this.#mean });
     // A state may be a variable that changes.
-    return this.#a.keep(value);
-  }
-
-  #identity(): readonly Vector[] {
-    const { state, identity } = this.#folding;
-    return identity.map((bits, at) => this.#a.constant(state[at] as 'f32', bits));
+    return this.#a.keep(value as Vector);
   }
 }
 
@@ -161,11 +143,7 @@ function pairs(vector: Value<'v128'>): Value<'v128'> {
 }
 
 function lanesOf(vector: Value<'v128'>, lanes: readonly number[]): Value<'v128'> {
-  return i8x16.shuffle(vector, vector, bytesOf(lanes));
-}
-
-function bytesOf(lanes: readonly number[]): readonly number[] {
-  return lanes.flatMap((lane) => Array.from({ length: LANES }, (_, byte) => lane * 4 + byte));
+  return i8x16.shuffle(vector, vector, wordsOfShuffle(...lanes));
 }
 
 /** Bytes of a part of a state in memory. */

@@ -53,6 +53,16 @@ export interface RunForm extends ProgramForm {
   readonly kept: readonly number[];
 }
 
+/** Lines that are worked on as they are, a vector at a time. */
+export const ONE_LINE: Pick<RunForm, 'units' | 'isSegmented' | 'isFoldedSegmented' | 'isTurned' | 'isLong' | 'kept'> = {
+  units: 1,
+  isSegmented: false,
+  isFoldedSegmented: false,
+  isTurned: false,
+  isLong: false,
+  kept: [],
+};
+
 /** Names of words that only these kernels have. */
 const own = {
   /** For an index of a type: an i32 goes along at most 2^31. */

@@ -1,6 +1,15 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
 import { type ArithmeticNode, type GatherNode, type KernelNode, operandsOf } from '@concord/backend-core/kernel';
-import { arithmeticNode, axesOfNodes, axisOf, gathersRun, numberOf, placeOf, vectorAxis } from '@concord/kernel';
+import {
+  arithmeticNode,
+  axesOfNodes,
+  axisOf,
+  gathersRun,
+  missingNodes,
+  numberOf,
+  placeOf,
+  vectorAxis,
+} from '@concord/kernel';
 import { i32, i32x4, type Local, type Value, v128 } from '../../encoder/index.ts';
 import { nativeNode } from '../arithmetic/native-nodes.ts';
 import { decode, encode, loadDense, loadLanes, loadSplat, storeDense, storeLanes } from '../arithmetic/storage.ts';
@@ -71,7 +80,9 @@ export class NodeCode {
 
   /** Computes some nodes and the nodes that they need, as far as they belong to this scope or one around it. */
   compute(roots: readonly number[], scope: Scope, units: number): void {
-    for (const index of this.#missing(roots)) {
+    const { kernel } = this.form;
+    const isStored = (index: number): boolean => this.#stored.has(index);
+    for (const index of missingNodes(kernel, roots, (each) => this.#isKnown(each), isStored)) {
       const node = this.#nodes[index] as KernelNode;
       const place = this.#places[index] as NodePlace;
       if (place.scope > scope || node.kind === 'fold') continue;
@@ -121,19 +132,6 @@ export class NodeCode {
         }
       });
     });
-  }
-
-  #missing(roots: readonly number[]): readonly number[] {
-    const missing = new Set<number>();
-    const stack = [...roots];
-    while (stack.length > 0) {
-      const index = stack.pop() as number;
-      if (missing.has(index) || this.#isKnown(index)) continue;
-      missing.add(index);
-      const node = this.#nodes[index] as KernelNode;
-      if (node.kind !== 'fold' && !this.#stored.has(index)) stack.push(...operandsOf(node));
-    }
-    return [...missing].sort((a, b) => a - b);
   }
 
   #isKnown(index: number): boolean {

@@ -1,11 +1,5 @@
-import {
-  type ArithmeticNode,
-  type Kernel,
-  type KernelNode,
-  type NodeOp,
-  operandsOf,
-} from '@concord/backend-core/kernel';
-import { costOf, foldsOf } from '@concord/kernel';
+import type { ArithmeticNode, Kernel, KernelNode, NodeOp } from '@concord/backend-core/kernel';
+import { costOf, foldsOf, missingNodes } from '@concord/kernel';
 
 /** Nodes of dozens of instructions here, where the kernel package has them of a hundred or more. */
 const SHORTENED: ReadonlySet<NodeOp> = new Set(['exp', 'exp2', 'tanh', 'sigmoid', 'silu', 'gelu', 'geluTanh']);
@@ -33,23 +27,12 @@ export function nodesToKeep(kernel: Kernel): readonly number[] {
   const { nodes, outputs } = kernel;
   const stored = outputs.flatMap(({ level, node }) => (level === 'element' ? [node] : []));
   const folded = foldsOf(kernel).map((phase) => phase.map(({ operand }) => operand));
-  const needed = [...folded, stored].map((roots) => neededBy(kernel, roots));
+  // What a pass computes: values after a fold are computed before.
+  const needed = [...folded, stored].map(
+    (roots) => new Set(missingNodes(kernel, roots, (node) => nodes[node]?.kind === 'fold')),
+  );
   return nodes.flatMap((node, index) => {
     const passes = needed.filter((nodesOfPass) => nodesOfPass.has(index)).length;
     return isDear(node) && node.level === 'element' && passes > 1 ? [index] : [];
   });
-}
-
-/** Nodes that a pass computes for some others: those after a fold are computed before. */
-function neededBy({ nodes }: Kernel, roots: readonly number[]): ReadonlySet<number> {
-  const needed = new Set<number>();
-  const stack = [...roots];
-  while (stack.length > 0) {
-    const index = stack.pop() as number;
-    const node = nodes[index] as KernelNode;
-    if (needed.has(index) || node.kind === 'fold') continue;
-    needed.add(index);
-    stack.push(...operandsOf(node));
-  }
-  return needed;
 }

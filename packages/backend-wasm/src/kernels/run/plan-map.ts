@@ -1,7 +1,7 @@
 import type { CheckedRun } from '@concord/backend-core/kernel';
-import type { RunAxes } from '@concord/kernel';
+import { outputsOf, type RunAxes } from '@concord/kernel';
 import { LANES } from './cursor.ts';
-import { names, type RunForm } from './form.ts';
+import { names, ONE_LINE, type RunForm } from './form.ts';
 import { unitsOf } from './node-cost.ts';
 import { callForm, type FormAxes, geometryWords, mapAxes, reordered } from './operand-forms.ts';
 
@@ -29,7 +29,7 @@ export const WIDE = 64;
 /** The command that stores the outputs of a level; undefined where there are none. */
 export function formMap(geometry: CheckedRun, axes: RunAxes, level: 'row' | 'element'): FormedCommand | undefined {
   const { kernel } = geometry;
-  const stores = kernel.outputs.flatMap((output, index) => (output.level === level ? [index] : []));
+  const stores = outputsOf(kernel, level);
   const given = mapAxes(axes, level);
   const points = given.sizes.reduce((product, size) => product * size, 1);
   if (stores.length === 0 || points === 0) return undefined;
@@ -40,15 +40,13 @@ export function formMap(geometry: CheckedRun, axes: RunAxes, level: 'row' | 'ele
   const segments = isSegmented ? Math.ceil(size / segment) : 1;
   const form: RunForm = {
     ...callForm(geometry, own),
+    ...ONE_LINE,
     stores,
     units: size >= WIDE ? unitsOf(kernel) : 1,
     hasWhole: size >= LANES,
     hasRest: size % LANES !== 0,
     isSegmented,
     isTurned: order !== undefined && isSegmented,
-    isFoldedSegmented: false,
-    isLong: false,
-    kept: [],
   };
   const words = geometryWords(geometry, own);
   words.set(names.segment, segment);

@@ -2,7 +2,7 @@ import type { CheckedRun } from '@concord/backend-core/kernel';
 import { phasesOf, type RunAxes } from '@concord/kernel';
 import { LANES } from './cursor.ts';
 import { STATE_BYTES } from './fold-states.ts';
-import { names, type RunForm } from './form.ts';
+import { names, ONE_LINE, type RunForm } from './form.ts';
 import { nodesToKeep, unitsOf } from './node-cost.ts';
 import { callForm, geometryWords, rowsAxes } from './operand-forms.ts';
 import { type FormedCommand, WIDE } from './plan-map.ts';
@@ -67,12 +67,12 @@ export function formRows(geometry: CheckedRun, axes: RunAxes, question: PartsQue
   const keeps = wanted === 1 && lines === 1 && keptBytes <= MOST_KEPT_BYTES;
   const form: RunForm = {
     ...callForm(geometry, own),
+    ...ONE_LINE,
     stores: kernel.outputs.map((_, index) => index),
     units,
     hasWhole: vectorSize >= LANES,
     hasRest: vectorSize % LANES !== 0,
     isSegmented,
-    isTurned: false,
     isFoldedSegmented,
     isLong,
     kept: keeps ? nodesToKeep(kernel) : [],

@@ -5,6 +5,9 @@ import { WgslBlock, type WgslValue, widened, wgslType } from './wgsl-block.ts';
 const MIN_NORMAL = 0x0080_0000;
 const INFINITY = 0x7f80_0000;
 
+/** A method of {@link Arithmetic}. */
+type Method<Name extends keyof Arithmetic<WgslValue>> = Arithmetic<WgslValue>[Name];
+
 /**
  * Arithmetic as WGSL, one `let` for each value. Operands may be scalars or vectors of four; a scalar beside a vector is
  * repeated. The code expects `u.zero` (see `kernel.ts`).
@@ -13,6 +16,29 @@ export class WgslArithmetic implements Arithmetic<WgslValue> {
   /** Where the code goes. */
   block: WgslBlock;
 
+  readonly add: Method<'add'> = this.#infix('+');
+  readonly sub: Method<'sub'> = this.#infix('-');
+  readonly mul: Method<'mul'> = this.#infix('*');
+  readonly quotient: Method<'quotient'> = this.#infix('/');
+  readonly remainder: Method<'remainder'> = this.#infix('%');
+  readonly divide: Method<'divide'> = (a, b) => this.#infix('/')('f32', a, b);
+  readonly min: Method<'min'> = this.#call('min');
+  readonly max: Method<'max'> = this.#call('max');
+  readonly floor: Method<'floor'> = this.#float('floor');
+  readonly ceil: Method<'ceil'> = this.#float('ceil');
+  readonly trunc: Method<'trunc'> = this.#float('trunc');
+  readonly roundEven: Method<'roundEven'> = this.#float('round');
+  readonly sqrt: Method<'sqrt'> = this.#float('sqrt');
+  readonly exp: Method<'exp'> = this.#float('exp');
+  readonly and: Method<'and'> = this.#infix('&');
+  readonly or: Method<'or'> = this.#infix('|');
+  readonly xor: Method<'xor'> = (type, a, b) => this.#infix(type === 'bool' ? '!=' : '^')(type, a, b);
+  readonly shiftLeft: Method<'shiftLeft'> = this.#infix('<<');
+  readonly shiftRight: Method<'shiftRight'> = this.#infix('>>');
+  readonly equal: Method<'equal'> = (_, a, b) => this.#infix('==')('bool', a, b);
+  readonly less: Method<'less'> = (_, a, b) => this.#infix('<')('bool', a, b);
+  readonly lessOrEqual: Method<'lessOrEqual'> = (_, a, b) => this.#infix('<=')('bool', a, b);
+
   constructor(block: WgslBlock) {
     this.block = block;
   }
@@ -20,18 +46,6 @@ export class WgslArithmetic implements Arithmetic<WgslValue> {
   constant(type: ValueType, bits: number): WgslValue {
     // Not the literal itself: of an operation on literals WGSL makes a constant, and an error where that overflows.
     return this.#define(constantText(type, bits), type, 1);
-  }
-
-  add(type: NumberType, a: WgslValue, b: WgslValue): WgslValue {
-    return this.#infix('+', type, a, b);
-  }
-
-  sub(type: NumberType, a: WgslValue, b: WgslValue): WgslValue {
-    return this.#infix('-', type, a, b);
-  }
-
-  mul(type: NumberType, a: WgslValue, b: WgslValue): WgslValue {
-    return this.#infix('*', type, a, b);
   }
 
   mulHigh(a: WgslValue, b: WgslValue): WgslValue {
@@ -46,92 +60,16 @@ export class WgslArithmetic implements Arithmetic<WgslValue> {
     return sum(sum(product(high(a), high(b)), high(middle)), high(other));
   }
 
-  divide(a: WgslValue, b: WgslValue): WgslValue {
-    return this.#infix('/', 'f32', a, b);
-  }
-
-  quotient(type: IntegerType, a: WgslValue, b: WgslValue): WgslValue {
-    return this.#infix('/', type, a, b);
-  }
-
-  remainder(type: IntegerType, a: WgslValue, b: WgslValue): WgslValue {
-    return this.#infix('%', type, a, b);
-  }
-
   neg(type: 'f32' | 'i32', a: WgslValue): WgslValue {
     return type === 'f32' ? this.#bitwise(a, '^', '0x80000000u') : this.#define(`-${a.text}`, type, a.width);
   }
 
   abs(type: 'f32' | 'i32', a: WgslValue): WgslValue {
-    return type === 'f32' ? this.#bitwise(a, '&', '0x7fffffffu') : this.#call('abs', type, a);
-  }
-
-  min(type: NumberType, a: WgslValue, b: WgslValue): WgslValue {
-    return this.#call('min', type, a, b);
-  }
-
-  max(type: NumberType, a: WgslValue, b: WgslValue): WgslValue {
-    return this.#call('max', type, a, b);
-  }
-
-  floor(a: WgslValue): WgslValue {
-    return this.#call('floor', 'f32', a);
-  }
-
-  ceil(a: WgslValue): WgslValue {
-    return this.#call('ceil', 'f32', a);
-  }
-
-  trunc(a: WgslValue): WgslValue {
-    return this.#call('trunc', 'f32', a);
-  }
-
-  roundEven(a: WgslValue): WgslValue {
-    return this.#call('round', 'f32', a);
-  }
-
-  sqrt(a: WgslValue): WgslValue {
-    return this.#call('sqrt', 'f32', a);
-  }
-
-  exp(a: WgslValue): WgslValue {
-    return this.#call('exp', 'f32', a);
-  }
-
-  and(type: IntegerType | 'bool', a: WgslValue, b: WgslValue): WgslValue {
-    return this.#infix('&', type, a, b);
-  }
-
-  or(type: IntegerType | 'bool', a: WgslValue, b: WgslValue): WgslValue {
-    return this.#infix('|', type, a, b);
-  }
-
-  xor(type: IntegerType | 'bool', a: WgslValue, b: WgslValue): WgslValue {
-    return this.#infix(type === 'bool' ? '!=' : '^', type, a, b);
+    return type === 'f32' ? this.#bitwise(a, '&', '0x7fffffffu') : this.#call('abs')(type, a);
   }
 
   not(type: IntegerType | 'bool', a: WgslValue): WgslValue {
     return this.#define(`${type === 'bool' ? '!' : '~'}${a.text}`, type, a.width);
-  }
-
-  shiftLeft(type: IntegerType, a: WgslValue, bits: WgslValue): WgslValue {
-    return this.#infix('<<', type, a, bits);
-  }
-
-  shiftRight(type: IntegerType, a: WgslValue, bits: WgslValue): WgslValue {
-    return this.#infix('>>', type, a, bits);
-  }
-
-  equal(_type: NumberType, a: WgslValue, b: WgslValue): WgslValue {
-    return this.#infix('==', 'bool', a, b);
-  }
-
-  less(_type: NumberType, a: WgslValue, b: WgslValue): WgslValue {
-    return this.#infix('<', 'bool', a, b);
-  }
-
-  lessOrEqual(_type: NumberType, a: WgslValue, b: WgslValue): WgslValue {
-    return this.#infix('<=', 'bool', a, b);
   }
 
   select(type: ValueType, condition: WgslValue, a: WgslValue, b: WgslValue): WgslValue {
@@ -184,14 +122,22 @@ export class WgslArithmetic implements Arithmetic<WgslValue> {
     return this.#define(`bitcast<${wgslType('f32', a.width)}>(${bits})`, 'f32', a.width);
   }
 
-  #infix(operator: string, type: ValueType, a: WgslValue, b: WgslValue): WgslValue {
-    const width = widest(a, b);
-    return this.#define(`${widened(a, width)} ${operator} ${widened(b, width)}`, type, width);
+  #infix(operator: string): (type: ValueType, a: WgslValue, b: WgslValue) => WgslValue {
+    return (type, a, b) => {
+      const width = widest(a, b);
+      return this.#define(`${widened(a, width)} ${operator} ${widened(b, width)}`, type, width);
+    };
   }
 
-  #call(name: string, type: ValueType, ...operands: readonly WgslValue[]): WgslValue {
-    const width = widest(...operands);
-    return this.#define(`${name}(${operands.map((operand) => widened(operand, width)).join(', ')})`, type, width);
+  #call(name: string): (type: ValueType, ...operands: readonly WgslValue[]) => WgslValue {
+    return (type, ...operands) => {
+      const width = widest(...operands);
+      return this.#define(`${name}(${operands.map((operand) => widened(operand, width)).join(', ')})`, type, width);
+    };
+  }
+
+  #float(name: string): (a: WgslValue) => WgslValue {
+    return (a) => this.#call(name)('f32', a);
   }
 
   #define(expression: string, type: ValueType, width: 1 | 4): WgslValue {

@@ -1,7 +1,7 @@
 import { WgslBlock } from '../arithmetic/wgsl-block.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
 import { GraphScope, NOWHERE, pointSource, storedBits } from '../run/graph-scope.ts';
-import { accessFunctions, type RawValue, storeAt } from '../run/operand-code.ts';
+import { accessFunctions, divided, type RawValue, storeAt } from '../run/operand-code.ts';
 import { paramUniforms, type RunSpec, sizeName, storageOf, uniformsOf } from '../run/run-spec.ts';
 
 /** The distribution of the points of a map over the lanes. */
@@ -24,7 +24,7 @@ export function mapKernel(name: string, spec: RunSpec, { layout, unroll }: MapLa
   const block = new WgslBlock();
   const rank = spec.rowRank;
   const call = new GraphScope(spec, block, NOWHERE);
-  call.hoist(['call'], () => true);
+  call.hoist(['call']);
   const points = Array.from({ length: unroll }, (_, k) => {
     const { coordinates, inside } =
       layout === 'flat' ? flatPoint(block, rank, unroll, k) : gridPoint(block, rank, unroll, k);
@@ -74,14 +74,9 @@ function flatPoint(block: WgslBlock, rank: number, unroll: number, k: number): P
     block.add(`let first = group * ${MAP_LANES * unroll}u + lane;`);
   }
   const index = k === 0 ? 'first' : block.define(`first + ${k * MAP_LANES}u`);
-  let rest = block.define(`min(${index}, u.count - 1u)`);
-  const coordinates: string[] = [];
-  for (let axis = rank - 1; axis > 0; axis--) {
-    const quotient = block.define(`${rest} / u.${sizeName(axis)}`);
-    coordinates.unshift(block.define(`${rest} - ${quotient} * u.${sizeName(axis)}`));
-    rest = quotient;
-  }
-  return { coordinates: [rest, ...coordinates], inside: `${index} < u.count` };
+  const number = block.define(`min(${index}, u.count - 1u)`);
+  const axes = Array.from({ length: rank }, (_, axis) => axis);
+  return { coordinates: divided(block, number, axes), inside: `${index} < u.count` };
 }
 
 function gridPoint(block: WgslBlock, rank: number, unroll: number, k: number): Point {

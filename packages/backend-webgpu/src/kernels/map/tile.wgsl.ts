@@ -56,7 +56,7 @@ export function tileKernel(name: string, spec: RunSpec, { across, deep, wide }: 
   block.add('workgroupBarrier();');
 
   const call = new GraphScope(spec, block, NOWHERE);
-  call.hoist(['call'], () => true);
+  call.hoist(['call']);
   for (let first = 0; first < (deep * wide) / width; first += TILE_LANES) {
     const place = block.define(`lane + ${first}u`);
     const w = block.define(`${place} % ${wide / width}u`);

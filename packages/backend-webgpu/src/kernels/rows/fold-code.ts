@@ -1,51 +1,42 @@
 import type { Kernel } from '@concord/backend-core/kernel';
-import { type Folding, foldsOf, type MeanFactors, type PhaseFold, stateLength } from '@concord/kernel';
+import { type FoldSource, foldsOf, FoldStates, type PhaseFold, stateLength } from '@concord/kernel';
 import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
 import { type WgslBlock, type WgslValue, widened, wgslType } from '../arithmetic/wgsl-block.ts';
 import { components } from '../run/operand-code.ts';
 import type { RowsSpec } from './rows-spec.ts';
 import type { State } from './team.ts';
 
+/** A fold of a graph. The code of each is together: its loads may be of other lines than those of the next. */
+export type OpenFold = FoldStates<WgslValue>;
+
+/** The folds of a phase. */
+export function openFolds(folds: readonly PhaseFold[]): readonly OpenFold[] {
+  return folds.map((fold) => new FoldStates<WgslValue>([fold]));
+}
+
 /** The factor and the divisor of a mean. */
-const MEAN: MeanFactors<WgslValue> = {
+export const mean: FoldSource<WgslValue>['mean'] = () => ({
   scale: { text: 'u.scale', type: 'f32', width: 1 },
   divisor: { text: 'u.divisor', type: 'f32', width: 1 },
-};
+});
 
-/** A fold of a graph in generated code. */
-export class OpenFold {
-  readonly fold: PhaseFold;
-  readonly #folding: Folding;
+/** Variables that begin with the state that changes nothing. */
+export function foldVariables(fold: OpenFold, math: WgslArithmetic, width: 1 | 4): State {
+  return fold.identity(math).map((part) => {
+    const name = math.block.fresh();
+    math.block.add(`var ${name} = ${widened(part, width)};`);
+    return { text: name, type: part.type, width };
+  });
+}
 
-  constructor(fold: PhaseFold) {
-    this.fold = fold;
-    this.#folding = fold.folding;
-  }
+/** Sets variables to a state. */
+export function setVariables(block: WgslBlock, variables: State, state: State): void {
+  for (const [part, { text }] of state.entries()) block.add(`${variables[part]?.text} = ${text};`);
+}
 
-  /** The state that changes nothing. */
-  nothing(math: WgslArithmetic): State {
-    return this.#folding.state.map((type, part) => math.constant(type, this.#folding.identity[part] as number));
-  }
-
-  /** Variables that begin with it. */
-  variables(math: WgslArithmetic, width: 1 | 4): State {
-    return this.nothing(math).map((part) => {
-      const name = math.block.fresh();
-      math.block.add(`var ${name} = ${widened(part, width)};`);
-      return { text: name, type: part.type, width };
-    });
-  }
-
-  /** @param place - of the element in its row; only some folds ask for it */
-  lift(math: WgslArithmetic, element: WgslValue, place: () => WgslValue): State {
-    return this.#folding.lift(math, element, this.fold.isPlaced ? place() : element, MEAN);
-  }
-
-  readonly join = (math: WgslArithmetic, a: State, b: State): State => this.#folding.combine(math, a, b);
-
-  finish(math: WgslArithmetic, state: State): WgslValue {
-    return this.#folding.finish(math, state, MEAN);
-  }
+/** The values of variables now. */
+export function readVariables(block: WgslBlock, variables: State): State {
+  return variables.map((part) => ({ ...part, text: block.define(part.text) }));
 }
 
 /**
@@ -82,7 +73,7 @@ export class ScratchCode {
     const block = this.#block;
     const width = this.#width;
     const math = new WgslArithmetic(block);
-    const variables = folds.map((fold) => fold.variables(math, width));
+    const variables = folds.map((fold) => foldVariables(fold, math, width));
     const inner = block.inner();
     const innerMath = new WgslArithmetic(inner);
     const at = block.fresh();
@@ -95,12 +86,10 @@ export class ScratchCode {
         const all = width === 1 ? (words[0] as string) : `vec4u(${words.join(', ')})`;
         return { text: inner.define(`bitcast<${wgslType(type, width)}>(${all})`), type, width } satisfies WgslValue;
       });
-      for (const [part, { text }] of fold.join(innerMath, own, read).entries()) {
-        inner.add(`${own[part]?.text} = ${text};`);
-      }
+      setVariables(inner, own, fold.join(innerMath, own, read));
     }
     block.enclose(`for (var ${at} = mate; ${at} < u.all_parts; ${at} += ${this.#spec.team.team}u)`, inner);
-    return variables.map((state) => state.map((part) => ({ ...part, text: block.define(part.text) })));
+    return variables.map((state) => readVariables(block, state));
   }
 
   /** Rows that a team computes at once. */

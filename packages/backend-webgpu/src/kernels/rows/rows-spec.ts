@@ -1,4 +1,4 @@
-import { foldsOf, hasMean, type RowClass } from '@concord/kernel';
+import { hasMean, hasPlaces, type RowClass } from '@concord/kernel';
 import type { UniformType } from '../kernel.ts';
 import type { RunSpec } from '../run/run-spec.ts';
 import type { TeamSpec } from './team.ts';
@@ -28,9 +28,7 @@ export function stageUniforms(spec: RowsSpec): Record<string, UniformType> {
     // Rows, in vectors where lanes lie across them, and vectors (or steps) of a row.
     rows: 'u32',
     steps: 'u32',
-    ...(foldsOf(spec.kernel)
-      .flat()
-      .some(({ isPlaced }) => isPlaced)
+    ...(hasPlaces(spec.kernel)
       ? { [FIRST_PLACE]: 'u32', ...Object.fromEntries(axes.map((axis) => [placeName(axis), 'u32' as const])) }
       : {}),
     ...(hasMean(spec.kernel) ? { scale: 'f32', divisor: 'f32' } : {}),

@@ -1,12 +1,20 @@
 import type { Kernel as KernelGraph } from '@concord/backend-core/kernel';
-import { foldAt, foldsOf, phasesOf } from '@concord/kernel';
+import { foldAt, foldsOf, outputsOf, type PhaseFold, phasesOf } from '@concord/kernel';
 import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
 import { WgslBlock, type WgslValue, widened } from '../arithmetic/wgsl-block.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
 import { coordinateAt, GraphScope, type PointSource, storedBits } from '../run/graph-scope.ts';
-import { accessFunctions, addressOf, loadAt, type RawValue, storeAt } from '../run/operand-code.ts';
-import { paramUniforms, sizeName, storageOf, uniformsOf } from '../run/run-spec.ts';
-import { OpenFold, ScratchCode } from './fold-code.ts';
+import { accessFunctions, addressOf, divided, loadAt, type RawValue, storeAt } from '../run/operand-code.ts';
+import { paramUniforms, storageOf, uniformsOf } from '../run/run-spec.ts';
+import {
+  foldVariables,
+  mean,
+  type OpenFold,
+  openFolds,
+  readVariables,
+  ScratchCode,
+  setVariables,
+} from './fold-code.ts';
 import { FIRST_PLACE, placeName, type RowsSpec, stageUniforms } from './rows-spec.ts';
 import { lanesOf, type State, TeamCode } from './team.ts';
 
@@ -106,7 +114,7 @@ class RowsCode {
     const kept = this.#spec.vectors === 0 ? undefined : this.#keptSteps();
     for (const [phase, phaseFolds] of folds.entries()) {
       if (stage !== undefined && phase > stage) break;
-      const open = phaseFolds.map((fold) => new OpenFold(fold));
+      const open = openFolds(phaseFolds);
       this.#hoist(phase);
       if (stage !== undefined && phase < stage) {
         const states = new ScratchCode(this.#spec, block).joinParts(phase, open);
@@ -147,7 +155,7 @@ class RowsCode {
     block.add('let row = min(row_number, u.rows - 1u);');
     block.add('let is_row = row_number < u.rows;');
     this.#rowCoordinates.push(
-      ...divide(
+      ...divided(
         block,
         'row',
         Array.from({ length: rowRank }, (_, axis) => axis),
@@ -160,25 +168,20 @@ class RowsCode {
   }
 
   #hoist(depth: number): void {
-    const { depths } = phasesOf(this.#spec.kernel);
-    this.#row.hoist(['call', 'row'], (node) => (depths[node] as number) <= depth);
+    this.#row.hoist(['call', 'row'], depth);
   }
 
   #close(open: readonly OpenFold[], states: readonly State[]): void {
     const { math } = this.#row;
     for (const [index, state] of this.#join(open, states).entries()) {
       const fold = open[index] as OpenFold;
-      this.#folds.set(fold.fold.index, fold.finish(math, state));
+      this.#folds.set((fold.folds[0] as PhaseFold).index, fold.finish(math, state, { mean })[0] as WgslValue);
     }
   }
 
   /** The states of the team's lanes as one. */
   #join(open: readonly OpenFold[], states: readonly State[]): readonly State[] {
-    return this.#team.reduce(
-      this.#block,
-      states,
-      open.map((fold) => fold.join),
-    );
+    return this.#team.reduce(this.#block, states, open);
   }
 
   #keptSteps(): readonly Step[] {
@@ -197,7 +200,7 @@ class RowsCode {
     const axes = Array.from({ length: foldedRank }, (_, axis) => rowRank + axis);
     const coordinates = [
       ...Array.from({ length: rowRank }, (): string | undefined => undefined),
-      ...divide(block, at, axes),
+      ...divided(block, at, axes),
     ];
     const scope = new GraphScope(this.#spec, block, this.#sourceAt(block, coordinates), this.#row);
     return { scope, coordinates, inside };
@@ -234,13 +237,12 @@ class RowsCode {
   /** The element of a step for a fold; the neutral one beyond the end. */
   #lift(fold: OpenFold, { scope, coordinates, inside }: Step): State {
     const { math, block } = scope;
-    const element = this.#wide(scope.folded(foldAt(this.#spec.kernel, fold.fold.index)), block);
-    const state = fold.lift(math, element, () => this.#place(block, coordinates));
+    const elementOf = ({ index }: PhaseFold): WgslValue =>
+      this.#wide(scope.folded(foldAt(this.#spec.kernel, index)), block);
+    const state = fold.lift(math, elementOf, { position: () => this.#place(block, coordinates), mean });
     const wide = state.map((part) => this.#wide(part, block));
     if (inside === undefined) return wide;
-    const nothing = fold.nothing(math);
-    const condition: WgslValue = { text: inside, type: 'bool', width: 1 };
-    return wide.map((part, index) => math.select(part.type, condition, part, nothing[index] as WgslValue));
+    return fold.select(math, { text: inside, type: 'bool', width: 1 }, wide, fold.identity(math));
   }
 
   /** Each neighbour counts, also where all are the same. */
@@ -253,29 +255,23 @@ class RowsCode {
   #foldKept(open: readonly OpenFold[], steps: readonly Step[]): readonly State[] {
     return open.map((fold) => {
       const states = steps.map((step) => this.#lift(fold, step));
-      return this.#acrossWidth(fold, joinAll(fold, this.#row.math, states));
+      return this.#acrossWidth(fold, fold.joinAll(this.#row.math, states));
     });
   }
 
   #foldInLoop(open: readonly OpenFold[]): readonly State[] {
     const block = this.#block;
-    const variables = open.map((fold) => fold.variables(this.#row.math, this.#spec.width));
+    const variables = open.map((fold) => foldVariables(fold, this.#row.math, this.#spec.width));
     this.#loop((inner, steps) => {
       const innerMath = new WgslArithmetic(inner);
       for (const [index, fold] of open.entries()) {
         const own = variables[index] as State;
-        const lifted = joinAll(
-          fold,
-          innerMath,
-          steps.map((step) => this.#lift(fold, step)),
-        );
-        const joined = fold.join(innerMath, own, lifted);
-        for (const [part, { text }] of joined.entries()) inner.add(`${own[part]?.text} = ${text};`);
+        const lifted = steps.map((step) => this.#lift(fold, step));
+        setVariables(inner, own, fold.join(innerMath, own, fold.joinAll(innerMath, lifted)));
       }
     });
     return open.map((fold, index) => {
-      const state = (variables[index] as State).map((part) => ({ ...part, text: block.define(part.text) }));
-      return this.#acrossWidth(fold, state);
+      return this.#acrossWidth(fold, readVariables(block, variables[index] as State));
     });
   }
 
@@ -307,14 +303,13 @@ class RowsCode {
     const component = (name: string): State =>
       state.map(({ text, type }) => ({ text: `${text}.${name}`, type, width: 1 as const }));
     const [x, y, z, w] = [component('x'), component('y'), component('z'), component('w')];
-    return fold.join(math, fold.join(math, x, y), fold.join(math, z, w));
+    return fold.joinAll(math, [x, y, z, w]);
   }
 
   #storeElements(kept: readonly Step[] | undefined): void {
-    const { kernel } = this.#spec;
-    if (kernel.outputs.every(({ level }) => level === 'row')) return;
+    const outputs = outputsOf(this.#spec.kernel, 'element');
+    if (outputs.length === 0) return;
     const store = (block: WgslBlock, { scope, coordinates, inside }: Step): void => {
-      const outputs = kernel.outputs.flatMap(({ level }, output) => (level === 'element' ? [output] : []));
       const raws = outputs.map((output) => storedBits(this.#spec, output, scope, 'lane'));
       const stores = block.inner();
       for (const [index, raw] of raws.entries()) this.#store(stores, outputs[index] as number, raw, coordinates);
@@ -326,7 +321,7 @@ class RowsCode {
 
   #storeRows(): void {
     const { kernel, stage } = this.#spec;
-    const outputs = kernel.outputs.flatMap(({ level }, output) => (level === 'row' ? [output] : []));
+    const outputs = outputsOf(kernel, 'row');
     if (outputs.length === 0) return;
     const block = this.#block;
     const raws = outputs.map((output) => storedBits(this.#spec, output, this.#row, 'lane'));
@@ -340,30 +335,4 @@ class RowsCode {
     const index = this.#spec.kernel.inputs.length + output;
     storeAt(block, this.#spec, output, coordinates, raw, { width: this.#widthOf(index), base: this.#bases[index] });
   }
-}
-
-/** Coordinates of a number along axes, the last of which goes fastest. */
-function divide(block: WgslBlock, number: string, axes: readonly number[]): string[] {
-  const coordinates: string[] = [];
-  let rest = number;
-  for (const axis of axes.slice(1).reverse()) {
-    const quotient = block.define(`${rest} / u.${sizeName(axis)}`);
-    coordinates.unshift(block.define(`${rest} - ${quotient} * u.${sizeName(axis)}`));
-    rest = quotient;
-  }
-  return [rest, ...coordinates];
-}
-
-/** States joined two by two. */
-function joinAll(fold: OpenFold, math: WgslArithmetic, states: readonly State[]): State {
-  let now = states;
-  while (now.length > 1) {
-    const pairs: State[] = [];
-    for (let at = 0; at < now.length; at += 2) {
-      const [a, b] = [now[at] as State, now[at + 1]];
-      pairs.push(b === undefined ? a : fold.join(math, a, b));
-    }
-    now = pairs;
-  }
-  return now[0] as State;
 }

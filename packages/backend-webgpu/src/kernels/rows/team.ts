@@ -1,3 +1,4 @@
+import type { FoldStates, States } from '@concord/kernel';
 import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
 import { type WgslBlock, type WgslValue, wgslType } from '../arithmetic/wgsl-block.ts';
 import type { ValueType } from '@concord/backend-core/kernel';
@@ -13,10 +14,10 @@ export interface TeamSpec {
 }
 
 /** Part of a fold that a lane knows: one value or more. */
-export type State = readonly WgslValue[];
+export type State = States<WgslValue>;
 
-/** The join of two states. */
-export type Join = (math: WgslArithmetic, a: State, b: State) => State;
+/** How two states of a fold become one. */
+type Joins = readonly Pick<FoldStates<WgslValue>, 'join'>[];
 
 /** Invocations of a workgroup. */
 export function lanesOf({ team, rows }: TeamSpec): number {
@@ -75,21 +76,21 @@ export class TeamCode {
    * The joined state of all lanes of a team, known to each of them. Every invocation of the workgroup must get
    * here.
    */
-  reduce(block: WgslBlock, states: readonly State[], joins: readonly Join[]): readonly State[] {
+  reduce(block: WgslBlock, states: readonly State[], folds: Joins): readonly State[] {
     const { team, subgroup } = this.#spec;
     if (team === 1) return states;
     this.#calls++;
     this.#used.clear();
-    if (!meetsInSubgroups(this.#spec)) return this.#tree(block, states, joins);
-    const first = this.#shuffle(block, states, joins, Math.min(team, subgroup));
-    return team <= subgroup ? first : this.#meet(block, first, joins, team / subgroup);
+    if (!meetsInSubgroups(this.#spec)) return this.#tree(block, states, folds);
+    const first = this.#shuffle(block, states, folds, Math.min(team, subgroup));
+    return team <= subgroup ? first : this.#meet(block, first, folds, team / subgroup);
   }
 
   /**
    * Neighbours exchange what they have, twice as far each time: all end with the same. Sub-groups are taken to be runs of
    * local indices, which WGSL does not promise: docs/decisions/0012-kernels.md.
    */
-  #shuffle(block: WgslBlock, states: readonly State[], joins: readonly Join[], lanes: number): readonly State[] {
+  #shuffle(block: WgslBlock, states: readonly State[], folds: Joins, lanes: number): readonly State[] {
     const math = new WgslArithmetic(block);
     let now = states;
     for (let distance = lanes / 2; distance >= 1; distance /= 2) {
@@ -98,14 +99,14 @@ export class TeamCode {
           ...part,
           text: block.define(`subgroupShuffleXor(${part.text}, ${distance}u)`),
         }));
-        return (joins[index] as Join)(math, state, other);
+        return (folds[index] as Joins[number]).join(math, state, other);
       });
     }
     return now;
   }
 
   /** Sub-groups leave what they have in workgroup memory; each lane takes one, and they are shuffled again. */
-  #meet(block: WgslBlock, states: readonly State[], joins: readonly Join[], groups: number): readonly State[] {
+  #meet(block: WgslBlock, states: readonly State[], folds: Joins, groups: number): readonly State[] {
     const { subgroup } = this.#spec;
     const memory = states.map((state) => state.map((part) => this.#declare(part)));
     const leave = block.inner();
@@ -122,11 +123,11 @@ export class TeamCode {
         text: block.define(`${memory[index]?.[at]}[slot * ${groups}u + (lane & ${groups - 1}u)]`),
       })),
     );
-    return this.#shuffle(block, taken, joins, groups);
+    return this.#shuffle(block, taken, folds, groups);
   }
 
   /** A tree in workgroup memory. */
-  #tree(block: WgslBlock, states: readonly State[], joins: readonly Join[]): readonly State[] {
+  #tree(block: WgslBlock, states: readonly State[], folds: Joins): readonly State[] {
     const { team, rows, isAcross } = this.#spec;
     const memory = states.map((state) => state.map((part) => this.#declare(part)));
     const stride = isAcross ? rows : 1;
@@ -147,7 +148,7 @@ export class TeamCode {
       const math = new WgslArithmetic(step);
       write(
         step,
-        mine.map((state, index) => (joins[index] as Join)(math, state, others[index] as State)),
+        mine.map((state, index) => (folds[index] as Joins[number]).join(math, state, others[index] as State)),
       );
       block.enclose(`if (mate < ${half}u)`, step);
     }

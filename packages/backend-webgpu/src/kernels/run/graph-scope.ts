@@ -70,11 +70,9 @@ export class GraphScope {
     for (const [input, { access }] of this.#spec.kernel.inputs.entries()) if (access === 'element') this.raw(input);
   }
 
-  /** Computes the values of some levels for which `isReady`, before blocks inside use them. */
-  hoist(levels: readonly Level[], isReady: (node: number) => boolean): void {
-    for (const [index, { level, kind }] of this.#spec.kernel.nodes.entries()) {
-      if (kind !== 'fold' && levels.includes(level) && isReady(index)) this.value(index);
-    }
+  /** Computes the values of some levels, before blocks inside use them; as {@link NodeLowering.hoist}. */
+  hoist(levels: readonly Level[], depth?: number): void {
+    this.#lowering.hoist(levels, depth);
   }
 
   #knownRaw(input: number): RawValue | undefined {
@@ -97,7 +95,7 @@ export class GraphScope {
         const place = placeOf(this.#spec, node);
         return place < 0 ? u32('0u') : this.#source.coordinate(place);
       },
-      gather: (node, outside, indices) => {
+      gather: (node, _, outside, indices) => {
         return gatherCode(this.block, this.#spec, numberOf(kernel.inputs, node), [outside, ...indices]);
       },
       fold: (_, index) => this.#source.fold(index),

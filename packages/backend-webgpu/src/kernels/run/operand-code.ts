@@ -4,7 +4,15 @@ import type { NumberType } from '@concord/backend-core/kernel';
 import { vectorAxis } from '@concord/kernel';
 import { type WgslBlock, type WgslValue, widened, wgslType } from '../arithmetic/wgsl-block.ts';
 import { bfloatBits, halfBitsOfFour, varyingZero } from '../wgsl/half.wgsl.ts';
-import { bindingName, type BindingSpec, offsetName, type OperandSpec, type RunSpec, strideName } from './run-spec.ts';
+import {
+  bindingName,
+  type BindingSpec,
+  offsetName,
+  type OperandSpec,
+  type RunSpec,
+  sizeName,
+  strideName,
+} from './run-spec.ts';
 
 /** Components of a vector of four. */
 const COMPONENTS = ['x', 'y', 'z', 'w'] as const;
@@ -70,6 +78,18 @@ export function encode(block: WgslBlock, dtype: DType, value: WgslValue, varying
 /** Components of a value, one by one. */
 export function components({ text, width }: WgslValue): readonly string[] {
   return width === 1 ? [text] : COMPONENTS.map((component) => `${text}.${component}`);
+}
+
+/** Coordinates of a number along axes, the last of which goes fastest. */
+export function divided(block: WgslBlock, number: string, axes: readonly number[]): string[] {
+  const coordinates: string[] = [];
+  let rest = number;
+  for (const axis of axes.slice(1).reverse()) {
+    const quotient = block.define(`${rest} / u.${sizeName(axis)}`);
+    coordinates.unshift(block.define(`${rest} - ${quotient} * u.${sizeName(axis)}`));
+    rest = quotient;
+  }
+  return [rest, ...coordinates];
 }
 
 /** Where the elements of an operand lie. */

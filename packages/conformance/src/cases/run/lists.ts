@@ -21,22 +21,10 @@ const nodes: readonly RunEntry[] = NODE_CASES.flatMap(([kernel, type]): RunEntry
   ];
 });
 
-const WITH_CONSTANTS: readonly NodeOp[] = [
-  'add',
-  'sub',
-  'mul',
-  'div',
-  'min',
-  'max',
-  'eq',
-  'ne',
-  'lt',
-  'le',
-  'gt',
-  'ge',
-  'pow',
-  'atan2',
-];
+const WITH_CONSTANTS = (Object.keys(NODE_OPS) as NodeOp[]).filter((op) => {
+  const { operands, types } = NODE_OPS[op];
+  return operands === 2 && types.includes('f32');
+});
 
 const PLACES = ['constant', 'constant-first'];
 const SPECIALS = { shape: [FLOAT_SPECIALS.length], data: 'specials' };

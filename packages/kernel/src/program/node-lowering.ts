@@ -1,28 +1,33 @@
-import type {
-  ArithmeticNode,
-  AxisNode,
-  FoldNode,
-  GatherNode,
-  InputNode,
-  Kernel,
-  KernelNode,
-  NodeOp,
-  ParameterNode,
-  ValueType,
+import {
+  type ArithmeticNode,
+  type AxisNode,
+  type FoldNode,
+  type GatherNode,
+  type InputNode,
+  type Kernel,
+  type KernelNode,
+  type Level,
+  type NodeOp,
+  operandsOf,
+  type ParameterNode,
+  type ValueType,
 } from '@concord/backend-core/kernel';
-import { operandsOf } from '@concord/backend-core/kernel';
 import type { Arithmetic } from '../arithmetic/arithmetic.ts';
-import { arithmeticNode } from './arithmetic-node.ts';
+import { arithmeticNode } from '../functions/arithmetic-node.ts';
+import { phasesOf } from '../schedule/phases.ts';
+import { missingNodes } from './missing-nodes.ts';
 
-/** Where values come from that are not computed from others at the same point. */
+/** The values of nodes that a backend makes itself, each with the node's number. */
 export interface Leaves<V> {
-  parameter(node: ParameterNode): V;
-  input(node: InputNode): V;
-  axis(node: AxisNode): V;
+  parameter(node: ParameterNode, index: number): V;
+  input(node: InputNode, index: number): V;
+  axis(node: AxisNode, index: number): V;
   /** Reads a gather input; `outside` is the value for indices outside of it. */
-  gather(node: GatherNode, outside: V, indices: readonly V[], indexTypes: readonly ValueType[]): V;
+  gather(node: GatherNode, index: number, outside: V, indices: readonly V[]): V;
   /** The finished result of a fold. */
   fold(node: FoldNode, index: number): V;
+  /** Computes an arithmetic node whose operands are known; default: as {@link arithmeticNode} does. */
+  arithmetic?(node: ArithmeticNode, index: number, types: readonly ValueType[]): V;
 }
 
 /** Whose float32 results may be regrouped with a sum that they feed. */
@@ -44,6 +49,7 @@ const TRANSPARENT: ReadonlySet<NodeOp> = new Set(['neg', 'abs', 'select']);
  */
 export class NodeLowering<V> {
   readonly #a: Arithmetic<V>;
+  readonly #kernel: Kernel;
   readonly #nodes: readonly KernelNode[];
   readonly #leaves: Leaves<V>;
   readonly #outer: NodeLowering<V> | undefined;
@@ -51,9 +57,10 @@ export class NodeLowering<V> {
   readonly #hidden: Map<number, V> = new Map();
 
   /** @param outer - whose values may be used, those of an enclosing scope */
-  constructor(a: Arithmetic<V>, { nodes }: Pick<Kernel, 'nodes'>, leaves: Leaves<V>, outer?: NodeLowering<V>) {
+  constructor(a: Arithmetic<V>, kernel: Kernel, leaves: Leaves<V>, outer?: NodeLowering<V>) {
     this.#a = a;
-    this.#nodes = nodes;
+    this.#kernel = kernel;
+    this.#nodes = kernel.nodes;
     this.#leaves = leaves;
     this.#outer = outer;
   }
@@ -62,9 +69,17 @@ export class NodeLowering<V> {
   value(index: number): V {
     const known = this.#known(index);
     if (known !== undefined) return known;
-    // Nodes stand after their operands: what is missing is computed in that order, without recursion.
-    for (const missing of this.#missing(index)) this.#values.set(missing, this.#compute(missing));
+    const missing = missingNodes(this.#kernel, [index], (node) => this.#known(node) !== undefined);
+    for (const each of missing) this.#values.set(each, this.#compute(each));
     return this.#values.get(index) as V;
+  }
+
+  /** Computes what belongs to some levels and needs no more than so many folds one after the other, for scopes inside. */
+  hoist(levels: readonly Level[], depth: number = Infinity): void {
+    const { depths } = phasesOf(this.#kernel);
+    for (const [index, { level, kind }] of this.#nodes.entries()) {
+      if (kind !== 'fold' && levels.includes(level) && (depths[index] as number) <= depth) this.value(index);
+    }
   }
 
   /** The value of a fold's operand, as the fold may take it. */
@@ -79,53 +94,35 @@ export class NodeLowering<V> {
     return value === undefined && this.#outer !== undefined ? this.#outer.#known(index) : value;
   }
 
-  #missing(root: number): readonly number[] {
-    const missing = new Set<number>();
-    const stack = [root];
-    while (stack.length > 0) {
-      const index = stack.pop() as number;
-      if (missing.has(index) || this.#known(index) !== undefined) continue;
-      missing.add(index);
-      const node = this.#nodes[index] as KernelNode;
-      if (node.kind !== 'fold') stack.push(...operandsOf(node));
-    }
-    return [...missing].sort((x, y) => x - y);
-  }
-
   #compute(index: number): V {
     const node = this.#nodes[index] as KernelNode;
     switch (node.kind) {
       case 'constant':
         return this.#a.constant(node.type, node.bits);
       case 'parameter':
-        return this.#leaves.parameter(node);
+        return this.#leaves.parameter(node, index);
       case 'input':
-        return this.#leaves.input(node);
+        return this.#leaves.input(node, index);
       case 'index':
       case 'rowIndex':
       case 'extent':
-        return this.#leaves.axis(node);
+        return this.#leaves.axis(node, index);
       case 'spread':
         return this.value(node.operands[0]);
       case 'fold':
         return this.#leaves.fold(node, index);
       case 'gather': {
-        const [outside, ...indices] = node.operands as [number, ...number[]];
-        const types = indices.map((operand) => (this.#nodes[operand] as KernelNode).type);
-        return this.#leaves.gather(
-          node,
-          this.value(outside),
-          indices.map((operand) => this.value(operand)),
-          types,
-        );
+        const [outside, ...indices] = node.operands.map((operand) => this.value(operand));
+        return this.#leaves.gather(node, index, outside as V, indices);
       }
       case 'arithmetic':
-        return this.#arithmetic(node);
+        return this.#arithmetic(node, index);
     }
   }
 
-  #arithmetic(node: ArithmeticNode): V {
+  #arithmetic(node: ArithmeticNode, index: number): V {
     const types = node.operands.map((operand) => (this.#nodes[operand] as KernelNode).type);
+    if (this.#leaves.arithmetic !== undefined) return this.#leaves.arithmetic(node, index, types);
     const operands = node.operands.map((operand, place) => this.#operand(node.op, operand, types[place] === 'f32'));
     const [first, second] = node.operands;
     if (node.operands.length === 2 && types[0] === 'f32' && first === second) {
