@@ -91,7 +91,7 @@ export function uniformWords(
  * number of a workgroup, whatever grid the launch was split into; it may be `group_count` or more in the last row of a
  * grid, and then the workgroup has nothing to do: `if (group >= u.group_count) { return; }`.
  *
- * `u.zero` is 0, which a compiler does not know: see `float-bits.wgsl.ts`.
+ * `u.zero` is 0, which a compiler does not know: see `softmax.wgsl.ts`.
  */
 export function defineKernel(source: KernelSource): Kernel {
   const storage = Object.entries(source.storage);

@@ -2,7 +2,7 @@ import type { KernelTable } from '@concord/variants';
 import { defineKernel, type Kernel, type UniformType, variants } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { halfBits } from '../wgsl/half.wgsl.ts';
-import { repeat } from '../wgsl/repeat.ts';
+import { repeat } from '../wgsl/snippets.ts';
 import { anySoftmaxFunctions, BLIND_UNIFORMS, type Form, FORMS, formName, paramsOf, partsOf } from './form.wgsl.ts';
 import { softmaxFunctions } from './softmax.wgsl.ts';
 

@@ -1,5 +1,5 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { repeat } from '../wgsl/repeat.ts';
+import { repeat } from '../wgsl/snippets.ts';
 import type { DecodeParams } from './decode.wgsl.ts';
 import { isWideOutput, readFunctions } from './flash-parts.ts';
 import {

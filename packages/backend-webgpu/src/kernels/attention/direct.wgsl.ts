@@ -1,5 +1,6 @@
+import { shapeOf } from '@concord/variants';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { repeat } from '../wgsl/repeat.ts';
+import { repeat } from '../wgsl/snippets.ts';
 import {
   attentionFunctions,
   elementAt,
@@ -7,14 +8,15 @@ import {
   formName,
   headOf,
   inputs,
+  paramsOf,
   rowOf,
   totalOf,
-  paramsOf,
   uniformsOf,
 } from './form.wgsl.ts';
+import { type AttentionTable, formsOf, groupsOf, rowsOfFloats } from './table.ts';
 
 /** The parameters that distinguish the `direct` kernels. */
-export interface DirectParams {
+interface DirectParams {
   /** Neighbouring queries that an invocation computes, at most {@link MAX_QUERIES}. */
   readonly queries: number;
   /** Of a form that is not `plain`: true. */
@@ -26,10 +28,10 @@ export interface DirectParams {
 }
 
 /** Invocations in a workgroup. */
-export const DIRECT_LANES = 16;
+const DIRECT_LANES = 16;
 
 /** Largest block of queries. */
-export const MAX_QUERIES = 8;
+const MAX_QUERIES = 8;
 
 /** Keys per iteration of the loop. */
 const KEYS = 8;
@@ -52,7 +54,7 @@ export function directKeys(headDim: number, iterations: number): number {
  * weighted values is added to what O holds, which is the sum over the keys before. So O is scaled to the largest score so
  * far until the end, when it is divided by the sum of the weights.
  */
-export const direct: (params: DirectParams) => Kernel = variants((params: DirectParams) => {
+const direct: (params: DirectParams) => Kernel = variants((params: DirectParams) => {
   const { queries, causal, form, partial } = params;
   const isPlain = form === 'plain';
   // Without the mask, only keys beyond the last are hidden, and from all queries alike.
@@ -175,3 +177,34 @@ ${repeat(queries, (i) => `  if (query + ${i}u < u.queries) {${finish(i)}\n  }`)}
 }`,
   });
 });
+
+/** Queries of an invocation, by id. */
+const QUERIES_OF: ReadonlyMap<string, number> = new Map(
+  [1, MAX_QUERIES].map((queries) => [`attention/direct-${queries}`, queries]),
+);
+
+/** Attention without workgroup memory: for software devices. */
+export const directTable: AttentionTable = {
+  ids: [...QUERIES_OF.keys()],
+  kernelsFor: ({ isSoftware }) =>
+    [...(isSoftware ? QUERIES_OF.values() : [])].flatMap((queries) =>
+      formsOf(rowsOfFloats).flatMap((way) =>
+        (way.form === 'plain' ? [false, true] : [true]).map((causal) => direct({ queries, causal, ...way })),
+      ),
+    ),
+  candidates: ({ queries }, { isSoftware }) => {
+    if (!isSoftware) return undefined;
+    const variants = directTable.ids.map((id) => ({ id, splits: 1 }));
+    const preferred = variants[queries === 1 ? 0 : 1];
+    return preferred && { variants, preferred };
+  },
+  splitKeys: () => 1,
+  writesRows: rowsOfFloats,
+  launch: (work, variant, recorder) => {
+    const { causal, form } = work.sizes;
+    const queries = shapeOf(QUERIES_OF, variant);
+    const kernel = direct({ queries, causal: causal || form !== 'plain', form, partial: work.partial });
+    const groups = Math.ceil(groupsOf(work, queries) / DIRECT_LANES);
+    recorder.launch({ ...work.launch, kernel, groups, variant: variant.id });
+  },
+};

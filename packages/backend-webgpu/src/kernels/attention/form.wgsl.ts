@@ -2,7 +2,7 @@ import { tanh } from '@concord/kernel';
 import { wgslFunction } from '../arithmetic/wgsl-arithmetic.ts';
 import type { StorageBinding, UniformType } from '../kernel.ts';
 import { halfBitsOfFour } from '../wgsl/half.wgsl.ts';
-import { isSet } from '../wgsl/is-set.wgsl.ts';
+import { isSet } from '../wgsl/snippets.ts';
 import { attentionUniforms, maskFunction, softmaxFunctions, weightFunctions } from './softmax.wgsl.ts';
 
 /**

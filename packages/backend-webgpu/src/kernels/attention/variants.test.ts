@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { download, upload } from '../../../test/support/device-values.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import type { StorageBuffer } from '../recorder.ts';
-import { DECODE_COLUMNS, DECODE_ROWS } from './decode.ts';
-import { directTable } from './direct.ts';
-import { FLASH_TILES, flashId } from './flash.ts';
+import { DECODE_COLUMNS, DECODE_ROWS } from './decode.wgsl.ts';
+import { directTable } from './direct.wgsl.ts';
+import { FLASH_TILES, flashId } from './flash.wgsl.ts';
 import { planAttention } from './plan.ts';
 import type { AttentionVariant } from './table.ts';
-import { TILED_COLUMNS, TILED_QUERIES, tiledId } from './tiled.ts';
+import { TILED_COLUMNS, TILED_QUERIES, tiledId } from './tiled.wgsl.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 

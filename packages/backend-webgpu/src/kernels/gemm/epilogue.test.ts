@@ -8,11 +8,11 @@ import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import type { Span, StorageBuffer } from '../recorder.ts';
-import { directTable } from './direct.ts';
+import { directTable } from './direct.wgsl.ts';
 import type { Variant } from './family.ts';
 import { matvecTable } from './matvec.ts';
 import { planGemm } from './plan.ts';
-import { TILES } from './tile-table.ts';
+import { TILES } from './tile.ts';
 
 // Each variant applies an epilogue on the device at hand, whatever that would choose.
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matrixUnitsSide } from './matrix-units-side.ts';
-import { BLOCK_VECTORS, LINE, UNIT, VECTOR } from './matrix-units-tile.ts';
+import { BLOCK_VECTORS, LINE, matrixUnitsSide, UNIT, VECTOR } from './matrix-units.wgsl.ts';
 
 // Software devices have no matrix units: here the places that the WGSL works out are worked out by hand.
 

@@ -3,12 +3,19 @@ import type { DeviceTraits, Recorder } from '../recorder.ts';
 import { bindEpilogue } from '../epilogue/fused-epilogue.ts';
 import { shapeOf } from '@concord/variants';
 import type { ProductTable, ProductWork, Variant } from './family.ts';
-import { matvecColumns, type MatvecColumnsParams, matvecColumnsWith } from './matvec-columns.wgsl.ts';
-import { MATVEC_EACH, type MatvecEpilogue, type MatvecGroup } from './matvec-kernel.ts';
-import { matvecRows, matvecRowsWith } from './matvec-rows.wgsl.ts';
+import {
+  MATVEC_EACH,
+  matvecColumns,
+  type MatvecColumnsParams,
+  matvecColumnsWith,
+  type MatvecEpilogue,
+  type MatvecGroup,
+  matvecRows,
+  matvecRowsWith,
+} from './matvec.wgsl.ts';
 import { areFours, bindMatrix, elementBytes, isVector, type Matrix, type Product } from './product.ts';
 import { storagesOn } from './product-kernel.ts';
-import { tilesOn } from './tile-table.ts';
+import { tilesOn } from './tile.ts';
 
 /** Workgroups by how M lies, smallest team first, for GPUs. */
 const GPU_GROUPS: Groups = {

@@ -1,4 +1,4 @@
-import { repeat } from '../wgsl/repeat.ts';
+import { repeat } from '../wgsl/snippets.ts';
 import { type Fit, PAD, type Tile } from './tile.ts';
 
 /** The options of {@link tileSide} for one operand. */

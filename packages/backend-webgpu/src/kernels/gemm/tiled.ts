@@ -3,8 +3,7 @@ import type { ProductTable } from './family.ts';
 import { launchTiles } from './launch-tiles.ts';
 import { isVector } from './product.ts';
 import { operandParams } from './product-kernel.ts';
-import { type Fit, type Tile, wholeIteration } from './tile.ts';
-import { costOf, TILES, tilesOn } from './tile-table.ts';
+import { costOf, type Fit, type Tile, TILES, tilesOn, wholeIteration } from './tile.ts';
 import type { RunSpec } from '../run/run-spec.ts';
 import { tiled, tiledWith } from './tiled.wgsl.ts';
 

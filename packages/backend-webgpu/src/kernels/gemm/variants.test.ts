@@ -4,12 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { download, integers, pretending, upload } from '../../../test/support/device-values.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import type { StorageBuffer } from '../recorder.ts';
-import { directTable } from './direct.ts';
+import { directTable } from './direct.wgsl.ts';
 import type { Variant } from './family.ts';
 import { matvecTable } from './matvec.ts';
 import { planGemm } from './plan.ts';
-import { wholeIteration } from './tile.ts';
-import { TILES } from './tile-table.ts';
+import { TILES, wholeIteration } from './tile.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 
