@@ -1,7 +1,6 @@
 import type { DeviceType } from '@concord/backend-core';
 import { describe, expect, it } from 'vitest';
-import { chooseDevice } from './choose-device.ts';
-import type { ListedDevice } from './list-devices.ts';
+import { chooseDevice, type ListedDevice } from './list-devices.ts';
 import { checkOptions } from './options.ts';
 
 function listed(name: string, type: DeviceType, subDevices: readonly ListedDevice[] = []): ListedDevice {

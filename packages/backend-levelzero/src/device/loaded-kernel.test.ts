@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type Kernel, defineKernel } from '../kernels/kernel.ts';
 import type { Span } from '../kernels/recorder.ts';
-import { LoadedKernel } from './loaded-kernel.ts';
+import { LoadedKernel } from './loaded-module.ts';
 import type { OpenDevice } from './open-device.ts';
 
 const kernel: Kernel = defineKernel({

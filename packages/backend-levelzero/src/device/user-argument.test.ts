@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { argumentBytes, type UserArgument } from './user-argument.ts';
+import { argumentBytes, type UserArgument } from './user-kernel.ts';
 
 const hex = (arg: UserArgument): string => Buffer.from(argumentBytes(arg).bytes ?? []).toString('hex');
 

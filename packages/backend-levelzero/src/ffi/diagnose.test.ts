@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { diagnose, type SystemView } from './diagnose.ts';
+import { diagnose, type SystemView } from './initialize.ts';
 
 const ABSENT = 'cannot open shared object file: No such file or directory';
 const SAID = 'zeInit returned ZE_RESULT_ERROR_UNINITIALIZED (0x78000001)';

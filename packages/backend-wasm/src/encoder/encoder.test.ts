@@ -16,7 +16,7 @@ import {
   v128,
 } from './index.ts';
 import type { FunctionBody, Local, Statement, Value } from './index.ts';
-import { signed, unsigned } from './numbers.ts';
+import { signed, unsigned } from './instruction.ts';
 
 type Run = (a: number, b: number) => number;
 

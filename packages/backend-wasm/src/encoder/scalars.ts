@@ -2,17 +2,19 @@ import {
   type Binary,
   binary,
   codeOf,
+  littleEndian,
   type Load,
   load,
   type Named,
   named,
+  type Operand,
   type Store,
   store,
   type Unary,
   unary,
+  type Value,
+  type ValueType,
 } from './instruction.ts';
-import { littleEndian } from './numbers.ts';
-import type { Operand, Value, ValueType } from './value.ts';
 
 const I32_LOADS = {
   load: 0x28,

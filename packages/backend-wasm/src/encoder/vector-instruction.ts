@@ -1,6 +1,15 @@
-import { type Binary, binary, codeOf, type Unary, unary } from './instruction.ts';
-import { unsigned } from './numbers.ts';
-import type { Operand, Statement, Value, ValueType } from './value.ts';
+import {
+  type Binary,
+  binary,
+  codeOf,
+  type Operand,
+  type Statement,
+  type Unary,
+  unary,
+  unsigned,
+  type Value,
+  type ValueType,
+} from './instruction.ts';
 
 /** A vector from three. */
 export type Ternary = (a: Value<'v128'>, b: Value<'v128'>, c: Value<'v128'>) => Value<'v128'>;

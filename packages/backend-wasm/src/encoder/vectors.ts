@@ -1,6 +1,15 @@
-import { type Binary, type Load, load, type Named, named, type Store, store, type Unary } from './instruction.ts';
-import { littleEndian } from './numbers.ts';
-import type { Value } from './value.ts';
+import {
+  type Binary,
+  littleEndian,
+  type Load,
+  load,
+  type Named,
+  named,
+  type Store,
+  store,
+  type Unary,
+  type Value,
+} from './instruction.ts';
 import {
   type ExtractLane,
   extractLane,

@@ -6,7 +6,7 @@ import { InlineMachine } from './inline-machine.ts';
 import { LAYOUT } from './layout.ts';
 import type { Machine, MachineEvents, WasmMode } from './machine.ts';
 import { SharedMachine } from './shared-machine.ts';
-import type { Answer } from './steps.ts';
+import type { Answer } from './serve-steps.ts';
 import { StepsMachine } from './steps-machine.ts';
 import { hasWorkers, NOT_LOADED, startWorkers, type WorkerHandle } from './worker-handle.ts';
 import type { Start } from './worker-main.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Step } from './steps.ts';
+import type { Step } from './serve-steps.ts';
 import { StepsMachine } from './steps-machine.ts';
 
 /** A machine whose worker is played by the test. */

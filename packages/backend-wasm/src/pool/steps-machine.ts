@@ -5,7 +5,7 @@ import { BaseMachine } from './base-machine.ts';
 import { CodeRegistry } from './code-registry.ts';
 import { HEAP_START } from './layout.ts';
 import type { MachineEvents } from './machine.ts';
-import type { Answer, Step } from './steps.ts';
+import type { Answer, Step } from './serve-steps.ts';
 import type { WorkerHandle } from './worker-handle.ts';
 
 /** Steps that are collected before they are sent: a message costs as much as several small kernels. */

@@ -1,9 +1,7 @@
-import type { makeCodeTable as MakeCodeTable } from './code-table.ts';
+import type { makeCodeTable as MakeCodeTable, runTiles as RunTiles } from './code-table.ts';
 import type { Layout } from './layout.ts';
-import type { runTiles as RunTiles } from './run-tiles.ts';
 import type { RingParts } from './serve-ring.ts';
-import type { AnswerPort, serveSteps as ServeSteps, StepsWorker, takeStep as TakeStep } from './serve-steps.ts';
-import type { Step } from './steps.ts';
+import type { AnswerPort, serveSteps as ServeSteps, Step, StepsWorker, takeStep as TakeStep } from './serve-steps.ts';
 
 // Workers get these functions as source; see serve-ring.ts.
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { PlannedDispatch } from '../kernels/launch-plan.ts';
 import type { Span } from '../kernels/recorder.ts';
-import { callWords } from './call-words.ts';
+import { callWords } from './bind-group-cache.ts';
 
 const planned = (fields: object): PlannedDispatch =>
   ({

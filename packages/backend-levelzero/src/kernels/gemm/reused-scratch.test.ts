@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { fakeSpan } from '../../../test/support/plan-recorder.ts';
 import type { Recorder } from '../recorder.ts';
-import { ReusedScratch } from './reused-scratch.ts';
+import { ReusedScratch } from './table.ts';
 
 it('memory is used again for the same use where it is large enough', () => {
   const taken: number[] = [];

@@ -5,14 +5,14 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { withTraits } from '../../../test/support/forced-traits.ts';
 import { LevelZeroClient } from '../../device/level-zero-client.ts';
 import type { DeviceMemory, Recorder, Span } from '../recorder.ts';
-import { localTable } from './local.ts';
+import { localTable } from './local.spv.ts';
 import { matvecShape, vectorId } from './vectors.ts';
-import { launchWide, WIDE_LIMITS } from './wide.ts';
-import { MATRIX_LANES } from './matrix-engine.ts';
+import { launchWide, WIDE_LIMITS } from './wide.spv.ts';
+import { MATRIX_LANES } from './matrix.spv.ts';
 import { matrixId } from './matrix.ts';
 import { planGemm } from './plan.ts';
 import { productOf } from './product.ts';
-import { SUBGROUP_TILES } from './subgroup.ts';
+import { SUBGROUP_TILES } from './subgroup.spv.ts';
 
 // The software driver generates code at the first launch, which takes seconds on a free core.
 vi.setConfig({ testTimeout: 180_000 });
