@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Kernel, defineKernel } from '../kernels/kernel.ts';
+import { defineKernel, type Kernel } from '../kernels/kernel.ts';
 import type { Span } from '../kernels/recorder.ts';
 import { LoadedKernel } from './loaded-module.ts';
 import type { OpenDevice } from './open-device.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type Interval, point } from './interval.ts';
-import { placeOfGreatest } from './places.ts';
+import { placeOfGreatest } from './folds.ts';
 
 const from = (lo: number, hi: number, nan = false): Interval => ({ lo, hi, nan });
 const places = (values: Interval[]): readonly number[] => {
