@@ -125,6 +125,14 @@ export function defineKernel(source: KernelSource): Kernel {
   };
 }
 
+/** WGSL: where the code of a kernel begins that looks at the number of its workgroup, from {@link defineKernel}, and its lane. */
+export const mainOf = (lanes: number): string => /* wgsl */ `@compute @workgroup_size(${lanes})
+fn main(
+  @builtin(workgroup_id) id: vec3u,
+  @builtin(num_workgroups) grid: vec3u,
+  @builtin(local_invocation_index) lane: u32,
+) {`;
+
 const SCALAR_BYTES: Readonly<Record<string, number>> = { f16: 2, f32: 4, i32: 4, u32: 4 };
 /** Scalars of a vector by the letter at the end of its short name: `vec4f`. */
 const SCALARS: Readonly<Record<string, string>> = { f: 'f32', h: 'f16', i: 'i32', u: 'u32' };

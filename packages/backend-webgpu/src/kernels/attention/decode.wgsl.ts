@@ -1,5 +1,5 @@
 import { shapeOf } from '@concord/variants';
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/snippets.ts';
 import { type Fit, fitOf, isWideOutput, readFunctions } from './flash-parts.ts';
 import {
@@ -120,12 +120,7 @@ var<workgroup> q_tile: array<vec4f, ${rows * vectors}>;
 
 fn row_number(block: u32, row: u32) -> u32 { return min(block * ${rows}u + row, u.group * u.queries - 1u); }
 
-@compute @workgroup_size(${DECODE_LANES})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(DECODE_LANES)}
   let number = group_index(id, grid);
   if (number >= u.group_count) { return; }
   let split = number % u.splits;

@@ -1,5 +1,5 @@
 import { shapeOf } from '@concord/variants';
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/snippets.ts';
 import {
   attentionFunctions,
@@ -135,12 +135,7 @@ ${repeat(queries, (i) => `      let o${i} = select(o[o${i}_at + d] * factor${i},
     code: /* wgsl */ `
 ${attentionFunctions(form)}
 
-@compute @workgroup_size(${DIRECT_LANES})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(DIRECT_LANES)}
   let number = group_index(id, grid);
   if (number >= u.group_count) { return; }
   let blocks_per_head = (u.queries + ${queries - 1}u) / ${queries}u;

@@ -1,5 +1,5 @@
 import { shapeOf } from '@concord/variants';
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/snippets.ts';
 import { attentionFunctions, formName, headOf, inputs, outputType, paramsOf, uniformsOf } from './form.wgsl.ts';
 import {
@@ -149,12 +149,7 @@ fn visible_to_four(query: u32) -> vec4u {
 ${isPlain ? '' : byFours}
 fn is_special(x: vec4f) -> bool { return any((bitcast<vec4u>(x) & vec4u(INFINITY)) == vec4u(INFINITY)); }
 
-@compute @workgroup_size(${lanes})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(lanes)}
   let number = group_index(id, grid);
   if (number >= u.group_count) { return; }
   let split = number % u.splits;

@@ -1,5 +1,5 @@
 import { shapeOf } from '@concord/variants';
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/snippets.ts';
 import { byFours, type Fit, quotients } from './flash-parts.ts';
 import {
@@ -236,12 +236,7 @@ fn four_of(block: u32, at: u32, c: u32) -> vec4f {
   return vec4f(unpack2x16float(words.x), unpack2x16float(words.y));
 }
 
-@compute @workgroup_size(${queries})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(queries)}
   let number = group_index(id, grid);
   if (number >= u.group_count) { return; }
   let split = number % u.splits;

@@ -1,5 +1,5 @@
 import { shapeOf } from '@concord/variants';
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/snippets.ts';
 import { byFours } from './flash-parts.ts';
 import {
@@ -139,12 +139,7 @@ fn exponentials(x: vec4f) -> vec4f {
 
 fn largest_of(x: vec4f) -> f32 { return larger(larger(x.x, x.y), larger(x.z, x.w)); }
 ${isPlain ? '' : byFours}
-@compute @workgroup_size(${lanes})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(lanes)}
   let number = group_index(id, grid);
   if (number >= u.group_count) { return; }
   let split = number % u.splits;

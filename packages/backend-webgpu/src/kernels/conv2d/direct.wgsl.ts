@@ -1,5 +1,5 @@
 import { shapeOf } from '@concord/variants';
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
 import { repeat, storeC } from '../wgsl/snippets.ts';
 import { windowFunctions, windowUniforms } from './window.wgsl.ts';
 import { type Conv2dTable, FEW_FILTERS } from './table.ts';
@@ -56,12 +56,7 @@ ${loadStrip(1, () => `value${columns - 1}`)}`;
     code: /* wgsl */ `
 ${windowFunctions}
 
-@compute @workgroup_size(${DIRECT_LANES})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(DIRECT_LANES)}
   let number = group_index(id, grid);
   if (number >= u.group_count) { return; }
   let strips_per_row = (u.output_width + ${columns - 1}u) / ${columns}u;

@@ -1,5 +1,5 @@
 import { shapeOf } from '@concord/variants';
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
 import { repeat, storeC } from '../wgsl/snippets.ts';
 import {
   filterStrip,
@@ -155,12 +155,7 @@ fn output_of(place: u32) -> u32 {
   return place / u.image_places * u.output_image + place % u.image_places;
 }
 
-@compute @workgroup_size(${threads})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(threads)}
   let number = group_index(id, grid);
   if (number >= u.group_count) { return; }
   let places = u.rows * u.output_width;
@@ -225,12 +220,7 @@ const addSplits: Kernel = defineKernel({
   },
   uniforms: { entries: 'u32', splits: 'u32', output_at: 'u32', accumulate: 'u32' },
   code: /* wgsl */ `
-@compute @workgroup_size(${ADD_SPLITS_GROUP})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(ADD_SPLITS_GROUP)}
   let group = group_index(id, grid);
   let entry = group * ${ADD_SPLITS_GROUP}u + lane;
   if (group >= u.group_count || entry >= u.entries) { return; }

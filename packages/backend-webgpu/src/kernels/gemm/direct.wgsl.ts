@@ -1,14 +1,18 @@
 import { shapeOf } from '@concord/variants';
-import { withEpilogue } from '../epilogue/epilogue-code.ts';
-import { kernelOfGraph } from '../run/kernels-of-graph.ts';
-import type { RunSpec } from '../run/run-spec.ts';
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { mainOf } from '../kernel.ts';
 import { repeat, storeC } from '../wgsl/snippets.ts';
-import { nameOf, type OperandParams, operandParams, PLACE_OF_GROUP, PRODUCT_UNIFORMS } from './product-kernel.ts';
+import {
+  nameOf,
+  type OperandParams,
+  operandParams,
+  PLACE_OF_GROUP,
+  PRODUCT_UNIFORMS,
+  productKernel,
+} from './product-kernel.ts';
 import { featuresFor, inputType, outputType, readFunction, storeFunction } from './storage-formats.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import type { ProductTable, Variant } from './family.ts';
-import { launchTiles } from './launch-tiles.ts';
+import { launchTiles, type TileLaunch } from './launch-tiles.ts';
 import { isVector, type Product } from './product.ts';
 import { tilesOn } from './tile.ts';
 
@@ -41,14 +45,7 @@ const STEP = 4;
  *
  * Invocations that reach beyond C read the last row or column again and write nothing.
  */
-const direct: (params: DirectParams) => Kernel = variants((params: DirectParams) => directKernel(params));
-
-/** {@link direct} with an epilogue in it. */
-function directWith(params: DirectParams, epilogue: RunSpec): Kernel {
-  return kernelOfGraph('gemm/direct', { ...epilogue, ...params }, () => directKernel(params, epilogue));
-}
-
-function directKernel(params: DirectParams, epilogue?: RunSpec): Kernel {
+const direct = productKernel<DirectParams>('gemm/direct', (params, epilogue) => {
   const { input, output, transA, transB, rows, columns, wide } = params;
   const a = side('a', rows, !transA, wide);
   const b = side('b', columns, transB, wide);
@@ -71,27 +68,21 @@ function directKernel(params: DirectParams, epilogue?: RunSpec): Kernel {
         })
     : (i: number) => repeat(columns, (j) => store(i, j, `c_row + ${j}u`, `c${i}_${j}`));
 
-  return defineKernel(
-    withEpilogue(epilogue, {
-      name: `gemm/direct ${nameOf(params)} ${rows}x${columns}${wide ? ' wide' : ''}`,
-      storage: {
-        a: { access: 'read', type: inputType(input, wide) },
-        b: { access: 'read', type: inputType(input, wide) },
-        c: { access: 'read_write', type: outputType(output, wide) },
-      },
-      uniforms: PRODUCT_UNIFORMS,
-      features: featuresFor(output, wide),
-      code: /* wgsl */ `
+  return {
+    name: `gemm/direct ${nameOf(params)} ${rows}x${columns}${wide ? ' wide' : ''}`,
+    storage: {
+      a: { access: 'read', type: inputType(input, wide) },
+      b: { access: 'read', type: inputType(input, wide) },
+      c: { access: 'read_write', type: outputType(output, wide) },
+    },
+    uniforms: PRODUCT_UNIFORMS,
+    features: featuresFor(output, wide),
+    code: /* wgsl */ `
 ${readFunction('a', input, wide)}
 ${readFunction('b', input, wide)}
 ${storeFunction(output, wide, epilogue)}
 
-@compute @workgroup_size(${DIRECT_GROUP * DIRECT_GROUP})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(DIRECT_GROUP * DIRECT_GROUP)}
 ${PLACE_OF_GROUP}
   let row = (tile_row * ${DIRECT_GROUP}u + lane / ${DIRECT_GROUP}u) * ${rows}u;
   let column = (tile_column * ${DIRECT_GROUP}u + lane % ${DIRECT_GROUP}u) * ${columns}u;
@@ -124,9 +115,8 @@ ${storeRow(i)}
   }`,
 )}
 }`,
-    }),
-  );
-}
+  };
+});
 
 /** Source text for one operand's part of a tile: `size` rows of op(A), or columns of op(B). */
 interface Side {
@@ -208,8 +198,7 @@ export const directTable: ProductTable = {
     const { transA, transB, a, c } = product;
     const params = { input: a.dtype, output: c.dtype, transA, transB, rows, columns };
     const tile = { m: rows * DIRECT_GROUP, n: columns * DIRECT_GROUP };
-    const kernel = (wide: boolean, epilogue: RunSpec | undefined) =>
-      epilogue === undefined ? direct({ ...params, wide }) : directWith({ ...params, wide }, epilogue);
+    const kernel: TileLaunch['kernel'] = (wide, epilogue) => direct({ ...params, wide }, epilogue);
     launchTiles(product, { id: variant.id, tile, kernel }, splits, recorder);
   },
 };

@@ -1,4 +1,4 @@
-import { defineKernel, type Kernel, type StorageBinding, type UniformType, variants } from '../kernel.ts';
+import { defineKernel, type Kernel, mainOf, type StorageBinding, type UniformType, variants } from '../kernel.ts';
 import type { Recorder, Span } from '../recorder.ts';
 import { halfBits } from '../wgsl/half.wgsl.ts';
 import type { KernelTable } from './family.ts';
@@ -77,12 +77,7 @@ ${output === 'f16' ? TO_F16 : ''}
 ${output === 'half-words' ? halfBits : ''}
 ${value}
 
-@compute @workgroup_size(${GROUP})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(GROUP)}
   let group = group_index(id, grid);
   if (group >= u.group_count) { return; }
   let unit = group * ${GROUP}u + lane;

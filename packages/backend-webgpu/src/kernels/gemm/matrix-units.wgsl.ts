@@ -1,14 +1,11 @@
 import { shapeOf } from '@concord/variants';
 import { repeat, storeC } from '../wgsl/snippets.ts';
-import { withEpilogue } from '../epilogue/epilogue-code.ts';
-import { kernelOfGraph } from '../run/kernels-of-graph.ts';
-import type { RunSpec } from '../run/run-spec.ts';
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { nameOf, type OperandParams, PART_OF_GROUP, PRODUCT_UNIFORMS } from './product-kernel.ts';
+import { mainOf } from '../kernel.ts';
+import { nameOf, type OperandParams, PART_OF_GROUP, PRODUCT_UNIFORMS, productKernel } from './product-kernel.ts';
 import { DTYPES, outputType, storeFunction } from './storage-formats.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import type { ProductTable, Variant } from './family.ts';
-import { launchTiles } from './launch-tiles.ts';
+import { launchTiles, type TileLaunch } from './launch-tiles.ts';
 import { areFours, bindMatrix, isVector, type Matrix, type Product } from './product.ts';
 
 /** Shape of a workgroup's tile. */
@@ -186,16 +183,7 @@ const BAND = 16;
  *
  * Beyond C and beyond k, zeros are read. Rows begin and end at multiples of eight elements.
  */
-const matrixUnits: (params: MatrixUnitsParams) => Kernel = variants((params: MatrixUnitsParams) =>
-  matrixUnitsKernel(params),
-);
-
-/** {@link matrixUnits} with an epilogue in it. */
-function matrixUnitsWith(params: MatrixUnitsParams, epilogue: RunSpec): Kernel {
-  return kernelOfGraph('gemm/matrix', { ...epilogue, ...params }, () => matrixUnitsKernel(params, epilogue));
-}
-
-function matrixUnitsKernel(params: MatrixUnitsParams, epilogue?: RunSpec): Kernel {
+const matrixUnits = productKernel<MatrixUnitsParams>('gemm/matrix', (params, epilogue) => {
   const { output, transA, transB, tile, fit } = params;
   const { m, n, step, subgroupM, subgroupN } = tile;
   const threads = matrixUnitsInvocations(tile);
@@ -239,28 +227,22 @@ ${repeat(columns, (j) => `  subgroupMatrixStore<row_major>(&strips[place + ${j}u
   }
   workgroupBarrier();`;
 
-  return defineKernel(
-    withEpilogue(epilogue, {
-      name: `gemm/matrix ${nameOf({ ...params, input: 'f16' })} ${m}x${n}x${step} ${subgroupM}x${subgroupN} ${fit}`,
-      storage: {
-        a: { access: 'read', type: 'array<vec4u>' },
-        b: { access: 'read', type: 'array<vec4u>' },
-        c: { access: 'read_write', type: outputType(output, true) },
-      },
-      uniforms: PRODUCT_UNIFORMS,
-      features: ['f16', 'subgroups', 'chromium_experimental_subgroup_matrix'],
-      // Blocks are the same throughout a subgroup, but made of the number of the invocation, of which WGSL does not know that.
-      silenced: ['chromium.subgroup_matrix_uniformity'],
-      code: /* wgsl */ `
+  return {
+    name: `gemm/matrix ${nameOf({ ...params, input: 'f16' })} ${m}x${n}x${step} ${subgroupM}x${subgroupN} ${fit}`,
+    storage: {
+      a: { access: 'read', type: 'array<vec4u>' },
+      b: { access: 'read', type: 'array<vec4u>' },
+      c: { access: 'read_write', type: outputType(output, true) },
+    },
+    uniforms: PRODUCT_UNIFORMS,
+    features: ['f16', 'subgroups', 'chromium_experimental_subgroup_matrix'],
+    // Blocks are the same throughout a subgroup, but made of the number of the invocation, of which WGSL does not know that.
+    silenced: ['chromium.subgroup_matrix_uniformity'],
+    code: /* wgsl */ `
 ${storeFunction(output, true, epilogue)}
 var<workgroup> strips: array<array<vec4u, ${BLOCK_VECTORS}>, ${blocksOf(tile)}>;
 
-@compute @workgroup_size(${threads})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(threads)}
 ${PART_OF_GROUP}
   let band = tile / (${BAND}u * u.tiles_n);
   let band_rows = min(${BAND}u, u.tiles / u.tiles_n - band * ${BAND}u);
@@ -295,9 +277,8 @@ ${read}
   let place = subgroup * ${columns}u;
 ${repeat(rows, storeRows)}
 }`,
-    }),
-  );
-}
+  };
+});
 
 /** Tiles for the matrix units, largest first. */
 const TILES: ReadonlyMap<string, MatrixUnitsTile> = new Map(
@@ -346,8 +327,7 @@ export const matrixUnitsTable: ProductTable = {
     const isFull = m % tile.m === 0 && n % tile.n === 0 && k % tile.step === 0;
     const params = { output: c.dtype, transA, transB, tile, fit: isFull ? 'full' : 'edges' } as const;
     // Rows of C begin and end at multiples of four, or another family has it.
-    const kernel = (_: boolean, epilogue: RunSpec | undefined) =>
-      epilogue === undefined ? matrixUnits(params) : matrixUnitsWith(params, epilogue);
+    const kernel: TileLaunch['kernel'] = (_, epilogue) => matrixUnits(params, epilogue);
     launchTiles(product, { id: variant.id, tile, kernel }, splits, recorder);
   },
 };

@@ -1,18 +1,8 @@
-import type { Kernel } from '../kernel.ts';
 import type { DeviceTraits, Recorder } from '../recorder.ts';
 import { bindEpilogue } from '../epilogue/fused-epilogue.ts';
 import { shapeOf } from '@concord/variants';
 import type { ProductTable, ProductWork, Variant } from './family.ts';
-import {
-  MATVEC_EACH,
-  matvecColumns,
-  type MatvecColumnsParams,
-  matvecColumnsWith,
-  type MatvecEpilogue,
-  type MatvecGroup,
-  matvecRows,
-  matvecRowsWith,
-} from './matvec.wgsl.ts';
+import { MATVEC_EACH, matvecColumns, type MatvecGroup, matvecRows } from './matvec.wgsl.ts';
 import { areFours, bindMatrix, elementBytes, isVector, type Matrix, type Product } from './product.ts';
 import { storagesOn } from './product-kernel.ts';
 import { tilesOn } from './tile.ts';
@@ -170,11 +160,12 @@ function launchMatvec({ product, splits }: ProductWork, variant: Variant, record
   // All terms of an invocation, if they are few; where there are no teams, there is nothing to wait for.
   const each = group.team === 1 ? 1 : Math.ceil(splits.depth / group.team);
   const atOnce = COLUMNS_AT_ONCE.find((count) => each <= count) ?? 12;
-  const params = { input: matrix.dtype, output: c.dtype, wide, wideResult, group, atOnce };
+  const params = { input: matrix.dtype, output: c.dtype, wide, wideResult, group };
   const bound = epilogue === undefined ? undefined : bindEpilogue(epilogue, wideResult ? 4 : 1, storageAlignment);
+  const graph = bound && { ...bound.spec, isRow };
   const tiles = Math.ceil(rows / (group.lanes * MATVEC_EACH));
   recorder.launch({
-    kernel: kernelOf(params, alongRows, bound && { spec: bound.spec, isRow }),
+    kernel: alongRows ? matvecRows(params, graph) : matvecColumns({ ...params, atOnce }, graph),
     storage: { a: a.span, b: b.span, c: result.span, ...bound?.storage },
     moving: { c: ['c_start', elementBytes(c.dtype)] },
     uniforms: {
@@ -201,16 +192,6 @@ function launchMatvec({ product, splits }: ProductWork, variant: Variant, record
     groups: tiles * batchCount * splits.count,
     variant: variant.id,
   });
-}
-
-function kernelOf(
-  { atOnce, ...params }: MatvecColumnsParams,
-  alongRows: boolean,
-  epilogue: MatvecEpilogue | undefined,
-): Kernel {
-  if (alongRows) return epilogue === undefined ? matvecRows(params) : matvecRowsWith(params, epilogue);
-  const own = { ...params, atOnce };
-  return epilogue === undefined ? matvecColumns(own) : matvecColumnsWith(own, epilogue);
 }
 
 function matvecOf({ m, n, transA, transB, a, b, c }: Product): Matvec {

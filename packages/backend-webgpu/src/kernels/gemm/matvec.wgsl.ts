@@ -1,5 +1,5 @@
 import type { FloatDType } from '@concord/backend-core';
-import { defineKernel, type Kernel, type UniformType, variants } from '../kernel.ts';
+import { mainOf, type UniformType } from '../kernel.ts';
 import type { RunSpec } from '../run/run-spec.ts';
 import { repeat, storeC } from '../wgsl/snippets.ts';
 import {
@@ -12,8 +12,7 @@ import {
   type StoreInPlace,
   storeInPlace,
 } from './storage-formats.ts';
-import { withEpilogue } from '../epilogue/epilogue-code.ts';
-import { kernelOfGraph } from '../run/kernels-of-graph.ts';
+import { type ProductKernel, productKernel } from './product-kernel.ts';
 
 /** The parameters that distinguish the kernels of a product of a matrix and a vector. */
 interface MatvecParams {
@@ -29,8 +28,7 @@ interface MatvecParams {
 }
 
 /** An epilogue in a kernel of a product of a matrix and a vector. */
-export interface MatvecEpilogue {
-  readonly spec: RunSpec;
+interface MatvecEpilogue extends RunSpec {
   /** The result is a row of C, not a column. */
   readonly isRow: boolean;
 }
@@ -142,7 +140,7 @@ function inPairs(terms: readonly string[]): string {
 function storeEntries({ output, wideResult }: MatvecParams, epilogue: MatvecEpilogue | undefined): StoreInPlace {
   const checksOf = (entry: string): readonly string[] => ['member == 0u', `${entry} < u.rows`];
   if (wideResult && epilogue !== undefined) {
-    const { functions, loads, store } = storeInPlace(output, true, epilogue.spec, ['batch', '0u', 'stored_row']);
+    const { functions, loads, store } = storeInPlace(output, true, epilogue, ['batch', '0u', 'stored_row']);
     return {
       functions,
       loads: `  let stored_row = min(row, u.rows - ${MATVEC_EACH}u);\n${loads}`,
@@ -162,7 +160,7 @@ ${store}
   const store = wideResult
     ? storeAt('row', '(c_first + row) / 4u', 'sums')
     : repeat(MATVEC_EACH, (i) => storeAt(`row + ${i}u`, `c_first + (row + ${i}u) * u.c_step`, `sums[${i}]`));
-  return { functions: storeFunction(output, wideResult, epilogue?.spec), loads: '', store };
+  return { functions: storeFunction(output, wideResult, epilogue), loads: '', store };
 }
 
 /** Vectors of each row per iteration of the loop: those of binary16 are half as long. */
@@ -176,33 +174,24 @@ const UNROLL = { f32: 2, f16: 4 };
  * of four if `wide`, so that they read neighbouring memory. The sums of the team are then combined in workgroup memory, the
  * four rows as one vector. On a device where barriers are dear a team is a single invocation.
  */
-export const matvecRows: (params: MatvecParams) => Kernel = variants((params: MatvecParams) =>
-  matvecRowsKernel(params),
-);
-
-/** {@link matvecRows} with an epilogue in it. */
-export function matvecRowsWith(params: MatvecParams, epilogue: MatvecEpilogue): Kernel {
-  const { spec, isRow } = epilogue;
-  return kernelOfGraph('gemm/matvec-rows', { ...spec, ...params, isRow }, () => matvecRowsKernel(params, epilogue));
-}
-
-function matvecRowsKernel(params: MatvecParams, epilogue?: MatvecEpilogue): Kernel {
-  const { input, output, wide, wideResult, group } = params;
-  const { lanes, team } = group;
-  const { functions, loads, store } = storeEntries(params, epilogue);
-  const unroll = UNROLL[input];
-  const type = wide ? 'vec4f' : 'f32';
-  const perUnit = wide ? ' / 4u' : '';
-  const add = (t: number): string => {
-    const at = `p + ${t * team}u`;
-    return `    {
+export const matvecRows: ProductKernel<MatvecParams, MatvecEpilogue> = productKernel(
+  'gemm/matvec-rows',
+  (params, epilogue) => {
+    const { input, output, wide, wideResult, group } = params;
+    const { lanes, team } = group;
+    const { functions, loads, store } = storeEntries(params, epilogue);
+    const unroll = UNROLL[input];
+    const type = wide ? 'vec4f' : 'f32';
+    const perUnit = wide ? ' / 4u' : '';
+    const add = (t: number): string => {
+      const at = `p + ${t * team}u`;
+      return `    {
       let x = read_b(x_first + ${wide ? at : `(${at}) * u.b_step`});
 ${repeat(MATVEC_EACH, (i) => `      sum${i} += read_a(row${i} + ${at}) * x;`)}
     }`;
-  };
-  const total = (i: number): string => (wide ? `(sum${i}.x + sum${i}.y) + (sum${i}.z + sum${i}.w)` : `sum${i}`);
-  return defineKernel(
-    withEpilogue(epilogue?.spec, {
+    };
+    const total = (i: number): string => (wide ? `(sum${i}.x + sum${i}.y) + (sum${i}.z + sum${i}.w)` : `sum${i}`);
+    return {
       name: `gemm/matvec-rows ${matvecName(params)}`,
       storage: {
         a: { access: 'read', type: inputType(input, wide) },
@@ -217,12 +206,7 @@ ${readFunction('b', input, wide)}
 ${functions}
 ${combineMemory(group)}
 
-@compute @workgroup_size(${lanes * team})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(lanes * team)}
 ${MATVEC_PLACE}
   let member = lane % ${team}u;
   let row = (tile * ${lanes}u + lane / ${team}u) * ${MATVEC_EACH}u;
@@ -242,9 +226,9 @@ ${add(0)}
 ${combine(group, 1)}
 ${store}
 }`,
-    }),
-  );
-}
+    };
+  },
+);
 
 /** The parameters that distinguish these kernels. */
 export interface MatvecColumnsParams extends MatvecParams {
@@ -260,37 +244,27 @@ export interface MatvecColumnsParams extends MatvecParams {
  * that they read neighbouring memory. The members of a team take turns along k, and their sums are combined in workgroup
  * memory. On a device where barriers are dear a team is a single invocation.
  */
-export const matvecColumns: (params: MatvecColumnsParams) => Kernel = variants((params: MatvecColumnsParams) =>
-  matvecColumnsKernel(params),
-);
-
-/** {@link matvecColumns} with an epilogue in it. */
-export function matvecColumnsWith(params: MatvecColumnsParams, epilogue: MatvecEpilogue): Kernel {
-  const { spec, isRow } = epilogue;
-  return kernelOfGraph('gemm/matvec-columns', { ...spec, ...params, isRow }, () =>
-    matvecColumnsKernel(params, epilogue),
-  );
-}
-
-function matvecColumnsKernel(params: MatvecColumnsParams, epilogue?: MatvecEpilogue): Kernel {
-  const { input, output, wide, wideResult, group, atOnce } = params;
-  const { lanes, team } = group;
-  const { functions, loads, store } = storeEntries(params, epilogue);
-  const unit = wide ? 4 : 1;
-  const perUnit = wide ? ' / 4u' : '';
-  const read = (at: string): string => {
-    const numbers = [0, 1, 2, 3].map((i) => `read_a(${at} + entry${i})`);
-    return wide ? `read_a(${at} + entry0)` : `vec4f(${numbers.join(', ')})`;
-  };
-  const add = (p: number): string =>
-    `    sums += ${read(`at + ${p * team}u * a_line`)} * read_b(b_first + (p + ${p * team}u) * u.b_step);`;
-  // Beyond the end the last term is read again, and not used.
-  const readLast = (p: number): string => `    let p${p} = min(p + ${p * team}u, end - 1u);
+export const matvecColumns: ProductKernel<MatvecColumnsParams, MatvecEpilogue> = productKernel(
+  'gemm/matvec-columns',
+  (params, epilogue) => {
+    const { input, output, wide, wideResult, group, atOnce } = params;
+    const { lanes, team } = group;
+    const { functions, loads, store } = storeEntries(params, epilogue);
+    const unit = wide ? 4 : 1;
+    const perUnit = wide ? ' / 4u' : '';
+    const read = (at: string): string => {
+      const numbers = [0, 1, 2, 3].map((i) => `read_a(${at} + entry${i})`);
+      return wide ? `read_a(${at} + entry0)` : `vec4f(${numbers.join(', ')})`;
+    };
+    const add = (p: number): string =>
+      `    sums += ${read(`at + ${p * team}u * a_line`)} * read_b(b_first + (p + ${p * team}u) * u.b_step);`;
+    // Beyond the end the last term is read again, and not used.
+    const readLast = (p: number): string => `    let p${p} = min(p + ${p * team}u, end - 1u);
     let entries${p} = ${read(`a_first${perUnit} + p${p} * a_line`)};
     let term${p} = read_b(b_first + p${p} * u.b_step);`;
-  const addLast = (p: number): string => `    sums += select(vec4f(), entries${p} * term${p}, p + ${p * team}u < end);`;
-  return defineKernel(
-    withEpilogue(epilogue?.spec, {
+    const addLast = (p: number): string =>
+      `    sums += select(vec4f(), entries${p} * term${p}, p + ${p * team}u < end);`;
+    return {
       name: `gemm/matvec-columns ${matvecName(params)} by ${atOnce}`,
       storage: {
         a: { access: 'read', type: inputType(input, wide) },
@@ -305,12 +279,7 @@ ${readFunction('b', input, false)}
 ${functions}
 ${combineMemory(group)}
 
-@compute @workgroup_size(${lanes * team})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(lanes * team)}
 ${MATVEC_PLACE}
   let member = lane / ${lanes}u;
   let row = (tile * ${lanes}u + lane % ${lanes}u) * ${MATVEC_EACH}u;
@@ -331,6 +300,6 @@ ${repeat(atOnce, addLast)}
 ${combine(group, lanes)}
 ${store}
 }`,
-    }),
-  );
-}
+    };
+  },
+);

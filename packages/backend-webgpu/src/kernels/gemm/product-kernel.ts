@@ -1,6 +1,9 @@
 import type { FloatDType } from '@concord/backend-core';
-import type { UniformType } from '../kernel.ts';
+import { withEpilogue } from '../epilogue/epilogue-code.ts';
+import { defineKernel, type Kernel, type KernelSource, type UniformType, variants } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
+import { kernelOfGraph } from '../run/kernels-of-graph.ts';
+import type { RunSpec } from '../run/run-spec.ts';
 import { DTYPES, type OutputFormat } from './storage-formats.ts';
 
 /** The parameters that distinguish the kernels of a product, besides their tiles. */
@@ -11,6 +14,23 @@ export interface OperandParams {
   readonly output: Exclude<OutputFormat, 'half-words'>;
   readonly transA: boolean;
   readonly transB: boolean;
+}
+
+/** The kernel for some parameters, and for the epilogue that is in it, if any: the same one each time. */
+export type ProductKernel<Params, Epilogue extends RunSpec = RunSpec> = (params: Params, epilogue?: Epilogue) => Kernel;
+
+/** A {@link ProductKernel} by its source, without the epilogue's bindings, uniforms and parameters. */
+export function productKernel<Params extends object, Epilogue extends RunSpec = RunSpec>(
+  family: string,
+  sourceOf: (params: Params, epilogue?: Epilogue) => KernelSource,
+): ProductKernel<Params, Epilogue> {
+  const plain = variants((params: Params) => defineKernel(sourceOf(params)));
+  const fused = (params: Params, epilogue: Epilogue): Kernel =>
+    defineKernel(withEpilogue(epilogue, sourceOf(params, epilogue)));
+  return (params, epilogue) =>
+    epilogue === undefined
+      ? plain(params)
+      : kernelOfGraph(family, { ...epilogue, ...params }, () => fused(params, epilogue));
 }
 
 /** Every storage of inputs and results on a device: results of f16 may be sums in float32. */

@@ -1,9 +1,13 @@
-import { withEpilogue } from '../epilogue/epilogue-code.ts';
-import { kernelOfGraph } from '../run/kernels-of-graph.ts';
-import type { RunSpec } from '../run/run-spec.ts';
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { mainOf } from '../kernel.ts';
 import { repeat, storeC } from '../wgsl/snippets.ts';
-import { nameOf, type OperandParams, PLACE_OF_GROUP, PRODUCT_UNIFORMS } from './product-kernel.ts';
+import {
+  nameOf,
+  type OperandParams,
+  PLACE_OF_GROUP,
+  PRODUCT_UNIFORMS,
+  type ProductKernel,
+  productKernel,
+} from './product-kernel.ts';
 import { featuresFor, inputType, outputType, readFunction, storeFunction } from './storage-formats.ts';
 import { COMBINE_ROWS, type Fit, lanesOf, type Tile, tileInvocations } from './tile.ts';
 import { type TileSide, tileSide } from './tile-side.ts';
@@ -25,14 +29,7 @@ export interface TiledParams extends OperandParams {
  * make a block of 4 x 8, so that together they read few different vectors, neighbours, without bank conflicts. The inner
  * loop is unrolled in the source, and fetches the vectors of a term before it multiplies those of the term before.
  */
-export const tiled: (params: TiledParams) => Kernel = variants((params: TiledParams) => tiledKernel(params));
-
-/** {@link tiled} with an epilogue in it. */
-export function tiledWith(params: TiledParams, epilogue: RunSpec): Kernel {
-  return kernelOfGraph('gemm/tiled', { ...epilogue, ...params }, () => tiledKernel(params, epilogue));
-}
-
-function tiledKernel(params: TiledParams, epilogue?: RunSpec): Kernel {
+export const tiled: ProductKernel<TiledParams> = productKernel('gemm/tiled', (params, epilogue) => {
   const { input, output, transA, transB, tile, fit } = params;
   const { m, n, step, laneM, laneN, buffers, slices } = tile;
   const threads = tileInvocations(tile);
@@ -72,17 +69,16 @@ ${repeat(laneN / 4, (g) => storeVector(down, i, g))}
   }`;
   };
 
-  return defineKernel(
-    withEpilogue(epilogue, {
-      name: `gemm/tiled ${nameOf(params)} ${tileName(tile)} ${fit}`,
-      storage: {
-        a: { access: 'read', type: inputType(input, wide) },
-        b: { access: 'read', type: inputType(input, wide) },
-        c: { access: 'read_write', type: outputType(output, wide) },
-      },
-      uniforms: PRODUCT_UNIFORMS,
-      features: featuresFor(output, wide),
-      code: /* wgsl */ `
+  return {
+    name: `gemm/tiled ${nameOf(params)} ${tileName(tile)} ${fit}`,
+    storage: {
+      a: { access: 'read', type: inputType(input, wide) },
+      b: { access: 'read', type: inputType(input, wide) },
+      c: { access: 'read_write', type: outputType(output, wide) },
+    },
+    uniforms: PRODUCT_UNIFORMS,
+    features: featuresFor(output, wide),
+    code: /* wgsl */ `
 ${readFunction('a', input, wide)}
 ${readFunction('b', input, wide)}
 ${storeFunction(output, wide, epilogue)}
@@ -90,12 +86,7 @@ ${a.memory}
 ${b.memory}
 ${combineMemory(tile)}
 
-@compute @workgroup_size(${threads})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(threads)}
 ${PLACE_OF_GROUP}
   let slice = lane / ${lanesOf(tile)}u;
   let own = lane % ${lanesOf(tile)}u;
@@ -118,9 +109,8 @@ ${combine(tile)}
   let c_first = u.c_start + batch * u.c_stride + split * u.c_split + row * u.c_ld + column;
 ${repeat(laneM, storeRow)}
 }`,
-    }),
-  );
-}
+  };
+});
 
 function tileName({ m, n, step, laneM, laneN, buffers, slices }: Tile): string {
   const how = `${buffers === 2 ? ' double' : ''}${slices > 1 ? ` in two slices` : ''}`;

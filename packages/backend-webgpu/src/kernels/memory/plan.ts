@@ -1,4 +1,4 @@
-import { defineKernel, type Kernel } from '../kernel.ts';
+import { defineKernel, type Kernel, mainOf } from '../kernel.ts';
 import { apartFrom, bindable, slice } from '../operands.ts';
 import type { Recorder, Span } from '../recorder.ts';
 
@@ -24,12 +24,7 @@ fn source_word(index: i32) -> u32 {
   return select(0u, src[u32(max(index, 0))], index >= 0 && index < i32(arrayLength(&src)));
 }
 
-@compute @workgroup_size(${COPY_WORDS})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(COPY_WORDS)}
   let word = group_index(id, grid) * ${COPY_WORDS}u + lane;
   let first = word * 4u;
   if (first >= u.end || first + 4u <= u.begin) { return; }
@@ -54,12 +49,7 @@ const fillWords: Kernel = defineKernel({
   storage: { words: { access: 'read_write', type: 'array<u32>' } },
   uniforms: { first: 'u32', count: 'u32', value: 'u32' },
   code: /* wgsl */ `
-@compute @workgroup_size(256)
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(256)}
   let start = group_index(id, grid) * ${FILL_WORDS}u + lane;
   for (var i = 0u; i < 4u; i++) {
     let index = start + i * 256u;

@@ -1,4 +1,4 @@
-import { defineKernel, type Kernel, type KernelSource, variants } from '../kernel.ts';
+import { defineKernel, type Kernel, type KernelSource, mainOf, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/snippets.ts';
 
 /**
@@ -130,12 +130,7 @@ fn replace_worst(heap: u32, entry: vec2u, size: u32) {
   heaps[at * STRIDE + heap] = entry;
 }
 
-@compute @workgroup_size(${lanes})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(lanes)}
   let item = group_index(id, grid) * ${lanes}u + lane;
   if (item >= u.items) { return; }
   let part = part_of(item);
@@ -208,12 +203,7 @@ export const sort: (params: { source: Source; room: number }) => Kernel = varian
 ${passWgsl(source)}
 ${sortWgsl(SORT_ENTRIES, room)}
 
-@compute @workgroup_size(${SORT_SIZE})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(SORT_SIZE)}
   let group = group_index(id, grid);
   if (group >= u.group_count) { return; }
   let first_item = group * ${SORT_ENTRIES / room}u;
@@ -265,12 +255,7 @@ ${sortWgsl(size, size)}
 var<workgroup> filled: atomic<u32>;
 var<workgroup> wanted: u32;
 
-@compute @workgroup_size(${SORT_SIZE})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(SORT_SIZE)}
   let group = group_index(id, grid);
   if (group >= u.group_count) { return; }
   let part = part_of(group);
