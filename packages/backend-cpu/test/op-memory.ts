@@ -120,6 +120,8 @@ export interface GemmCase {
   readonly gap?: number;
   /** The operand that all matrices of the batch share. */
   readonly shared?: 'a' | 'b';
+  /** Changes what was drawn. */
+  readonly spoil?: (values: { readonly a: number[]; readonly b: number[] }) => void;
   /** Default 2. */
   readonly alpha?: number;
   /** Default -1. */
@@ -132,12 +134,13 @@ export async function checkGemm<Buffer>(
   { m, n, k, trans = 'NN', dtype = 'f32', batchCount = 1, pad = 0, offset = 0, gap = 0, ...rest }: GemmCase,
   run: (call: ResolvedGemm<Buffer>) => void,
 ): Promise<void> {
-  const { shared, alpha = 2, beta = -1 } = rest;
+  const { shared, spoil, alpha = 2, beta = -1 } = rest;
   const [transA, transB] = [trans.startsWith('T'), trans.endsWith('T')];
   const [lda, ldb, ldc] = [(transA ? m : k) + pad, (transB ? k : n) + pad, n + pad];
   const [sizeA, sizeB, sizeC] = [(transA ? k : m) * lda, (transB ? n : k) * ldb, m * ldc + gap];
   const strides = { strideA: shared === 'a' ? 0 : sizeA, strideB: shared === 'b' ? 0 : sizeB, strideC: sizeC };
   const [a, b] = [integers(batchCount * sizeA, 1), integers(batchCount * sizeB, 4)];
+  spoil?.({ a, b });
   // Where beta is 0, C may hold anything.
   const c = integers(batchCount * sizeC, 2).map((value) => (beta === 0 ? Number.NaN : value));
   const layout = { dtype, lead: offset };

@@ -3,7 +3,7 @@ import { defineKernel, type Kernel, mainOf, type UniformType, variants } from '.
 import type { DeviceTraits } from '../recorder.ts';
 import { halfBits } from '../wgsl/half.wgsl.ts';
 import { repeat } from '../wgsl/snippets.ts';
-import { anySoftmaxFunctions, BLIND_UNIFORMS, type Form, FORMS, formName, paramsOf, partsOf } from './form.wgsl.ts';
+import { anySoftmaxFunctions, BLIND_UNIFORMS, type Form, formName, FORMS, paramsOf, partsOf } from './form.wgsl.ts';
 import { softmaxFunctions } from './softmax.wgsl.ts';
 
 /** Invocations in a workgroup. */
@@ -48,7 +48,7 @@ const ANY_UNIFORMS: Readonly<Record<string, UniformType>> = {
  */
 export const combine: (params: CombineParams) => Kernel = variants(({ form, partial, atOnce }: CombineParams) =>
   defineKernel({
-    name: `attention/combine${formName(form)}${partial ? ' partial' : ''}${atOnce === 8 ? ' of few' : ''}`,
+    name: `attention/combine${formName(form, partial)}${atOnce === 8 ? ' of few' : ''}`,
     storage: {
       records: { access: 'read', type: 'array<f32>' },
       o: { access: 'read_write', type: form === 'f16' ? 'array<atomic<u32>>' : 'array<f32>' },

@@ -4,15 +4,13 @@ import { repeat } from '../wgsl/snippets.ts';
 import { type Fit, fitOf, isWideOutput, readFunctions } from './flash-parts.ts';
 import {
   attentionFunctions,
+  attentionInterface,
   type Form,
   formName,
   headOf,
-  inputs,
   outputType,
-  paramsOf,
   storedVector,
   totalOf,
-  uniformsOf,
 } from './form.wgsl.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { decodeRow, decodeRowBytes } from './decode-row.wgsl.ts';
@@ -96,13 +94,8 @@ const decode: (params: DecodeParams) => Kernel = variants((params: DecodeParams)
       );
 
   return defineKernel({
-    name: `attention/decode ${rows}x${keys}x${columns} ${fit}${formName(form)}${partial ? ' partial' : ''}`,
-    storage: {
-      ...inputs(form, fit !== 'any'),
-      o: { access: 'read_write', type: outputType(form, isWide) },
-    },
-    uniforms: { ...uniformsOf(form), splits: 'u32', split_keys: 'u32' },
-    params: paramsOf(form),
+    name: `attention/decode ${rows}x${keys}x${columns} ${fit}${formName(form, partial)}`,
+    ...attentionInterface(form, fit !== 'any', outputType(form, isWide)),
     code: /* wgsl */ `
 ${attentionFunctions(form)}
 ${readFunctions(fit, form)}

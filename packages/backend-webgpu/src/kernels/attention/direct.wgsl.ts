@@ -3,12 +3,11 @@ import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/snippets.ts';
 import {
   attentionFunctions,
+  attentionInterface,
   elementAt,
   type Form,
   formName,
   headOf,
-  inputs,
-  paramsOf,
   rowOf,
   totalOf,
   uniformsOf,
@@ -125,13 +124,9 @@ ${repeat(queries, (i) => `      let o${i} = select(o[o${i}_at + d] * factor${i},
     for (var d = 0u; d < head_dim; d++) { o[o${i}_at + d] = quotient(o[o${i}_at + d], ${isPlain ? `total${i}` : `last${i}`}); }`;
 
   return defineKernel({
-    name: `attention/direct ${queries}x${KEYS}${causal && isPlain ? ' causal' : ''}${formName(form)}${partial ? ' partial' : ''}`,
-    storage: {
-      ...inputs(form, false),
-      o: { access: 'read_write', type: 'array<f32>' },
-    },
+    name: `attention/direct ${queries}x${KEYS}${causal && isPlain ? ' causal' : ''}${formName(form, partial)}`,
+    ...attentionInterface(form, false),
     uniforms: uniformsOf(form),
-    params: paramsOf(form),
     code: /* wgsl */ `
 ${attentionFunctions(form)}
 

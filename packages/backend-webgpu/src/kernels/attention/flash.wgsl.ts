@@ -1,7 +1,7 @@
 import { shapeOf } from '@concord/variants';
 import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/snippets.ts';
-import { attentionFunctions, formName, headOf, inputs, outputType, paramsOf, uniformsOf } from './form.wgsl.ts';
+import { attentionFunctions, attentionInterface, formName, headOf, outputType } from './form.wgsl.ts';
 import {
   byFours,
   COMPONENTS,
@@ -116,13 +116,8 @@ ${eachRow((i, g) => {
   const perChunk = chunk / across;
 
   return defineKernel({
-    name: `attention/flash ${queries}x${keys}x${columns} ${fit}${formName(form)}${partial ? ' partial' : ''}`,
-    storage: {
-      ...inputs(form, fit !== 'any'),
-      o: { access: 'read_write', type: outputType(form, isWideOutput({ fit, partial })) },
-    },
-    uniforms: { ...uniformsOf(form), splits: 'u32', split_keys: 'u32' },
-    params: paramsOf(form),
+    name: `attention/flash ${queries}x${keys}x${columns} ${fit}${formName(form, partial)}`,
+    ...attentionInterface(form, fit !== 'any', outputType(form, isWideOutput({ fit, partial }))),
     code: /* wgsl */ `
 ${attentionFunctions(form)}
 ${readFunctions(fit, form)}

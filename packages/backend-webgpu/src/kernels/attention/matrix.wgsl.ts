@@ -4,13 +4,12 @@ import { repeat } from '../wgsl/snippets.ts';
 import { byFours, type Fit, quotients } from './flash-parts.ts';
 import {
   attentionFunctions,
+  attentionInterface,
   headOf,
   outputType,
-  paramsOf,
   rowOf,
   storedVector,
   totalOf,
-  uniformsOf,
 } from './form.wgsl.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { type AttentionTable, groupsOf, rowsByFours, withSplits } from './table.ts';
@@ -200,15 +199,7 @@ ${rows((r) => `          o${r}_${d} = subgroupMatrixMultiplyAccumulate(low${r}, 
 
   return defineKernel({
     name: `attention/matrix ${queries}x${keys}x${columns} ${fit}${partial ? ' partial' : ''}`,
-    storage: {
-      q: { access: 'read', type: 'array<vec4u>' },
-      k: { access: 'read', type: 'array<vec4u>' },
-      v: { access: 'read', type: 'array<vec4u>' },
-      mask: { access: 'read', type: 'array<f32>' },
-      o: { access: 'read_write', type: outputType('f16', !partial) },
-    },
-    uniforms: { ...uniformsOf('f16'), splits: 'u32', split_keys: 'u32' },
-    params: paramsOf('f16'),
+    ...attentionInterface('f16', 'array<vec4u>', outputType('f16', !partial)),
     features: ['f16', 'subgroups', 'chromium_experimental_subgroup_matrix'],
     // Blocks are the same throughout a subgroup, but made of the number of the invocation, of which WGSL does not know that.
     silenced: ['chromium.subgroup_matrix_uniformity'],

@@ -4,15 +4,13 @@ import { repeat } from '../wgsl/snippets.ts';
 import { byFours } from './flash-parts.ts';
 import {
   attentionFunctions,
+  attentionInterface,
   elementAt,
   type Form,
   formName,
   headOf,
-  inputs,
-  paramsOf,
   rowOf,
   totalOf,
-  uniformsOf,
 } from './form.wgsl.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { type AttentionTable, ENOUGH_WORKGROUPS, formsOf, groupsOf, rowsOfFloats, withSplits } from './table.ts';
@@ -110,13 +108,8 @@ ${repeat(vectors, (j) => `        let v${j} = stage[row * ${columnVectors}u + la
 ${repeat(4, (i) => repeat(vectors, (j) => `        o${i}_${j} += ${term(i, j)};`))}`;
 
   return defineKernel({
-    name: `attention/tiled ${queries}x${TILE_KEYS}x${headDim}${formName(form)}${partial ? ' partial' : ''}`,
-    storage: {
-      ...inputs(form, false),
-      o: { access: 'read_write', type: 'array<f32>' },
-    },
-    uniforms: { ...uniformsOf(form), splits: 'u32', split_keys: 'u32' },
-    params: paramsOf(form),
+    name: `attention/tiled ${queries}x${TILE_KEYS}x${headDim}${formName(form, partial)}`,
+    ...attentionInterface(form, false),
     code: /* wgsl */ `
 ${attentionFunctions(form)}
 
