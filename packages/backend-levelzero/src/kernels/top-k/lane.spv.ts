@@ -1,15 +1,8 @@
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
+import type { TopKSource } from '@concord/variants';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import { acrossLanes } from '../arithmetic/across-lanes.ts';
 import { groupIndex } from '../grid.ts';
-
-/**
- * The input of a pass: `elements`, the op's input, whose places in a row are their columns; or `candidates`, the results of
- * a pass before, which know their places.
- */
-export type Source = 'elements' | 'candidates';
-/** Every {@link Source}. */
-export const SOURCES: readonly Source[] = ['elements', 'candidates'];
 
 /**
  * Parameters of a pass over packed rows of `length` elements. A row has `parts` of `chunk` elements, the last one perhaps
@@ -20,7 +13,7 @@ export const SOURCES: readonly Source[] = ['elements', 'candidates'];
  *
  * Of equals the first in a list of candidates is the one of the lower place, as parts are in order.
  */
-export function passParameters(source: Source): Readonly<Record<string, ParameterType>> {
+export function passParameters(source: TopKSource): Readonly<Record<string, ParameterType>> {
   return {
     input: 'u32*',
     ...(source === 'candidates' ? { places: 'u32*' } : {}),
@@ -50,7 +43,7 @@ export interface Part {
 type Args = Readonly<Record<string, Value>>;
 
 /** Part `item`, counted through all rows. An item beyond the last has no elements. */
-export function partOf(k: FunctionBuilder, source: Source, args: Args, item: Value): Part {
+export function partOf(k: FunctionBuilder, source: TopKSource, args: Args, item: Value): Part {
   const { parts, length, chunk, items } = args as Readonly<Record<'parts' | 'length' | 'chunk' | 'items', Value>>;
   const row = k.udiv(item, parts);
   const number = k.sub(item, k.mul(row, parts));
@@ -60,7 +53,7 @@ export function partOf(k: FunctionBuilder, source: Source, args: Args, item: Val
 }
 
 /** A whole row as a part: where rows have one part each. A row beyond the last has no elements. */
-export function wholeRow(k: FunctionBuilder, source: Source, args: Args, row: Value): Part {
+export function wholeRow(k: FunctionBuilder, source: TopKSource, args: Args, row: Value): Part {
   const { length, items } = args as Readonly<Record<'length' | 'items', Value>>;
   const zero = k.constant(row.type, 0);
   return partAt(k, source, args, { row, number: zero, start: zero, count: k.select(k.ult(row, items), length, 0) });
@@ -68,7 +61,7 @@ export function wholeRow(k: FunctionBuilder, source: Source, args: Args, row: Va
 
 type Place = Readonly<Record<'row' | 'number' | 'start' | 'count', Value>>;
 
-function partAt(k: FunctionBuilder, source: Source, args: Args, { row, number, start, count }: Place): Part {
+function partAt(k: FunctionBuilder, source: TopKSource, args: Args, { row, number, start, count }: Place): Part {
   const [u32, u64] = [k.types.int(32), k.types.int(64)];
   const given = args as Readonly<Record<'input' | 'places' | 'values' | 'indices' | 'length' | 'results' | 'k', Value>>;
   const first = k.add(k.mul(row, given.length), start);
@@ -128,7 +121,7 @@ const WIDTH = 16;
  * Selects the best of a part by one work-item, which keeps them in a heap with the worst on top: most elements cost
  * a sixteenth of a comparison with it. For CPUs.
  */
-export const lane: (params: { source: Source }) => Kernel = variants(({ source }) =>
+export const lane: (params: { source: TopKSource }) => Kernel = variants(({ source }) =>
   defineKernel<string>({
     name: `top-k/lane ${source}`,
     parameters: passParameters(source),

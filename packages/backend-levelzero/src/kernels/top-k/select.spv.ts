@@ -1,7 +1,8 @@
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
+import { SORT_ENTRIES, type TopKSource } from '@concord/variants';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { elementOf, entryOf, keyOf, type Part, partOf, passParameters, type Source, wholeRow } from './lane.spv.ts';
+import { elementOf, entryOf, keyOf, type Part, partOf, passParameters, wholeRow } from './lane.spv.ts';
 
 /** Work-items of a group. */
 const SORT_GROUP = 256;
@@ -54,13 +55,8 @@ function comparePair(k: FunctionBuilder, entries: Value, pair: Value, run: Value
   });
 }
 
-/** Elements in the memory of a group. */
-export const SORT_ENTRIES = 1024;
-/** Elements that are sorted together: one row has room in it. */
-export const SORT_ROOMS: readonly number[] = [16, 64, 256, 1024];
-
 /** Selects the best of short rows, of one part each: a group sorts as many of them as its memory has room for. For GPUs. */
-export const sort: (params: { source: Source; room: number }) => Kernel = variants(({ source, room }) =>
+export const sort: (params: { source: TopKSource; room: number }) => Kernel = variants(({ source, room }) =>
   defineKernel<string>({
     name: `top-k/sort ${source} ${room}`,
     parameters: passParameters(source),
@@ -100,19 +96,12 @@ export const sort: (params: { source: Source; room: number }) => Kernel = varian
 /** Elements that a work-item looks at in one step. */
 const WAYS = 8;
 
-/** Entries in the memory of a group, by how many of them may be the best so far. */
-export const SELECT_SIZES: readonly (readonly [mostK: number, size: number])[] = [
-  [16, 256],
-  [64, 512],
-  [256, 1024],
-];
-
 /**
  * Selects the best of a part of any length by a group that reads it once, for GPUs. The k best so far are at the start of an
  * array in workgroup memory; what is better than the worst of them is put after them, wherever there is room, and when there
  * is none the whole array is sorted. Of elements in random order few come that far.
  */
-export const select: (params: { source: Source; size: number }) => Kernel = variants(({ source, size }) =>
+export const select: (params: { source: TopKSource; size: number }) => Kernel = variants(({ source, size }) =>
   defineKernel<string>({
     name: `top-k/select ${source} ${size}`,
     parameters: passParameters(source),

@@ -1,13 +1,6 @@
+import { SORT_ENTRIES, type TopKSource } from '@concord/variants';
 import { defineKernel, type Kernel, type KernelSource, mainOf, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/snippets.ts';
-
-/**
- * The input of a pass: `elements`, the op's input, whose places in a row are their columns; or `candidates`, the results of
- * a pass before, which know their places.
- */
-export type Source = 'elements' | 'candidates';
-/** Every {@link Source}. */
-export const SOURCES: readonly Source[] = ['elements', 'candidates'];
 
 /**
  * Bindings and uniforms of a pass over rows of `length` elements. A row has `parts` of `chunk` elements, the last one
@@ -19,7 +12,7 @@ export const SOURCES: readonly Source[] = ['elements', 'candidates'];
  *
  * Of equals the first in a list of candidates is the one of the lower place, as parts are in order.
  */
-function passInterface(source: Source): Pick<KernelSource, 'storage' | 'uniforms'> {
+function passInterface(source: TopKSource): Pick<KernelSource, 'storage' | 'uniforms'> {
   const read = { access: 'read', type: 'array<u32>' } as const;
   const written = { access: 'read_write', type: 'array<u32>' } as const;
   return {
@@ -51,7 +44,7 @@ function passInterface(source: Source): Pick<KernelSource, 'storage' | 'uniforms
  * its part, of which the lower is better. Keys are made of bits, in the order of the numbers: the zeros are equal, all NaN
  * are equal and above Infinity. No element has key 0: an entry of zeros is none.
  */
-function passWgsl(source: Source): string {
+function passWgsl(source: TopKSource): string {
   const place = source === 'elements' ? 'u.base + part.start + at' : 'places[u.places_at + part.first + at]';
   return /* wgsl */ `
 struct Part {
@@ -106,7 +99,7 @@ export const LANE_FORMS: readonly LaneForm[] = [
  * Selects the best of a part by one invocation, which keeps them in a heap with the worst on top: most elements cost
  * a comparison with it. For devices on which barriers are dear.
  */
-export const lane: (params: { source: Source; form: LaneForm }) => Kernel = variants(
+export const lane: (params: { source: TopKSource; form: LaneForm }) => Kernel = variants(
   ({ source, form: { room, size: lanes, memory } }) =>
     defineKernel({
       name: `top-k/lane ${source} ${room}`,
@@ -159,10 +152,6 @@ export function lanePerElement(k: number): number {
 
 /** Invocations of one workgroup. */
 const SORT_SIZE = 256;
-/** Elements in the memory of a workgroup. */
-export const SORT_ENTRIES = 1024;
-/** Elements that are sorted together: one part has room in it. */
-export const SORT_ROOMS: readonly number[] = [16, 64, 256, 1024];
 
 /**
  * WGSL: `sort_entries(lane)`, by a workgroup: of `size` entries in workgroup memory each `room` neighbours are sorted, the
@@ -195,7 +184,7 @@ fn sort_entries(lane: u32) {
 }
 
 /** Selects the best of short parts: a workgroup sorts as many of them as its memory has room for. */
-export const sort: (params: { source: Source; room: number }) => Kernel = variants(({ source, room }) =>
+export const sort: (params: { source: TopKSource; room: number }) => Kernel = variants(({ source, room }) =>
   defineKernel({
     name: `top-k/sort ${source} ${room}`,
     ...passInterface(source),
@@ -233,19 +222,12 @@ ${mainOf(SORT_SIZE)}
 /** Elements that an invocation looks at in one step. */
 const WAYS = 8;
 
-/** Entries in the memory of a workgroup, by how many of them may be the best so far. */
-export const SELECT_SIZES: readonly (readonly [mostK: number, size: number])[] = [
-  [16, 256],
-  [64, 512],
-  [256, 1024],
-];
-
 /**
  * Selects the best of a part of any length by a workgroup that reads it once. The k best so far are at the start of an
  * array in workgroup memory; what is better than the worst of them is put after them, wherever there is room, and when there
  * is none the whole array is sorted. Of elements in random order few come that far.
  */
-export const select: (params: { source: Source; size: number }) => Kernel = variants(({ source, size }) =>
+export const select: (params: { source: TopKSource; size: number }) => Kernel = variants(({ source, size }) =>
   defineKernel({
     name: `top-k/select ${source} ${size}`,
     ...passInterface(source),
