@@ -23,7 +23,7 @@ export const relayout: (params: RelayoutParams) => Kernel = variants(({ dtype, t
   defineKernel({
     name: `attention/relayout ${dtype} to ${to}`,
     parameters: {
-      operand: dtype === 'f16' ? 'f16*' : 'f32*',
+      operand: `${dtype}*`,
       packed: 'f32*',
       elements: 'u64',
       head_dim: 'u64',

@@ -1,3 +1,4 @@
+import { BYTES_OF } from '@concord/backend-core/implement';
 import type { FloatDType } from '@concord/backend-core';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import { shapeOf } from '@concord/variants';
@@ -18,7 +19,7 @@ import {
   splitsFor,
   tilesAtOnce,
 } from './table.ts';
-import { ELEMENT_BYTES, loadElement, storeResult } from './storage.ts';
+import { loadElement, storeResult } from './storage.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { smallestLanes } from '../subgroups.ts';
 import { type Matrix, multiplyAddsOf, type Product } from './product.ts';
@@ -92,7 +93,7 @@ const subgroup: (params: SubgroupParams) => Kernel = variants((params: SubgroupP
       const tileRows = Array.from({ length: rows }, (_, i) => i);
 
       // Places are 32-bit numbers of bytes, so that the loop has one addition for each block, and nothing to multiply.
-      const size = ELEMENT_BYTES[input];
+      const size = BYTES_OF[input];
       const startOf = (stride: Value): Value => k.mul(k.uconvert(k.mul(batch, stride), u32), size);
       const [aPitch, bPitch] = [k.mul(args.a_ld, size), k.mul(args.b_ld, size)];
       const aStep = transA ? aPitch : k.constant(u32, size);
@@ -251,5 +252,5 @@ function isByWords({ span, ld, stride }: Matrix, columns: number): boolean {
 
 /** Returns whether 32 bits count its bytes: as offsets of pointers they have a sign. */
 function isCounted({ dtype, ld, stride }: Matrix, rows: number, columns: number, batchCount: number): boolean {
-  return ELEMENT_BYTES[dtype] * ((batchCount - 1) * stride + (rows - 1) * ld + columns) < 2 ** 31;
+  return BYTES_OF[dtype] * ((batchCount - 1) * stride + (rows - 1) * ld + columns) < 2 ** 31;
 }

@@ -1,5 +1,5 @@
 import type { FloatDType } from '@concord/backend-core';
-import type { CheckedConv2d, ResolvedConv2d } from '@concord/backend-core/implement';
+import { BYTES_OF, type CheckedConv2d, type ResolvedConv2d } from '@concord/backend-core/implement';
 import {
   callStatement,
   f32,
@@ -177,7 +177,7 @@ export function convolveDepthwise(launcher: Launcher, codes: CodeCache, call: Re
   const { height, width } = paddedSize(call);
   const rowsOfTile = Math.min(outputHeight, Math.max(1, Math.floor(MAX_OUTPUTS / outputWidth)));
   const tilesOfPlane = Math.ceil(outputHeight / rowsOfTile);
-  const imageBytes = (dtype === 'f16' ? 2 : 4) * filters * outputHeight * outputWidth;
+  const imageBytes = BYTES_OF[dtype] * filters * outputHeight * outputWidth;
   eachPadded(launcher, codes, call, (images, firstImage, count) => {
     const words = DEPTHWISE.words(
       {

@@ -1,5 +1,5 @@
 import type { FloatDType } from '@concord/backend-core';
-import type { ResolvedConv2d } from '@concord/backend-core/implement';
+import { BYTES_OF, type ResolvedConv2d } from '@concord/backend-core/implement';
 import { f32, i32, memory, ModuleBuilder, v128, type Value } from '../../encoder/index.ts';
 import { Arguments, operandAddress } from '../common/arguments.ts';
 import { floatStorage } from '../common/float-storage.ts';
@@ -93,7 +93,7 @@ export function eachPadded(
   const together = Math.max(1, Math.min(images, Math.floor(MAX_PADDED_BYTES / imageBytes)));
   const padded = launcher.temporary(together * imageBytes);
   const code = codes.get(`pad ${dtype}`, (traits) => padCode(traits, dtype));
-  const elementBytes = dtype === 'f16' ? 2 : 4;
+  const elementBytes = BYTES_OF[dtype];
   const [top, left] = padding;
   for (let first = 0; first < images; first += together) {
     const count = Math.min(together, images - first);

@@ -2,18 +2,18 @@ import { shapeOf } from '@concord/variants';
 import { mainOf } from '../kernel.ts';
 import { repeat, storeC } from '../wgsl/snippets.ts';
 import {
+  launchTiles,
   nameOf,
   type OperandParams,
   operandParams,
   PLACE_OF_GROUP,
   PRODUCT_UNIFORMS,
   productKernel,
+  type TileLaunch,
 } from './product-kernel.ts';
 import { featuresFor, inputType, outputType, readFunction, storeFunction } from './storage-formats.ts';
 import type { DeviceTraits } from '../recorder.ts';
-import type { ProductTable, Variant } from './family.ts';
-import { launchTiles, type TileLaunch } from './launch-tiles.ts';
-import { isVector, type Product } from './product.ts';
+import { isVector, type Product, type ProductTable, type Variant } from './product.ts';
 import { tilesOn } from './tile.ts';
 
 /** Entries of C that one invocation computes: multiples of 4. */

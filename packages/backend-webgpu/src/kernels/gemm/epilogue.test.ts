@@ -10,7 +10,7 @@ import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import type { Span, StorageBuffer } from '../recorder.ts';
 import { directTable } from './direct.wgsl.ts';
-import type { Variant } from './family.ts';
+import type { Variant } from './product.ts';
 import { matvecTable } from './matvec.ts';
 import { planGemm } from './plan.ts';
 import { TILES } from './tile.ts';

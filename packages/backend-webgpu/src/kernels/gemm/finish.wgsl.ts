@@ -1,8 +1,7 @@
 import { defineKernel, type Kernel, mainOf, type StorageBinding, type UniformType, variants } from '../kernel.ts';
 import type { Recorder, Span } from '../recorder.ts';
 import { halfBits } from '../wgsl/half.wgsl.ts';
-import type { KernelTable } from './family.ts';
-import { bindMatrix, type Matrix } from './product.ts';
+import { bindMatrix, type KernelTable, type Matrix } from './product.ts';
 import {
   DTYPES,
   featuresFor,

@@ -1,12 +1,26 @@
 import { shapeOf } from '@concord/variants';
 import { repeat, storeC } from '../wgsl/snippets.ts';
 import { mainOf } from '../kernel.ts';
-import { nameOf, type OperandParams, PART_OF_GROUP, PRODUCT_UNIFORMS, productKernel } from './product-kernel.ts';
+import {
+  launchTiles,
+  nameOf,
+  type OperandParams,
+  PART_OF_GROUP,
+  PRODUCT_UNIFORMS,
+  productKernel,
+  type TileLaunch,
+} from './product-kernel.ts';
 import { DTYPES, outputType, storeFunction } from './storage-formats.ts';
 import type { DeviceTraits } from '../recorder.ts';
-import type { ProductTable, Variant } from './family.ts';
-import { launchTiles, type TileLaunch } from './launch-tiles.ts';
-import { areFours, bindMatrix, isVector, type Matrix, type Product } from './product.ts';
+import {
+  areFours,
+  bindMatrix,
+  isVector,
+  type Matrix,
+  type Product,
+  type ProductTable,
+  type Variant,
+} from './product.ts';
 
 /** Shape of a workgroup's tile. */
 interface MatrixUnitsTile {

@@ -1,9 +1,18 @@
+import { BYTES_OF } from '@concord/backend-core/implement';
 import type { DeviceTraits, Recorder } from '../recorder.ts';
 import { bindEpilogue } from '../epilogue/fused-epilogue.ts';
 import { shapeOf } from '@concord/variants';
-import type { ProductTable, ProductWork, Variant } from './family.ts';
+import {
+  areFours,
+  bindMatrix,
+  isVector,
+  type Matrix,
+  type Product,
+  type ProductTable,
+  type ProductWork,
+  type Variant,
+} from './product.ts';
 import { MATVEC_EACH, matvecColumns, type MatvecGroup, matvecRows } from './matvec.wgsl.ts';
-import { areFours, bindMatrix, elementBytes, isVector, type Matrix, type Product } from './product.ts';
 import { storagesOn } from './product-kernel.ts';
 import { tilesOn } from './tile.ts';
 
@@ -167,7 +176,7 @@ function launchMatvec({ product, splits }: ProductWork, variant: Variant, record
   recorder.launch({
     kernel: alongRows ? matvecRows(params, graph) : matvecColumns({ ...params, atOnce }, graph),
     storage: { a: a.span, b: b.span, c: result.span, ...bound?.storage },
-    moving: { c: ['c_start', elementBytes(c.dtype)] },
+    moving: { c: ['c_start', BYTES_OF[c.dtype]] },
     uniforms: {
       rows,
       k,

@@ -1,15 +1,24 @@
-import type { ResolvedGemm } from '@concord/backend-core/implement';
+import { BYTES_OF, type ResolvedGemm } from '@concord/backend-core/implement';
 import { type Family, sizeStep, VariantTables } from '@concord/variants';
 import { bindingSlack } from '../operands.ts';
 import { maxLoopIterations } from '../loop-iterations.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
-import { elementBytes, type Matrix, type Part, partOf, type Product, productOf } from './product.ts';
+import {
+  type Matrix,
+  type OfferedProduct,
+  type Part,
+  partOf,
+  type Product,
+  productOf,
+  type ProductTable,
+  type ProductWork,
+  type Variant,
+} from './product.ts';
 import { fusedEpilogue } from '../epilogue/fused-epilogue.ts';
 import { floatResults } from '../epilogue/plan-epilogue.ts';
 import type { Kernel } from '../kernel.ts';
 import { directTable } from './direct.wgsl.ts';
 import { f16RoundTripTable, finish } from './finish.wgsl.ts';
-import type { OfferedProduct, ProductTable, ProductWork, Variant } from './family.ts';
 import { matrixUnitsTable } from './matrix-units.wgsl.ts';
 import { matvecTable } from './matvec.ts';
 import { outputFormat } from './storage-formats.ts';
@@ -83,7 +92,7 @@ function fit(
   columns: Dimension,
   bytes: number,
 ): void {
-  const max = Math.floor(bytes / elementBytes(dtype));
+  const max = Math.floor(bytes / BYTES_OF[dtype]);
   const extent = (sizes[rows] - 1) * ld + sizes[columns];
   if (extent <= max) {
     if (stride > 0) sizes.batchCount = Math.min(sizes.batchCount, 1 + Math.floor((max - extent) / stride));

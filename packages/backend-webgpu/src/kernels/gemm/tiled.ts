@@ -1,8 +1,6 @@
 import { shapeOf } from '@concord/variants';
-import type { ProductTable } from './family.ts';
-import { launchTiles, type TileLaunch } from './launch-tiles.ts';
-import { isVector } from './product.ts';
-import { operandParams } from './product-kernel.ts';
+import { isVector, type ProductTable } from './product.ts';
+import { launchTiles, operandParams, type TileLaunch } from './product-kernel.ts';
 import { costOf, type Fit, type Tile, TILES, tilesOn, wholeIteration } from './tile.ts';
 import { tiled } from './tiled.wgsl.ts';
 

@@ -3,7 +3,7 @@ import { checkGemm, type GemmCase } from '../../../../backend-cpu/test/op-memory
 import { memoryOf, pretending } from '../../../test/support/device-values.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import { directTable } from './direct.wgsl.ts';
-import type { Variant } from './family.ts';
+import type { Variant } from './product.ts';
 import { matvecTable } from './matvec.ts';
 import { planGemm } from './plan.ts';
 import { TILES, wholeIteration } from './tile.ts';
