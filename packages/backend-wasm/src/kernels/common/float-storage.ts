@@ -11,8 +11,6 @@ import {
   type Value,
   v128,
 } from '../../encoder/index.ts';
-import { halfToFloat } from '../arithmetic/half.ts';
-import { WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 
 type Address = Operand<'i32'>;
 
@@ -61,11 +59,9 @@ class Halves implements FloatStorage {
   readonly shift = 1;
   readonly #body: FunctionBody;
   readonly #constants = new Map<number, Local<'v128'>>();
-  readonly #arithmetic: WasmArithmetic;
 
   constructor(body: FunctionBody) {
     this.#body = body;
-    this.#arithmetic = new WasmArithmetic(body, { constant: (bits) => this.#constant(bits) }, false);
     // Before any loop, where they would be built again in each turn.
     const used = [0x7fff, 0x8000, 0x7bff, 0x7f80_0000, 0x7780_0000, 0x7fff_ffff];
     for (const bits of [...used, LEAST_NORMAL, ABOVE_LARGEST - 1, 0x3f00_0000, 1, 0xc800_0fff, 0x7e00, 0x7c00]) {
@@ -74,11 +70,11 @@ class Halves implements FloatStorage {
   }
 
   load1(address: Address, offset = 0): Value<'f32'> {
-    return f32x4.extractLane(this.#widen(i32x4.extendLowI16x8U(v128.load16Splat(address, offset))), 0);
+    return f32x4.extractLane(this.#widen(v128.load16Splat(address, offset), true), 0);
   }
 
   load4(address: Address, offset = 0): Value<'v128'> {
-    return this.#widen(v128.load16x4U(address, offset));
+    return this.#widen(v128.load16x4U(address, offset), false);
   }
 
   store1(address: Address, value: Value<'f32'>, offset = 0): void {
@@ -92,8 +88,17 @@ class Halves implements FloatStorage {
     this.#body.emit(v128.store64Lane(address, i8x16.shuffle(halves, halves, bytes), 0, offset));
   }
 
-  #widen(source: Value<'v128'>): Value<'v128'> {
-    return halfToFloat(this.#arithmetic, this.#arithmetic.keep(source));
+  /**
+   * The bits of a binary16 in each 32 as a float32, exact: shifted to float32's place a number is 2^112 too small, and a
+   * product with that makes subnormals normal; infinity and NaN then get their exponent.
+   */
+  #widen(source: Value<'v128'>, isPacked: boolean): Value<'v128'> {
+    const half = this.#body.let(isPacked ? i32x4.extendLowI16x8U(source) : source);
+    const magnitude = this.#body.let(v128.and(half, this.#constant(0x7fff)));
+    const finite = f32x4.mul(i32x4.shl(magnitude, 13), this.#constant(0x7780_0000));
+    const special = v128.and(i32x4.gtS(magnitude, this.#constant(0x7bff)), this.#constant(0x7f80_0000));
+    const sign = i32x4.shl(v128.and(half, this.#constant(0x8000)), 16);
+    return this.#body.let(v128.or(v128.or(finite, special), sign));
   }
 
   /**
