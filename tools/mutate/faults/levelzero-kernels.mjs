@@ -1,6 +1,6 @@
 // @ts-check
 
-const kernelsCuts = 'packages/backend-levelzero/src/kernels/cuts.ts';
+const kernelsCuts = 'packages/backend-levelzero/src/kernels/work.ts';
 const kernelsOpPlan = 'packages/backend-levelzero/src/kernels/op-plan.ts';
 const kernelsConv2dLayout = 'packages/backend-levelzero/src/kernels/conv2d/wide.ts';
 const kernelsGemmSplits = 'packages/backend-levelzero/src/kernels/gemm/table.ts';

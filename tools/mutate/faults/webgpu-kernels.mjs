@@ -11,7 +11,7 @@ const kernelsConv2dPlan = 'packages/backend-webgpu/src/kernels/conv2d/plan.ts';
 const kernelsMemoryPlan = 'packages/backend-webgpu/src/kernels/memory/plan.ts';
 const kernelsMemoryWgsl = 'packages/backend-webgpu/src/kernels/memory/plan.ts';
 const kernelsOperands = 'packages/backend-webgpu/src/kernels/operands.ts';
-const kernelsGrid = 'packages/backend-webgpu/src/kernels/grid.ts';
+const kernelsGrid = 'packages/backend-webgpu/src/kernels/dispatch.ts';
 const kernelsLaunchPlan = 'packages/backend-webgpu/src/kernels/launch-plan.ts';
 
 /** Faults of the WebGPU backend's kernels and their plans.

@@ -1,6 +1,6 @@
-import type { FunctionBuilder, Value } from '@concord/spirv-builder';
+import type { Value } from '@concord/spirv-builder';
 import type { FloatDType } from '@concord/backend-core';
-import type { DeviceTraits } from '../recorder.ts';
+import { gridOf, groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import {
   FORMATS,
@@ -17,19 +17,6 @@ import {
 } from './table.ts';
 import { loadElement, storeResult } from './storage.ts';
 import { multiplyAddsOf } from './product.ts';
-
-/**
- * A number of groups in a row, wrapped along y where the device takes fewer along x. There may be some more than asked for.
- */
-export function flatGroups(count: number, { maxGroups }: DeviceTraits): [x: number, y: number] {
-  const x = Math.min(count, maxGroups[0]);
-  return [x, Math.ceil(count / x)];
-}
-
-/** Number of this group among {@link flatGroups}. */
-export function flatGroupId(k: FunctionBuilder): Value {
-  return k.add(k.mul(k.groupId(1), k.groupCount(0)), k.groupId(0));
-}
 
 /** Storage of the operands of a product. */
 export interface OperandFormats {
@@ -68,7 +55,7 @@ const direct: (params: OperandFormats) => Kernel = variants(({ input, output }: 
     },
     groupSize: [DIRECT_GROUP, 1, 1],
     write: (k, { args }) => {
-      const index = k.add(k.mul(flatGroupId(k), DIRECT_GROUP), k.localId(0));
+      const index = k.add(k.mul(groupIndex(k), DIRECT_GROUP), k.localId(0));
       k.when(k.ult(index, args.all), () => {
         const entry = k.umod(index, args.entries);
         const [row, column] = [k.udiv(entry, args.n), k.umod(entry, args.n)];
@@ -111,7 +98,7 @@ export const directTable: ProductTable = {
     recorder.launch({
       kernel: direct(formatsOf(product)),
       args: { ...operands(product, splits), ...steps(product), n, entries: m * n, all },
-      groups: [...flatGroups(Math.ceil(all / DIRECT_GROUP), recorder.traits), 1],
+      groups: gridOf(Math.ceil(all / DIRECT_GROUP), recorder.traits),
       multiplyAdds: multiplyAddsOf(product),
       variant: id,
     });

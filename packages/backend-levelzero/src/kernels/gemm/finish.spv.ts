@@ -1,8 +1,8 @@
 import type { FloatDType } from '@concord/backend-core';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
+import { gridOf, groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import type { Launch, Recorder } from '../recorder.ts';
-import { flatGroupId, flatGroups } from './direct.spv.ts';
 import type { Matrix } from './product.ts';
 import { resultOf, storeElement } from './storage.ts';
 
@@ -49,7 +49,7 @@ function defineEntriesKernel<Names extends string>(source: EntriesSource<Names>)
         'c' | 'n' | 'm' | 'c_ld' | 'c_stride' | 'each' | 'pieces' | 'units',
         Value
       >;
-      const unit = k.add(k.mul(flatGroupId(k), GROUP), k.localId(0));
+      const unit = k.add(k.mul(groupIndex(k), GROUP), k.localId(0));
       k.when(k.ult(unit, units), () => {
         const line = k.udiv(unit, pieces);
         const from = k.mul(k.umod(unit, pieces), each);
@@ -80,7 +80,7 @@ export function launchEntries(
   recorder.launch({
     kernel,
     args: { ...place, each, pieces, units, ...own },
-    groups: [...flatGroups(Math.ceil(units / GROUP), recorder.traits), 1],
+    groups: gridOf(Math.ceil(units / GROUP), recorder.traits),
   });
 }
 

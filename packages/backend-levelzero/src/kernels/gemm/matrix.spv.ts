@@ -1,7 +1,7 @@
 import type { Value } from '@concord/spirv-builder';
 import type { FloatDType } from '@concord/backend-core';
+import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { flatGroupId } from './direct.spv.ts';
 import { bytesOf } from '../bytes.ts';
 import { placeOf, SPLIT_PARAMETERS } from './table.ts';
 import { loadElement, storeElement } from './storage.ts';
@@ -90,7 +90,7 @@ export const matrixPack: (params: MatrixPackParams) => Kernel = variants(({ bloc
       const [u32, u64, u16] = [module.int(32), module.int(64), module.int(16)];
       const lines = linesOf(block);
       const pairs = BLOCK_DEPTH / 2;
-      const index = k.uconvert(k.add(k.mul(flatGroupId(k), MATRIX_PACK_GROUP), k.localId(0)), u32);
+      const index = k.uconvert(k.add(k.mul(groupIndex(k), MATRIX_PACK_GROUP), k.localId(0)), u32);
       k.when(k.ult(index, args.words), () => {
         const batch = k.udiv(index, args.matrix_words);
         const word = k.umod(index, args.matrix_words);

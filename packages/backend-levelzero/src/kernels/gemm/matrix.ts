@@ -1,6 +1,6 @@
 import type { NamedVariant } from '@concord/variants';
+import { gridOf } from '../grid.ts';
 import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
-import { flatGroups } from './direct.spv.ts';
 import {
   BLOCK_DEPTH,
   columnsOf,
@@ -174,7 +174,7 @@ function layOut(
       matrix_words: matrixWords,
       words,
     },
-    groups: [...flatGroups(Math.ceil(words / MATRIX_PACK_GROUP), recorder.traits), 1],
+    groups: gridOf(Math.ceil(words / MATRIX_PACK_GROUP), recorder.traits),
   });
   return { span, stride };
 }

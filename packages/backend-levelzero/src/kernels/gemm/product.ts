@@ -1,6 +1,6 @@
 import type { FloatDType } from '@concord/backend-core';
 import { BYTES_OF, type ResolvedGemm } from '@concord/backend-core/implement';
-import { cuts } from '../cuts.ts';
+import { cuts } from '../work.ts';
 import type { DeviceMemory, Span } from '../recorder.ts';
 
 /** A batch of stored matrices: row r of matrix b begins at element `b * stride + r * ld` of the span. */

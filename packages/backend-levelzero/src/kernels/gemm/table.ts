@@ -2,7 +2,7 @@ import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import type { FloatDType } from '@concord/backend-core';
 import type { NamedVariant, VariantTable } from '@concord/variants';
 import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
-import { secondsFor } from '../estimate.ts';
+import { secondsFor } from '../work.ts';
 import type { Kernel } from '../kernel.ts';
 import type { OperandFormats } from './direct.spv.ts';
 import { type Product, type ProductShape, stepsOfA, stepsOfB } from './product.ts';

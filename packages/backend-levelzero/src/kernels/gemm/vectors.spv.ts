@@ -1,8 +1,8 @@
 import type { FloatDType } from '@concord/backend-core';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
+import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import { placeOf, SPLIT_PARAMETERS } from './table.ts';
-import { flatGroupId } from './direct.spv.ts';
 import { loadElement, storeResult } from './storage.ts';
 import { LANES } from './pack.spv.ts';
 
@@ -91,7 +91,7 @@ export const teamColumns: (formats: MatvecFormats) => Kernel = variants((formats
       const partial = k.localArray(f32, COLUMN_LANES * COLUMN_TEAM);
       const { batch, begin, end, c } = placeOf(k, k.groupId(2), args);
       const [lane, member] = [k.localId(0), k.localId(1)];
-      const wanted = k.add(k.mul(flatGroupId(k), COLUMN_LANES), lane);
+      const wanted = k.add(k.mul(groupIndex(k), COLUMN_LANES), lane);
       const row = k.math('u_min', wanted, k.sub(args.rows, 1));
       const column = k.at(args.matrix, k.add(k.mul(batch, args.matrix_stride), row));
       const vector = k.at(args.vector, k.mul(batch, args.vector_stride));
@@ -132,7 +132,7 @@ export const teamRows: (formats: MatvecFormats) => Kernel = variants((formats: M
       const partial = k.localArray(f32, ROW_TEAM * TEAM_ROWS);
       const { batch, begin, end, c } = placeOf(k, k.groupId(2), args);
       const [lane, team] = [k.localId(0), k.localId(1)];
-      const wanted = k.add(k.mul(flatGroupId(k), TEAM_ROWS), team);
+      const wanted = k.add(k.mul(groupIndex(k), TEAM_ROWS), team);
       const row = k.math('u_min', wanted, k.sub(args.rows, 1));
       const line = k.at(args.matrix, k.add(k.mul(batch, args.matrix_stride), k.mul(row, args.matrix_ld)));
       const vector = k.at(args.vector, k.mul(batch, args.vector_stride));
@@ -175,7 +175,7 @@ export const wideColumns: (params: WideColumnsParams) => Kernel = variants((para
       const lanes = module.vector(f32, LANES);
       const width = params.vectors * LANES;
       const { batch, begin, end, c } = placeOf(k, k.groupId(2), args);
-      const wanted = k.mul(flatGroupId(k), width);
+      const wanted = k.mul(groupIndex(k), width);
       const row = k.math('u_min', wanted, k.sub(args.rows, width));
       const start = k.add(k.mul(batch, args.matrix_stride), k.add(row, k.mul(begin, args.matrix_ld)));
       const vectorStart = k.add(k.mul(batch, args.vector_stride), k.mul(begin, args.vector_step));
@@ -227,7 +227,7 @@ export const wideRows: (params: WideRowsParams) => Kernel = variants((params: Wi
     write: (k, { module, args }) => {
       const lanes = module.vector(module.float(32), LANES);
       const { batch, begin, end, c } = placeOf(k, k.groupId(2), args);
-      const row = k.mul(flatGroupId(k), WIDE_ROWS);
+      const row = k.mul(groupIndex(k), WIDE_ROWS);
       const matrix = k.at(args.matrix, k.add(k.mul(batch, args.matrix_stride), begin));
       const vector = k.at(args.vector, k.add(k.mul(batch, args.vector_stride), begin));
       const linesOf = (start: Value, ld: Value, first: Value, count: Value, lines: number): Value[] =>

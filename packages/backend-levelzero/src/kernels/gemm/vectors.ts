@@ -1,7 +1,7 @@
 import type { Candidates } from '@concord/variants';
+import { gridOf } from '../grid.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceTraits, Launch, Recorder } from '../recorder.ts';
-import { flatGroups } from './direct.spv.ts';
 import {
   COLUMN_LANES,
   type MatvecFormats,
@@ -146,7 +146,7 @@ function launch({ product, splits }: ProductWork, { id }: Variant, by: By, recor
       beta,
       ...(by === 'vectors' && shape.alongRows ? several : {}),
     },
-    groups: [...flatGroups(groupsFor(shape, by), recorder.traits), batchCount * splits.count],
+    groups: gridOf(groupsFor(shape, by), recorder.traits, batchCount * splits.count),
     variant: id,
   });
 }

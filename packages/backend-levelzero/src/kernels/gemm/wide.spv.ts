@@ -5,7 +5,7 @@ import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { storeResult } from './storage.ts';
 import { LANES, pack, PACK_DEPTH, PANEL_COLUMNS, PANEL_ROWS, TILE } from './pack.spv.ts';
 import type { Recorder, Span } from '../recorder.ts';
-import { cuts } from '../cuts.ts';
+import { cuts } from '../work.ts';
 import {
   type Matrix,
   type Part,

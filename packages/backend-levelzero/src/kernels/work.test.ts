@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cuts } from './cuts.ts';
+import { cuts } from './work.ts';
 
 it.each<[total: number, size: number, least: number, lengths: readonly number[]]>([
   [0, 10, 1, []],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { dispatches } from './grid.ts';
+import { dispatches } from './dispatch.ts';
 
 const small = fc.record({ groups: fc.integer({ min: 0, max: 5000 }), most: fc.integer({ min: 1, max: 40 }) });
 const real = fc.record({
