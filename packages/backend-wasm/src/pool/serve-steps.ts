@@ -34,7 +34,7 @@ export interface AnswerPort {
 /** The worker that has its memory to itself. */
 export interface StepsWorker {
   readonly memory: WebAssembly.Memory;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly codes: CodeTable;
   readonly runTiles: typeof RunTiles;
   readonly port: AnswerPort;
@@ -59,13 +59,13 @@ export function serveSteps(
 }
 
 /** Does one step. */
-export function takeStep({ memory, mostBytes, codes, runTiles, port }: StepsWorker, step: Step): void {
+export function takeStep({ memory, maxBytes, codes, runTiles, port }: StepsWorker, step: Step): void {
   if (step.kind === 'run') {
     const run = codes(step.index, step.version, () => step.bytes as Uint8Array<ArrayBuffer>);
     new Uint32Array(memory.buffer, step.args, step.words.length).set(step.words);
     runTiles(run, step.args, step.tiles, step.scratch);
   } else if (step.kind === 'grow') {
-    const pages = Math.ceil((Math.min(mostBytes, step.end) - memory.buffer.byteLength) / 65_536);
+    const pages = Math.ceil((Math.min(maxBytes, step.end) - memory.buffer.byteLength) / 65_536);
     if (pages > 0) memory.grow(pages);
   } else if (step.kind === 'write') {
     new Uint8Array(memory.buffer, step.address).set(step.bytes);

@@ -18,7 +18,7 @@ function machineAlone() {
   };
   const machine = new StepsMachine(
     worker,
-    { firstBytes: 2 ** 16, mostBytes: 2 ** 20 },
+    { firstBytes: 2 ** 16, maxBytes: 2 ** 20 },
     { hasFma: false, isShared: false, threads: 1 },
     { onFailure: () => undefined, onLost: () => undefined },
   );

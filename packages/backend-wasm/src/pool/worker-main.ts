@@ -14,7 +14,7 @@ export type Start =
       readonly index: number;
       readonly threads: number;
     }
-  | { readonly kind: 'steps'; readonly firstBytes: number; readonly mostBytes: number };
+  | { readonly kind: 'steps'; readonly firstBytes: number; readonly maxBytes: number };
 
 /** The functions that a worker is made of. */
 export interface WorkerParts extends RingParts {
@@ -59,11 +59,11 @@ export function onMessage(
     port.postMessage({ kind: 'ready' }, []);
     return parts.serveRing(thread);
   }
-  const { firstBytes, mostBytes } = start;
-  const memory = new WebAssembly.Memory({ initial: firstBytes / 65_536, maximum: mostBytes / 65_536 });
+  const { firstBytes, maxBytes } = start;
+  const memory = new WebAssembly.Memory({ initial: firstBytes / 65_536, maximum: maxBytes / 65_536 });
   state.worker = {
     memory,
-    mostBytes,
+    maxBytes,
     codes: parts.makeCodeTable(memory),
     runTiles: parts.runTiles,
     port,

@@ -19,7 +19,7 @@ import type { WasmTraits } from '../kernel.ts';
 import { ATTENTION } from './attention-words.ts';
 
 /** At it and below e^x is 0, rounded to nearest. */
-const LEAST = -104;
+const MIN_EXPONENT = -104;
 /** ln 2 in two parts: the first has 9 bits, so that its product with an exponent is exact (Cody and Waite). */
 const LN2_HI = 0.693359375;
 const LN2_LO = -2.1219444e-4;
@@ -37,7 +37,7 @@ const P = [0.49999994, 0.1666652, 0.041668393, 0.008368781, 0.0013814467];
 function weightOf(a: WasmArithmetic, x: Vector): Vector {
   const k = new VectorTerms(a);
   // In this order a NaN stays.
-  const limited = k.atLeast(x, LEAST);
+  const limited = k.atLeast(x, MIN_EXPONENT);
   const shifted = k.plus(k.times(limited, Math.LOG2E), ROUNDER);
   const n = k.sub(shifted, k.f(ROUNDER));
   const r = k.sub(k.sub(limited, k.times(n, LN2_HI)), k.times(n, LN2_LO));
