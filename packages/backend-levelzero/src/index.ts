@@ -9,8 +9,8 @@ export type { LoadedModule } from './device/loaded-module.ts';
 export type { Allocation, PoolCounters } from './device/memory-pool.ts';
 export type { BuildLog } from './device/module-cache.ts';
 export type { DeviceChoice, LevelZeroOptions } from './device/options.ts';
-export type { UserArgument } from './device/user-argument.ts';
-export type { ContextHandle, DeviceHandle, DriverHandle, Handle, QueueHandle } from './ffi/handles.ts';
+export type { UserArgument } from './device/user-kernel.ts';
+export type { ContextHandle, DeviceHandle, DriverHandle, Handle, QueueHandle } from './ffi/prototypes.ts';
 export {
   defineKernel,
   type Kernel,

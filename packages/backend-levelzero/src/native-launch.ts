@@ -1,7 +1,7 @@
 import { BackendError, type DevicePtr } from '@concord/backend-core';
 import type { LevelZeroClient } from './device/level-zero-client.ts';
 import { LoadedModule } from './device/loaded-module.ts';
-import type { UserArgument } from './device/user-argument.ts';
+import type { UserArgument } from './device/user-kernel.ts';
 import type { Span } from './kernels/recorder.ts';
 import type { NativeArgument } from './native.ts';
 

@@ -4,8 +4,8 @@ import type { LoadOptions } from './device/level-zero-client.ts';
 import type { LoadedModule } from './device/loaded-module.ts';
 import type { PoolCounters } from './device/memory-pool.ts';
 import type { BuildLog } from './device/module-cache.ts';
-import type { UserArgument } from './device/user-argument.ts';
-import type { ContextHandle, DeviceHandle, DriverHandle, QueueHandle } from './ffi/handles.ts';
+import type { UserArgument } from './device/user-kernel.ts';
+import type { ContextHandle, DeviceHandle, DriverHandle, QueueHandle } from './ffi/prototypes.ts';
 
 /** An argument of a user's kernel: a pointer as it is, or an object that says its type. */
 export type NativeArgument = DevicePtr | Exclude<UserArgument, { readonly pointer: unknown }>;

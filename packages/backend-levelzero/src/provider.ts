@@ -1,6 +1,5 @@
 import { type BackendProvider, isBackendError, type ProbeResult } from '@concord/backend-core';
-import { chooseDevice } from './device/choose-device.ts';
-import { listDevices } from './device/list-devices.ts';
+import { chooseDevice, listDevices } from './device/list-devices.ts';
 import { checkOptions, type LevelZeroOptions } from './device/options.ts';
 import { loadLevelZero } from './ffi/load.ts';
 import { LevelZeroBackend } from './levelzero-backend.ts';

@@ -1,4 +1,4 @@
-import { BackendError, type GemmCall, offsetPtr } from '@concord/backend-core';
+import { BackendError, BYTES_OF, type GemmCall, offsetPtr } from '@concord/backend-core';
 
 /** The cut of a gemm. */
 export interface GemmSplit {
@@ -44,7 +44,7 @@ export function splitGemm(call: GemmCall, split: GemmSplit): GemmPart[] {
   const lda = call.lda ?? (isTransposed(call.transA) ? m : k);
   const ldb = call.ldb ?? (isTransposed(call.transB) ? k : n);
   const ldc = call.ldc ?? n;
-  const elementBytes = call.dtype === 'f16' ? 2 : 4;
+  const elementBytes = BYTES_OF[call.dtype ?? 'f32'];
   const strideA = isTransposed(call.transA) ? 1 : lda;
   const strideB = isTransposed(call.transB) ? ldb : 1;
   return ranges(axis === 'rows' ? m : n, parts, granularity).map(({ start, count }) => {

@@ -35,8 +35,8 @@ export function checkOptions(options: WasmBackendOptions): void {
   const { mode, threads, relaxedSimd, workerUrl } = options;
   if (mode !== undefined && !MODES.includes(mode)) throw invalid(`mode must be one of ${MODES.join(', ')}`, mode);
   if (threads !== undefined) {
-    const isCount = Number.isInteger(threads) && threads >= 1 && threads <= LAYOUT.mostThreads;
-    if (!isCount) throw invalid(`threads must be an integer from 1 to ${LAYOUT.mostThreads}`, threads);
+    const isCount = Number.isInteger(threads) && threads >= 1 && threads <= LAYOUT.maxThreads;
+    if (!isCount) throw invalid(`threads must be an integer from 1 to ${LAYOUT.maxThreads}`, threads);
     if (threads > 1 && mode !== undefined && mode !== 'threads') {
       throw invalid(`threads must be 1 in mode ${mode}`, threads);
     }

@@ -1,9 +1,7 @@
 import { type BackendProvider, isBackendError, type ProbeResult } from '@concord/backend-core';
-import { chooseAdapter } from './client/adapters.ts';
-import { describeAdapter } from './client/device-info.ts';
-import { checkOptions } from './client/check-options.ts';
+import { chooseAdapter, describeAdapter } from './client/adapters.ts';
+import { checkOptions, type WebGpuOptions } from './client/webgpu-options.ts';
 import { gpuSource } from './client/webgpu-client.ts';
-import type { WebGpuOptions } from './client/webgpu-options.ts';
 import { WebGpuBackend } from './webgpu-backend.ts';
 
 /** The provider of the WebGPU backend, on the device that the options mean. */

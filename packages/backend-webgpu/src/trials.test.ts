@@ -1,7 +1,7 @@
 import { type DevicePtr, f16BitsToF32, f32ToF16Bits, isBackendError } from '@concord/backend-core';
 import { afterEach, expect, it, vi } from 'vitest';
 import { dawnSource } from './client/dawn-source.ts';
-import { MATRIX_UNITS } from './client/matrix-units.ts';
+import { MATRIX_UNITS } from './client/device-traits.ts';
 import { WebGpuBackend } from './index.ts';
 import { type RoundTrip, wrongHalf } from './trials.ts';
 

@@ -2,8 +2,8 @@ import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
 import { type Fault, faultOf, trialCall, type TrialMultiply, wrongProduct } from '@concord/variants';
 import { WebGpuClient } from './client/webgpu-client.ts';
 import type { WebGpuOptions } from './client/webgpu-options.ts';
-import { f16RoundTrip, ROUND_TRIP_NUMBERS } from './kernels/gemm/f16-round-trip.wgsl.ts';
-import { matrixUnitsTiles } from './kernels/gemm/matrix-units.ts';
+import { f16RoundTrip, ROUND_TRIP_NUMBERS } from './kernels/gemm/finish.wgsl.ts';
+import { matrixUnitsTiles } from './kernels/gemm/matrix-units.wgsl.ts';
 import { planGemm } from './kernels/gemm/plan.ts';
 import type { Span } from './kernels/recorder.ts';
 

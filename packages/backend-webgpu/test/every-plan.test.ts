@@ -3,7 +3,7 @@ import type { Kernel } from '@concord/backend-core/kernel';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { allKernels } from '../src/kernels/families.ts';
-import { shapeOf } from './support/conv2d-shape.ts';
+import { conv2dShape } from '../../backend-cpu/test/op-memory.ts';
 import { PlanningBackend } from './support/planning-backend.ts';
 import { double, lookUp, softmax, sums } from './support/run-kernels.ts';
 import { TEST_DEVICES } from './support/traits.ts';
@@ -81,7 +81,7 @@ function drawConv2d(most: number): fc.Arbitrary<Drawn> {
       dtype: FLOATS,
     })
     .map(({ n, dtype, channels, filters, height, width, r, s, groups, stride, padding, dilation }) => {
-      const call = shapeOf({
+      const call = conv2dShape({
         input: [n, channels * groups, height, width],
         filter: [filters * groups, r, s],
         ...{ stride, padding, dilation, groups },

@@ -1,7 +1,7 @@
 import { defineKernel, type GatherView } from '@concord/backend-core/kernel';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebGpuClient } from '../src/client/webgpu-client.ts';
-import { integers } from './support/device-values.ts';
+import { integers } from '../../backend-cpu/test/op-memory.ts';
 import { plannedRun } from './support/planned-run.ts';
 import { runOnDevice } from './support/run-on-device.ts';
 import { TEST_DEVICES } from './support/traits.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { runProgram } from './support/in-process.ts';
 
 // Drivers compile by themselves: lavapipe does so at every dispatch for some shapes of loops and branches (see
-// kernels/wgsl/is-set.wgsl.ts), and keeps what it compiled. A quarter of a megabyte or more an op shows after few ops.
+// kernels/wgsl/snippets.ts), and keeps what it compiled. A quarter of a megabyte or more an op shows after few ops.
 
 const OPS = `({ backend, a, b, c }) => ({
   'gemm direct': () => backend.gemm({ m: 40, n: 40, k: 40, beta: 1, a, b, c }),

@@ -1,10 +1,8 @@
 import { Capability, Decoration } from './generated/enums.ts';
 import { Op } from './generated/opcodes.ts';
-import type { ValueId } from './ids.ts';
-import type { Requirements } from './requirements.ts';
-import type { Sections } from './sections.ts';
+import { nameOf, type ScalarType, type Type, type ValueId } from './type.ts';
+import type { Requirements, Sections } from './sections.ts';
 import { SpirvError } from './spirv-error.ts';
-import { nameOf, type ScalarType, type Type } from './type.ts';
 import type { TypeTable } from './type-table.ts';
 import { nameOfOther, type Value } from './value.ts';
 import { literalWords } from './words.ts';

@@ -1,12 +1,37 @@
-import { Decoration } from './generated/enums.ts';
-import { Op } from './generated/opcodes.ts';
-import type { LabelId, TypeId, ValueId } from './ids.ts';
-import type { ModuleContext } from './module-context.ts';
-import { SpirvError } from './spirv-error.ts';
-import { isAlignment, nameOf, type PointerType, type ScalarType, type Type } from './type.ts';
+import type { ConstantTable } from './constant-table.ts';
+import type { Requirements, Sections } from './sections.ts';
+import {
+  isAlignment,
+  type LabelId,
+  nameOf,
+  type PointerType,
+  type ScalarType,
+  type Type,
+  type TypeId,
+  type ValueId,
+} from './type.ts';
 import type { TypeTable } from './type-table.ts';
 import { nameOfOther, type Operand, type Region, type Value } from './value.ts';
+import { Decoration } from './generated/enums.ts';
+import { Op } from './generated/opcodes.ts';
+import { SpirvError } from './spirv-error.ts';
 import { pushInstruction } from './words.ts';
+
+/** The tables that the functions of a module share. */
+export interface ModuleContext {
+  /** The module, which its values carry. */
+  readonly module: object;
+  readonly sections: Sections;
+  readonly types: TypeTable;
+  readonly constants: ConstantTable;
+  readonly requirements: Requirements;
+  /** Id of the OpenCL.std instruction set. */
+  openCl(): number;
+  /** The input variable of a built-in of the kernel environment. */
+  builtIn(builtIn: number, type: Type): Value;
+  /** Returns whether it is a function of the module, and complete. */
+  hasFunction(handle: object): boolean;
+}
 
 /** The declaration of a function. */
 interface Declaration {

@@ -5,10 +5,10 @@
  */
 export type { FunctionBuilder } from './function-builder.ts';
 export { StorageClass } from './generated/enums.ts';
-export type { LabelId, TypeId, ValueId } from './ids.ts';
+export type { LabelId, TypeId, ValueId } from './type.ts';
 export type { KernelOptions } from './kernel-options.ts';
 export { listInstructions } from './list-instructions.ts';
-export type { MathFunction } from './math-functions.ts';
+export type { MathFunction } from './ops/math.ts';
 export { ModuleBuilder } from './module-builder.ts';
 export type { ArithmeticOps } from './ops/arithmetic.ts';
 export type { Branches, SwitchCase } from './ops/branches.ts';

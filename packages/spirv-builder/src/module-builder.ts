@@ -1,5 +1,5 @@
 import { ConstantTable } from './constant-table.ts';
-import { FunctionBody } from './function-body.ts';
+import { FunctionBody, type ModuleContext } from './function-body.ts';
 import { type FunctionBuilder, functionBuilder } from './function-builder.ts';
 import {
   AddressingModel,
@@ -13,17 +13,14 @@ import {
   StorageClass,
 } from './generated/enums.ts';
 import { Op } from './generated/opcodes.ts';
-import type { ValueId } from './ids.ts';
+import type { FloatType, IntType, PointerType, ScalarType, Type, ValueId, VectorCount, VectorType } from './type.ts';
 import { checkKernel, checkName, checkParameters, type KernelOptions } from './kernel-options.ts';
-import type { ModuleContext } from './module-context.ts';
 import type { FunctionHandle } from './ops/calls.ts';
-import { Requirements } from './requirements.ts';
-import { Sections } from './sections.ts';
+import { Requirements, Sections } from './sections.ts';
 import { SpirvError } from './spirv-error.ts';
-import type { FloatType, IntType, PointerType, ScalarType, Type, VectorCount, VectorType } from './type.ts';
 import { TypeTable } from './type-table.ts';
 import type { Operand, Value } from './value.ts';
-import { encodeString } from './literal-string.ts';
+import { encodeString } from './words.ts';
 
 type Parameters<Names extends string> = Readonly<Record<Names, Type>>;
 type Arguments<Names extends string> = Readonly<Record<Names, Value>>;

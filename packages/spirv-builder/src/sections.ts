@@ -1,5 +1,7 @@
-import type { Op } from './generated/opcodes.ts';
-import { pushInstruction } from './words.ts';
+import { Op } from './generated/opcodes.ts';
+import { encodeString, pushInstruction } from './words.ts';
+import { Capability } from './generated/enums.ts';
+import { holds, type Type } from './type.ts';
 
 /** The sections of a module, in the order that the specification wants (2.4, logical layout of a module). */
 const ORDER = [
@@ -17,7 +19,7 @@ const ORDER = [
 ] as const;
 
 /** A part of a module that instructions are appended to. */
-export type Section = (typeof ORDER)[number];
+type Section = (typeof ORDER)[number];
 
 const MAGIC = 0x07230203;
 /** SPIR-V 1.2, the newest that OpenCL 2.2 takes. */
@@ -70,3 +72,37 @@ export class Sections {
     return module;
   }
 }
+
+/** The requirements of a module on its consumer: capabilities and extensions, declared as code needs them. */
+export class Requirements {
+  readonly #sections: Sections;
+  readonly #capabilities = new Set<number>();
+  readonly #extensions = new Set<string>();
+
+  constructor(sections: Sections) {
+    this.#sections = sections;
+    // What every OpenCL-flavoured module with 64-bit addresses needs.
+    this.capability(Capability.Addresses);
+    this.capability(Capability.Kernel);
+    this.capability(Capability.Int64);
+  }
+
+  capability(capability: Capability): void {
+    if (this.#capabilities.has(capability)) return;
+    this.#capabilities.add(capability);
+    this.#sections.push('capabilities', Op.Capability, capability);
+  }
+
+  /** The requirements of values of a type, besides the type itself: pointers to halves are free, halves are not. */
+  valuesOf(type: Type): void {
+    if (holds(type, isHalf)) this.capability(Capability.Float16);
+  }
+
+  extension(name: string): void {
+    if (this.#extensions.has(name)) return;
+    this.#extensions.add(name);
+    this.#sections.push('extensions', Op.Extension, ...encodeString(name));
+  }
+}
+
+const isHalf = (type: Type): boolean => type.kind === 'float' && type.width === 16;

@@ -1,9 +1,5 @@
 import { Capability, StorageClass } from './generated/enums.ts';
 import { Op } from './generated/opcodes.ts';
-import type { TypeId } from './ids.ts';
-import type { Requirements } from './requirements.ts';
-import type { Sections } from './sections.ts';
-import { SpirvError } from './spirv-error.ts';
 import {
   type ArrayType,
   type BoolType,
@@ -16,10 +12,13 @@ import {
   type ScalarType,
   type StructType,
   type Type,
+  type TypeId,
   type VectorCount,
   type VectorType,
   type VoidType,
 } from './type.ts';
+import type { Requirements, Sections } from './sections.ts';
+import { SpirvError } from './spirv-error.ts';
 import { nameOfOther, type Value } from './value.ts';
 
 const INT_CAPABILITY = { 8: Capability.Int8, 16: Capability.Int16, 32: undefined, 64: Capability.Int64 };

@@ -1,5 +1,4 @@
-import type { ValueId } from './ids.ts';
-import type { Type } from './type.ts';
+import type { Type, ValueId } from './type.ts';
 
 /** A stretch of a function whose values can be used while it is open: its body, or a branch or loop in it. */
 export interface Region {

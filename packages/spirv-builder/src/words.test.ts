@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { TypeId } from './ids.ts';
-import type { FloatType, IntType } from './type.ts';
-import { encodeString } from './literal-string.ts';
-import { literalWords } from './words.ts';
+import type { FloatType, IntType, TypeId } from './type.ts';
+import { encodeString, literalWords } from './words.ts';
 
 const float = (width: FloatType['width']): FloatType => ({ kind: 'float', id: 1 as TypeId, width });
 const int = (width: IntType['width']): IntType => ({ kind: 'int', id: 1 as TypeId, width });

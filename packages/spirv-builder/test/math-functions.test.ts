@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { OpenCl } from '../src/generated/open-cl.ts';
 import { type FunctionBuilder, type MathFunction, ModuleBuilder, type Value } from '../src/index.ts';
-import { MATH } from '../src/math-functions.ts';
+import { MATH } from '../src/ops/math.ts';
 import { needSpirvTools, validationErrors } from './support/spirv-tools.ts';
 
 function write(code: (k: FunctionBuilder, x: Value, n: Value) => void): Uint32Array {

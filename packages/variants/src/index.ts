@@ -42,6 +42,20 @@ export {
   type TrialSizes,
   wrongProduct,
 } from './trial.ts';
+export {
+  type Lists,
+  MAX_CHUNK,
+  SELECT_SIZES,
+  SORT_ENTRIES,
+  SORT_ROOMS,
+  TOP_K_SOURCES,
+  type TopKInput,
+  type TopKOutput,
+  type TopKSource,
+  type TopKVariant,
+  type TopKWork,
+  topKTables,
+} from './top-k.ts';
 export { DeviceTuning, type ProfileState } from './tuning/device-tuning.ts';
 export type { ProfileDevice, TuningProfile } from './tuning/profile.ts';
 export {

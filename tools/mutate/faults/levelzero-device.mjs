@@ -1,7 +1,7 @@
 // @ts-check
 
 const deviceMemoryPool = 'packages/backend-levelzero/src/device/memory-pool.ts';
-const deviceHostBlocks = 'packages/backend-levelzero/src/device/host-blocks.ts';
+const deviceHostBlocks = 'packages/backend-levelzero/src/device/staging.ts';
 const deviceStaging = 'packages/backend-levelzero/src/device/staging.ts';
 const deviceSubmissions = 'packages/backend-levelzero/src/device/submissions.ts';
 const deviceCommandStream = 'packages/backend-levelzero/src/device/command-stream.ts';

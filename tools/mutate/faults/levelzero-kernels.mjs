@@ -1,10 +1,10 @@
 // @ts-check
 
-const kernelsCuts = 'packages/backend-levelzero/src/kernels/cuts.ts';
+const kernelsCuts = 'packages/backend-levelzero/src/kernels/work.ts';
 const kernelsOpPlan = 'packages/backend-levelzero/src/kernels/op-plan.ts';
-const kernelsConv2dLayout = 'packages/backend-levelzero/src/kernels/conv2d/layout.ts';
-const kernelsGemmSplits = 'packages/backend-levelzero/src/kernels/gemm/splits.ts';
-const kernelsGemmReusedScratch = 'packages/backend-levelzero/src/kernels/gemm/reused-scratch.ts';
+const kernelsConv2dLayout = 'packages/backend-levelzero/src/kernels/conv2d/wide.ts';
+const kernelsGemmSplits = 'packages/backend-levelzero/src/kernels/gemm/table.ts';
+const kernelsGemmReusedScratch = 'packages/backend-levelzero/src/kernels/gemm/table.ts';
 const kernelsConv2dDirectSpv = 'packages/backend-levelzero/src/kernels/conv2d/direct.spv.ts';
 const kernelsAttentionTable = 'packages/backend-levelzero/src/kernels/attention/table.ts';
 const kernelsAttentionWide = 'packages/backend-levelzero/src/kernels/attention/wide.ts';

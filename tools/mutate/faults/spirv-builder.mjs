@@ -3,7 +3,7 @@
 const constantTable = 'packages/spirv-builder/src/constant-table.ts';
 const typeTable = 'packages/spirv-builder/src/type-table.ts';
 const words = 'packages/spirv-builder/src/words.ts';
-const literalString = 'packages/spirv-builder/src/literal-string.ts';
+const literalString = 'packages/spirv-builder/src/words.ts';
 const opsMemory = 'packages/spirv-builder/src/ops/memory.ts';
 const opsLoops = 'packages/spirv-builder/src/ops/loops.ts';
 

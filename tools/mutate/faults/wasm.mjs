@@ -3,7 +3,7 @@
 const heap = 'packages/backend-wasm/src/memory/heap.ts';
 const ring = 'packages/backend-wasm/src/pool/command-ring.ts';
 const serveRing = 'packages/backend-wasm/src/pool/serve-ring.ts';
-const runTiles = 'packages/backend-wasm/src/pool/run-tiles.ts';
+const runTiles = 'packages/backend-wasm/src/pool/code-table.ts';
 const reads = 'packages/backend-wasm/src/pool/pending-reads.ts';
 const machine = 'packages/backend-wasm/src/pool/shared-machine.ts';
 const steps = 'packages/backend-wasm/src/pool/steps-machine.ts';
@@ -163,7 +163,7 @@ export const wasmFaults = [
       'With n no multiple of the panel width, the packed B overflows its memory: batches or neighbouring allocations are overwritten.',
   },
   {
-    file: 'packages/backend-wasm/src/kernels/attention/block-tile.ts',
+    file: 'packages/backend-wasm/src/kernels/attention/attention-tile.ts',
     find: '      body.set(isPartial, i32.or(isPartial, i32.or(first, i32.ne(end, keys))));',
     replace: '      body.set(isPartial, i32.or(isPartial, first));',
     breaks: 'Causal attention over values with an infinity or NaN in a key that a query does not see gives NaN.',
@@ -234,21 +234,21 @@ export const wasmFaults = [
       'When one of several workers does not start, the others go on running: threads leak and the process does not exit.',
   },
   {
-    file: 'packages/backend-wasm/src/kernels/conv2d/depthwise-code.ts',
+    file: 'packages/backend-wasm/src/kernels/conv2d/depthwise.ts',
     find: "          const at = [i32.add(image, word('firstImage')), filter, column] as const;",
     replace: '          const at = [image, filter, column] as const;',
     breaks:
       'A padded depthwise convolution with a residual over more images than 64 MiB hold adds the residual of the first images to later ones.',
   },
   {
-    file: 'packages/backend-wasm/src/kernels/gemm/vector-code.ts',
+    file: 'packages/backend-wasm/src/kernels/gemm/vector.ts',
     find: "i32.mul(first, word('xStride')));",
     replace: 'first);',
     breaks:
       'A matrix times a strided vector (a column of a matrix) with more than 2,048 terms uses wrong elements from the second block on.',
   },
   {
-    file: 'packages/backend-wasm/src/kernels/gemm/product-code.ts',
+    file: 'packages/backend-wasm/src/kernels/gemm/product.ts',
     find: "    const inPlane = i32.add(i32.mul(remainder, word('m')), row);",
     replace: '    const inPlane = i32.add(remainder, row);',
     breaks: 'A convolution with several groups and a bias adds the bias of the wrong filters from the second group on.',

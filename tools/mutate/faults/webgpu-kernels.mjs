@@ -1,17 +1,17 @@
 // @ts-check
 
 const kernelsConv2dDirectWgsl = 'packages/backend-webgpu/src/kernels/conv2d/direct.wgsl.ts';
-const kernelsConv2dDirect = 'packages/backend-webgpu/src/kernels/conv2d/direct.ts';
-const kernelsConv2dImplicitGemm = 'packages/backend-webgpu/src/kernels/conv2d/implicit-gemm.ts';
-const kernelsConv2dBindWindow = 'packages/backend-webgpu/src/kernels/conv2d/bind-window.ts';
+const kernelsConv2dDirect = 'packages/backend-webgpu/src/kernels/conv2d/direct.wgsl.ts';
+const kernelsConv2dImplicitGemm = 'packages/backend-webgpu/src/kernels/conv2d/implicit-gemm.wgsl.ts';
+const kernelsConv2dBindWindow = 'packages/backend-webgpu/src/kernels/conv2d/windows.ts';
 const kernelsConv2dAddSplitsWgsl = 'packages/backend-webgpu/src/kernels/conv2d/implicit-gemm.wgsl.ts';
-const kernelsConv2dInputStrip = 'packages/backend-webgpu/src/kernels/conv2d/input-strip.ts';
+const kernelsConv2dInputStrip = 'packages/backend-webgpu/src/kernels/conv2d/strips.ts';
 const kernelsConv2dWindows = 'packages/backend-webgpu/src/kernels/conv2d/windows.ts';
 const kernelsConv2dPlan = 'packages/backend-webgpu/src/kernels/conv2d/plan.ts';
 const kernelsMemoryPlan = 'packages/backend-webgpu/src/kernels/memory/plan.ts';
-const kernelsMemoryWgsl = 'packages/backend-webgpu/src/kernels/memory/memory.wgsl.ts';
+const kernelsMemoryWgsl = 'packages/backend-webgpu/src/kernels/memory/plan.ts';
 const kernelsOperands = 'packages/backend-webgpu/src/kernels/operands.ts';
-const kernelsGrid = 'packages/backend-webgpu/src/kernels/grid.ts';
+const kernelsGrid = 'packages/backend-webgpu/src/kernels/dispatch.ts';
 const kernelsLaunchPlan = 'packages/backend-webgpu/src/kernels/launch-plan.ts';
 
 /** Faults of the WebGPU backend's kernels and their plans.

@@ -2,9 +2,9 @@
 
 const clientBufferPool = 'packages/backend-webgpu/src/client/buffer-pool.ts';
 const clientBindGroupCache = 'packages/backend-webgpu/src/client/bind-group-cache.ts';
-const clientUniformRing = 'packages/backend-webgpu/src/client/uniform-ring.ts';
+const clientUniformRing = 'packages/backend-webgpu/src/client/rings.ts';
 const clientSlabs = 'packages/backend-webgpu/src/client/slabs.ts';
-const clientUploadRing = 'packages/backend-webgpu/src/client/upload-ring.ts';
+const clientUploadRing = 'packages/backend-webgpu/src/client/rings.ts';
 const clientReadback = 'packages/backend-webgpu/src/client/readback.ts';
 
 /** Faults of the WebGPU backend's memory: pools, staging, uniforms, what is bound.

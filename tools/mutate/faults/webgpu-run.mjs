@@ -4,7 +4,7 @@ const kernelsRunBind = 'packages/backend-webgpu/src/kernels/run/bind.ts';
 const kernelsRunOperandCode = 'packages/backend-webgpu/src/kernels/run/operand-code.ts';
 const kernelsRunGraphScope = 'packages/backend-webgpu/src/kernels/run/graph-scope.ts';
 const kernelsRunPiece = 'packages/backend-webgpu/src/kernels/run/piece.ts';
-const clientCallWords = 'packages/backend-webgpu/src/client/call-words.ts';
+const clientCallWords = 'packages/backend-webgpu/src/client/bind-group-cache.ts';
 const kernelsLaunchPlan = 'packages/backend-webgpu/src/kernels/launch-plan.ts';
 
 /** Faults of how the WebGPU backend runs kernels that programs write.

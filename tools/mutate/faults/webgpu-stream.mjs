@@ -1,11 +1,11 @@
 // @ts-check
 
 const clientCommandStream = 'packages/backend-webgpu/src/client/command-stream.ts';
-const clientOpenEncoder = 'packages/backend-webgpu/src/client/open-encoder.ts';
+const clientOpenEncoder = 'packages/backend-webgpu/src/client/sequence.ts';
 const clientSequence = 'packages/backend-webgpu/src/client/sequence.ts';
-const clientErrorScopes = 'packages/backend-webgpu/src/client/error-scopes.ts';
+const clientErrorScopes = 'packages/backend-webgpu/src/client/errors.ts';
 const clientWebgpuClient = 'packages/backend-webgpu/src/client/webgpu-client.ts';
-const clientRefusals = 'packages/backend-webgpu/src/client/refusals.ts';
+const clientRefusals = 'packages/backend-webgpu/src/client/errors.ts';
 const clientPipelineCache = 'packages/backend-webgpu/src/client/pipeline-cache.ts';
 
 /** Faults of the order of commands of the WebGPU backend, and of its errors.

@@ -1,7 +1,6 @@
 import type { GemmShape } from '@concord/backend-core';
 import { describe, expect, it } from 'vitest';
-import { batchedGemmReference } from './batched-gemm.ts';
-import { gemmReference } from './gemm.ts';
+import { batchedGemmReference, gemmReference } from './gemm.ts';
 
 const gemm = (shape: GemmShape, a: number[], b: number[], c?: number[]) => [...gemmReference(shape, a, b, c).value];
 const SIX = [1, 2, 3, 4, 5, 6];

@@ -1,4 +1,4 @@
-import type { GemmShape } from '@concord/backend-core';
+import type { BatchedGemmShape, GemmShape } from '@concord/backend-core';
 import { inRange, type Reference, type Values } from './result.ts';
 
 /** Where the operands of one product start in their arrays; 0 where not given. */
@@ -49,6 +49,23 @@ export function gemmReference(
       value[i * n + j] = product + old;
       magnitude[i * n + j] = absolute;
     }
+  }
+  return { value, magnitude };
+}
+
+/**
+ * {@link gemmReference}, `batchCount` times.
+ *
+ * @returns batchCount x m x n, packed
+ */
+export function batchedGemmReference(shape: BatchedGemmShape, a: Values, b: Values, c: Values = []): Reference {
+  const { m, n, batchCount, strideA, strideB, strideC } = shape;
+  const value = new Float64Array(batchCount * m * n);
+  const magnitude = new Float64Array(batchCount * m * n);
+  for (let batch = 0; batch < batchCount; batch++) {
+    const one = gemmReference(shape, a, b, c, { a: batch * strideA, b: batch * strideB, c: batch * strideC });
+    value.set(one.value, batch * m * n);
+    magnitude.set(one.magnitude, batch * m * n);
   }
   return { value, magnitude };
 }

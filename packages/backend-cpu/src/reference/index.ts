@@ -5,7 +5,7 @@
  * @packageDocumentation
  */
 export { attentionReference, type AttentionReference } from './attention.ts';
-export { batchedGemmReference } from './batched-gemm.ts';
+export { batchedGemmReference } from './gemm.ts';
 export { binaryFunction, binaryReference } from './binary.ts';
 export { conv2dReference } from './conv2d.ts';
 export { erfcReference } from './erfc.ts';

@@ -1,7 +1,7 @@
 import { f32ToF16Bits } from '@concord/backend-core';
 import type { CheckedRun, FoldNode, KernelNode } from '@concord/backend-core/kernel';
 import type { RunData, StoredElements } from '../../src/reference/index.ts';
-import { elementOffsets } from '../../src/reference/run/element-offsets.ts';
+import { elementOffsets } from '../../src/reference/run/operands.ts';
 import { ulpF32 } from '../../src/reference/run/float32.ts';
 import { EXACT_FUNCTIONS, FLOAT_FUNCTIONS, powC99 } from '../../src/reference/run/functions.ts';
 import { bitsAt, bitsOfFloat32, storedValue, valueOfBits } from '../../src/reference/run/stored-values.ts';

@@ -1,8 +1,7 @@
 import { BackendError } from '@concord/backend-core';
-import type { BuildLogHandle, ModuleHandle } from '../ffi/handles.ts';
-import { NativeBytes } from '../ffi/native-bytes.ts';
+import type { BuildLogHandle, ModuleHandle } from '../ffi/prototypes.ts';
+import { ENUMS, NativeBytes, Struct, structSize } from '../ffi/structs.ts';
 import { RESULTS, resultName } from '../ffi/result.ts';
-import { ENUMS, Struct, structSize } from '../ffi/structs.ts';
 import type { OpenDevice } from './open-device.ts';
 
 /** A specialisation constant by its SpecId, and its value. */

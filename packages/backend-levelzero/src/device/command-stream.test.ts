@@ -1,13 +1,12 @@
 import { beforeEach, expect, it } from 'vitest';
 import { FakeDevice } from '../../test/support/fake-device.ts';
-import type { KernelHandle } from '../ffi/handles.ts';
+import type { KernelHandle } from '../ffi/prototypes.ts';
 import { RESULTS } from '../ffi/result.ts';
 import type { DeviceTraits, Span } from '../kernels/recorder.ts';
 import { CommandStream } from './command-stream.ts';
-import { HostBlocks } from './host-blocks.ts';
+import { CHUNK_BYTES, HostBlocks } from './staging.ts';
 import { MemoryPool } from './memory-pool.ts';
 import type { ModuleCache } from './module-cache.ts';
-import { CHUNK_BYTES } from './staging.ts';
 import { Submissions } from './submissions.ts';
 
 let fake: FakeDevice;

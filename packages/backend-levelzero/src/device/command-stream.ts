@@ -1,17 +1,16 @@
 import { BackendError } from '@concord/backend-core';
 import { spanAt } from '@concord/variants';
-import type { KernelHandle } from '../ffi/handles.ts';
+import type { KernelHandle } from '../ffi/prototypes.ts';
 import { RESULTS } from '../ffi/result.ts';
-import { checkGroups } from '../kernels/check-groups.ts';
-import { secondsOf } from '../kernels/estimate.ts';
+import { checkGroups } from '../kernels/grid.ts';
+import { secondsOf } from '../kernels/work.ts';
 import type { OpPlan } from '../kernels/op-plan.ts';
 import type { DeviceTraits, Launch, Recorder, Span } from '../kernels/recorder.ts';
-import type { HostBlock, HostBlocks } from './host-blocks.ts';
+import { CHUNK_BYTES, type HostBlock, type HostBlocks, Staging } from './staging.ts';
 import type { Allocation, MemoryPool } from './memory-pool.ts';
 import { isInLargeBuffer, takesLargeBuffers } from './large-buffers.ts';
 import type { ModuleCache } from './module-cache.ts';
 import type { OpenDevice } from './open-device.ts';
-import { CHUNK_BYTES, Staging } from './staging.ts';
 import type { Submissions } from './submissions.ts';
 
 /** The parts that a {@link CommandStream} works with. */

@@ -1,28 +1,24 @@
 import { BackendError, type DeviceInfo } from '@concord/backend-core';
 import type { Sequence } from '@concord/backend-core/implement';
 import { DeviceTuning, type PlannedCall, type PlannedDevice } from '@concord/variants';
-import { loadLevelZero, type LevelZeroLibrary, unavailable } from '../ffi/load.ts';
+import { type LevelZeroLibrary, loadLevelZero, unavailable } from '../ffi/load.ts';
 import { levelZeroVariants } from '../kernels/families.ts';
 import type { Kernel } from '../kernels/kernel.ts';
 import type { OpPlan } from '../kernels/op-plan.ts';
 import type { DeviceMemory, DeviceTraits, Launch, Recorder, Span } from '../kernels/recorder.ts';
 import { BinaryCache } from './binary-cache.ts';
 import { checkSource, type ModuleConstant } from './build-module.ts';
-import { checkGroupCounts } from './check-launch.ts';
-import { checkNativeOptions } from './check-native-options.ts';
-import { chooseDevice } from './choose-device.ts';
+import { checkGroupCounts, type UserArgument, UserKernels } from './user-kernel.ts';
+import { checkNativeOptions, checkOptions, type LevelZeroOptions, usesModuleCache } from './options.ts';
+import { chooseDevice, listDevices, type ListedDevice } from './list-devices.ts';
 import { CommandStream } from './command-stream.ts';
-import { type HostBlock, HostBlocks } from './host-blocks.ts';
-import { listDevices, type ListedDevice } from './list-devices.ts';
+import { type HostBlock, HostBlocks } from './staging.ts';
 import type { LoadedModule } from './loaded-module.ts';
 import { type Allocation, MemoryPool, type PoolCounters } from './memory-pool.ts';
 import { type BuildLog, ModuleCache } from './module-cache.ts';
 import { OpenDevice } from './open-device.ts';
-import { checkOptions, type LevelZeroOptions, usesModuleCache } from './options.ts';
 import { Submissions } from './submissions.ts';
 import { readTraits } from './traits.ts';
-import { UserKernels } from './user-kernel.ts';
-import type { UserArgument } from './user-argument.ts';
 
 const DEFAULT_POOLED_BYTES = 256 * 2 ** 20;
 

@@ -1,7 +1,6 @@
 import { BackendError } from '@concord/backend-core';
 import { isOutOfMemory, RESULTS } from '../ffi/result.ts';
-import { NativeBytes } from '../ffi/native-bytes.ts';
-import { ENUMS, Struct, structSize } from '../ffi/structs.ts';
+import { ENUMS, NativeBytes, Struct, structSize } from '../ffi/structs.ts';
 import type { DeviceMemory } from '../kernels/recorder.ts';
 import type { OpenDevice } from './open-device.ts';
 import type { Submissions } from './submissions.ts';

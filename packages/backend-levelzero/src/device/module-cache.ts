@@ -3,8 +3,7 @@ import { isBackendError } from '@concord/backend-core';
 import type { Kernel } from '../kernels/kernel.ts';
 import type { BinaryCache } from './binary-cache.ts';
 import { buildModule, buildModuleAsync, type BuiltModule, type ModuleSource, nativeBinary } from './build-module.ts';
-import { LoadedKernel } from './loaded-kernel.ts';
-import { LoadedModule } from './loaded-module.ts';
+import { LoadedKernel, LoadedModule } from './loaded-module.ts';
 import type { OpenDevice } from './open-device.ts';
 
 /** The output of the driver's compiler for a module. */

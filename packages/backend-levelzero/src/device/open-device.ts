@@ -5,10 +5,10 @@ import {
   type DriverHandle,
   handleIn,
   handleSlot,
+  type LevelZeroApi,
   type QueueHandle,
-} from '../ffi/handles.ts';
+} from '../ffi/prototypes.ts';
 import type { Koffi, LevelZeroLibrary } from '../ffi/load.ts';
-import type { LevelZeroApi } from '../ffi/prototypes.ts';
 import { RESULTS, resultError } from '../ffi/result.ts';
 import { ENUMS, Struct } from '../ffi/structs.ts';
 import { type ListedDevice, structs } from './list-devices.ts';

@@ -1,7 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { FakeDevice } from '../../test/support/fake-device.ts';
-import { HostBlocks } from './host-blocks.ts';
-import { Staging } from './staging.ts';
+import { HostBlocks, Staging } from './staging.ts';
 import { Submissions } from './submissions.ts';
 
 const LARGE = 2 ** 19;

@@ -1,6 +1,6 @@
 import { annotate } from '@concord/backend-core/implement';
 import type { BackendError } from '@concord/backend-core';
-import { type CommandListHandle, type FenceHandle, handleIn, handleSlot } from '../ffi/handles.ts';
+import { type CommandListHandle, type FenceHandle, handleIn, handleSlot } from '../ffi/prototypes.ts';
 import { RESULTS } from '../ffi/result.ts';
 import { Struct } from '../ffi/structs.ts';
 import type { OpenDevice } from './open-device.ts';

@@ -1,14 +1,25 @@
+import type { DriverHandle } from '../ffi/prototypes.ts';
 import type { LevelZeroLibrary } from '../ffi/load.ts';
-import { NativeBytes } from '../ffi/native-bytes.ts';
-import { RESULTS, resultError } from '../ffi/result.ts';
-import { ENUMS, Struct, structSize } from '../ffi/structs.ts';
+import { resultError, RESULTS } from '../ffi/result.ts';
+import { type ListedDevice, structs } from './list-devices.ts';
+import { ENUMS, NativeBytes, Struct, structSize } from '../ffi/structs.ts';
 import type { DeviceTraits } from '../kernels/recorder.ts';
 import { smallestLanes } from '../kernels/subgroups.ts';
-import { hasExtension } from './driver-extensions.ts';
-import type { ListedDevice } from './list-devices.ts';
+
+/** Returns whether a driver has an extension of Level Zero. */
+function hasExtension({ api }: LevelZeroLibrary, driver: DriverHandle, name: string): boolean {
+  const count = new Uint32Array(1);
+  const call = 'zeDriverGetExtensionProperties';
+  if (api[call](driver, count, null) !== RESULTS.SUCCESS) return false;
+  const extensions = structs('ze_driver_extension_properties_t', count[0] ?? 0);
+  const [first] = extensions;
+  if (first === undefined || api[call](driver, count, new Uint8Array(first.bytes.buffer)) !== RESULTS.SUCCESS)
+    return false;
+  return extensions.some((extension) => extension.text('name') === name);
+}
 
 /** The identity of a device, as far as its driver tells. */
-export interface ReportedTraits extends Omit<DeviceTraits, 'preferences'> {
+interface ReportedTraits extends Omit<DeviceTraits, 'preferences'> {
   /** The driver's own limit; larger allocations want its exception. */
   readonly plainAllocationBytes: number;
 }

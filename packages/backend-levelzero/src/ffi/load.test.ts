@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { candidateLibraries } from './candidate-libraries.ts';
-import { isAbsent, loadLevelZero } from './load.ts';
+import { candidateLibraries, isAbsent, loadLevelZero } from './load.ts';
 import { koffiTypes } from './prototypes.ts';
 import { resultError, resultName } from './result.ts';
 

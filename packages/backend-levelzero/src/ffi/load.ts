@@ -1,7 +1,26 @@
 import { BackendError, type UnavailableReason } from '@concord/backend-core';
 import type koffi from 'koffi';
-import { candidateLibraries, type LibraryPlace } from './candidate-libraries.ts';
 import { type FunctionName, koffiTypes, type LevelZeroApi, PROTOTYPES } from './prototypes.ts';
+
+/** The settings that decide where to look for the loader of Level Zero. */
+interface LibraryPlace {
+  readonly platform: string;
+  readonly arch: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Names and paths of the loader, in the order in which they are tried; empty where Level Zero does not exist. */
+export function candidateLibraries({ platform, arch, env }: LibraryPlace): readonly string[] {
+  if (arch !== 'x64') return [];
+  if (platform === 'linux') {
+    const folders = ['/usr/lib/x86_64-linux-gnu', '/usr/lib64', '/usr/lib', '/usr/local/lib', '/run/opengl-driver/lib'];
+    return ['libze_loader.so.1', 'libze_loader.so', ...folders.map((folder) => `${folder}/libze_loader.so.1`)];
+  }
+  if (platform === 'win32') {
+    return ['ze_loader.dll', `${env['SystemRoot'] ?? 'C:\\Windows'}\\System32\\ze_loader.dll`];
+  }
+  return [];
+}
 
 /** The module `koffi`, which is imported only when a library is to be loaded. */
 export type Koffi = typeof koffi;
@@ -19,7 +38,7 @@ export interface LevelZeroLibrary {
 }
 
 /** Why one candidate was not loaded. */
-export interface LoadFailure {
+interface LoadFailure {
   readonly file: string;
   readonly message: string;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RESULTS } from './result.ts';
-import { ENUMS, type FieldType, Struct, STRUCTS, type StructLayout } from './structs.ts';
+import { ENUMS, type FieldType, Struct, type StructLayout, STRUCTS } from './structs.ts';
 
 // The header of the distribution says what is right: a C program prints every size, offset and value that is written
 // down here, and the two are compared.

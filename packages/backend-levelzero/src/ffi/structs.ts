@@ -1,3 +1,5 @@
+import type { Koffi } from './load.ts';
+
 /** The type of a field. `text` is an array of `char` of that many bytes that a zero ends. */
 export type FieldType = 'u32' | 'u64' | 'pointer' | `text ${number}`;
 
@@ -92,7 +94,7 @@ export const STRUCTS = {
 } as const;
 
 /** Names that the header of an older Level Zero lacks: of 1.10, and of Intel's driver alone (`ze_intel_gpu.h`). */
-export const NEWER_STRUCTS = {
+const NEWER_STRUCTS = {
   ze_init_driver_type_desc_t: { size: 24, stype: 0x20021, fields: { flags: [16, 'u32'] } },
   ze_intel_device_module_dp_exp_properties_t: { size: 24, stype: 0x30013, fields: { flags: [16, 'u32'] } },
 } as const;
@@ -118,7 +120,7 @@ export const ENUMS = {
 type Layouts = typeof STRUCTS & typeof NEWER_STRUCTS;
 
 /** Name of a struct. */
-export type StructName = keyof Layouts;
+type StructName = keyof Layouts;
 
 type FieldName<Name extends StructName> = keyof Layouts[Name]['fields'] & string;
 
@@ -169,5 +171,24 @@ export class Struct<Name extends StructName> {
     const found = this.#layout.fields[field];
     if (found === undefined) throw new TypeError(`no field ${field}`);
     return found;
+  }
+}
+
+/** Memory outside of JavaScript's heap, which does not move: what addresses inside of structs may point to. */
+export class NativeBytes {
+  readonly address: bigint;
+  readonly bytes: Uint8Array;
+  readonly #koffi: Koffi;
+
+  constructor(koffi: Koffi, size: number) {
+    this.#koffi = koffi;
+    this.address = koffi.alloc('uint8_t', size) as bigint;
+    this.bytes = new Uint8Array(koffi.view(this.address, size));
+    this.bytes.fill(0);
+  }
+
+  /** After it, neither `address` nor `bytes` may be used. */
+  free(): void {
+    this.#koffi.free(this.address);
   }
 }

@@ -1,8 +1,8 @@
 import { BackendError } from '@concord/backend-core';
 import type { ResolvedCall } from '@concord/backend-core/implement';
 import { type LaunchPlan, type Place, planCall, type Planning, StepRecorder } from '@concord/variants';
-import { checkGroups } from './check-groups.ts';
-import { secondsOf } from './estimate.ts';
+import { checkGroups } from './grid.ts';
+import { secondsOf } from './work.ts';
 import { FAMILIES } from './families.ts';
 import type { Kernel } from './kernel.ts';
 import {

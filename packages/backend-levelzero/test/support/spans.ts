@@ -1,5 +1,6 @@
+import type { TestMemory } from '../../../backend-cpu/test/op-memory.ts';
 import type { LevelZeroClient } from '../../src/device/level-zero-client.ts';
-import type { Span } from '../../src/kernels/recorder.ts';
+import type { DeviceMemory, Span } from '../../src/kernels/recorder.ts';
 import { affine, GROUP } from './kernels.ts';
 
 /** New memory as a span. */
@@ -23,6 +24,17 @@ export function upload(client: LevelZeroClient, values: readonly number[] | Floa
   client.write(span, bytesOf(Float32Array.from(values)));
   return span;
 }
+
+/** The memory of a client. */
+export const memoryOf = (client: LevelZeroClient): TestMemory<DeviceMemory> => ({
+  make: (bytes) => {
+    const span = memory(client, bytes.length);
+    client.write(span, bytes);
+    return span.buffer;
+  },
+  read: (buffer) => readBytes(client, { buffer, byteOffset: 0, byteLength: buffer.size }),
+  free: ({ id }) => client.deallocate(id),
+});
 
 export async function readBytes(client: LevelZeroClient, span: Span): Promise<Uint8Array> {
   let copy = new Uint8Array();

@@ -1,7 +1,15 @@
-import { codeOf } from './instruction.ts';
-import { unsigned } from './numbers.ts';
+import {
+  type Code,
+  codeOf,
+  type Local,
+  type Operand,
+  type Statement,
+  TYPE_BYTE,
+  unsigned,
+  type Value,
+  type ValueType,
+} from './instruction.ts';
 import { i32 } from './scalars.ts';
-import { type Code, type Local, type Operand, type Statement, TYPE_BYTE, type Value, type ValueType } from './value.ts';
 
 /** The target of a branch: the end of a block, or the start of a loop. */
 export interface Label {

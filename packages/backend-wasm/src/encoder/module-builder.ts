@@ -1,6 +1,5 @@
 import { flatten, FunctionBody, type FunctionHandle } from './function-body.ts';
-import { nameBytes, unsigned } from './numbers.ts';
-import { type Code, type Local, TYPE_BYTE, type ValueType } from './value.ts';
+import { type Code, type Local, nameBytes, TYPE_BYTE, unsigned, type ValueType } from './instruction.ts';
 
 /** Parameters of a function as locals, by their types. */
 export type ParamLocals<P extends readonly ValueType[]> = { readonly [I in keyof P]: Local<P[I]> };

@@ -6,24 +6,23 @@ import {
   load,
   type Named,
   named,
+  type Operand,
   type Store,
   store,
   type Unary,
   unary,
+  type Value,
+  type ValueType,
 } from './instruction.ts';
-import { littleEndian } from './numbers.ts';
-import type { Operand, Value, ValueType } from './value.ts';
 
 const I32_LOADS = {
   load: 0x28,
   load8S: 0x2c,
   load8U: 0x2d,
-  load16S: 0x2e,
   load16U: 0x2f,
 } as const;
 const I32_STORES = {
   store: 0x36,
-  store8: 0x3a,
   store16: 0x3b,
 } as const;
 const I32_BINARY = {
@@ -33,9 +32,7 @@ const I32_BINARY = {
   ltU: 0x49,
   gtS: 0x4a,
   gtU: 0x4b,
-  leS: 0x4c,
   leU: 0x4d,
-  geS: 0x4e,
   geU: 0x4f,
   add: 0x6a,
   sub: 0x6b,
@@ -54,33 +51,13 @@ const I32_BINARY = {
 const F32_COMPARES = {
   eq: 0x5b,
   ne: 0x5c,
-  lt: 0x5d,
-  gt: 0x5e,
-  le: 0x5f,
-  ge: 0x60,
-} as const;
-const F32_UNARY = {
-  abs: 0x8b,
-  neg: 0x8c,
-  ceil: 0x8d,
-  floor: 0x8e,
-  trunc: 0x8f,
-  nearest: 0x90,
-  sqrt: 0x91,
 } as const;
 const F32_BINARY = {
   add: 0x92,
   sub: 0x93,
   mul: 0x94,
   div: 0x95,
-  min: 0x96,
   max: 0x97,
-  copysign: 0x98,
-} as const;
-const F32_FROM_I32 = {
-  convertI32S: 0xb2,
-  convertI32U: 0xb3,
-  reinterpretI32: 0xbe,
 } as const;
 
 /** Instructions on 32-bit integers; comparisons give 0 or 1. */
@@ -89,37 +66,24 @@ export const i32: Named<typeof I32_LOADS, Load<'i32'>> &
   Named<typeof I32_BINARY, Binary<'i32', 'i32'>> & {
     readonly const: (value: number) => Value<'i32'>;
     readonly eqz: Unary<'i32', 'i32'>;
-    readonly reinterpretF32: Unary<'f32', 'i32'>;
-    readonly truncSatF32S: Unary<'f32', 'i32'>;
-    readonly truncSatF32U: Unary<'f32', 'i32'>;
   } = {
   ...named(I32_LOADS, (opcode) => load('i32', opcode)),
   ...named(I32_STORES, (opcode) => store('i32', opcode)),
   eqz: unary('i32', 'i32', 0x45),
   ...named(I32_BINARY, (opcode) => binary('i32', 'i32', opcode)),
   const: (value) => ({ type: 'i32', code: codeOf('i32', value) }),
-  reinterpretF32: unary('f32', 'i32', 0xbc),
-  truncSatF32S: unary('f32', 'i32', 0xfc, 0x00),
-  truncSatF32U: unary('f32', 'i32', 0xfc, 0x01),
 };
 
 /** Instructions on float32; comparisons give an i32 of 0 or 1. */
 export const f32: Named<typeof F32_COMPARES, Binary<'f32', 'i32'>> &
-  Named<typeof F32_UNARY, Unary<'f32', 'f32'>> &
-  Named<typeof F32_BINARY, Binary<'f32', 'f32'>> &
-  Named<typeof F32_FROM_I32, Unary<'i32', 'f32'>> & {
+  Named<typeof F32_BINARY, Binary<'f32', 'f32'>> & {
     readonly const: (value: number) => Value<'f32'>;
-    /** A constant by its bits, which keeps NaN's. */
-    readonly constBits: (bits: number) => Value<'f32'>;
     readonly load: Load<'f32'>;
     readonly store: Store<'f32'>;
   } = {
   ...named(F32_COMPARES, (opcode) => binary('f32', 'i32', opcode)),
-  ...named(F32_UNARY, (opcode) => unary('f32', 'f32', opcode)),
   ...named(F32_BINARY, (opcode) => binary('f32', 'f32', opcode)),
-  ...named(F32_FROM_I32, (opcode) => unary('i32', 'f32', opcode)),
   const: (value) => ({ type: 'f32', code: codeOf('f32', value) }),
-  constBits: (bits) => ({ type: 'f32', code: [0x43, ...littleEndian('i32', bits)] }),
   load: load('f32', 0x2a),
   store: store('f32', 0x38),
 };

@@ -1,48 +1,87 @@
-import { type Binary, type Load, load, type Named, named, type Store, store, type Unary } from './instruction.ts';
-import { littleEndian } from './numbers.ts';
-import type { Value } from './value.ts';
 import {
-  type ExtractLane,
-  extractLane,
-  type LoadLane,
-  loadLane,
-  type ReplaceLane,
-  replaceLane,
-  type Shift,
-  simd,
-  splat,
-  type StoreLane,
-  storeLane,
-  type Ternary,
-  vectorBinary,
-  vectorShift,
-  vectorTernary,
-  vectorTest,
-  vectorUnary,
-} from './vector-instruction.ts';
+  type Binary,
+  binary,
+  codeOf,
+  littleEndian,
+  type Load,
+  load,
+  type Named,
+  named,
+  type Operand,
+  type Statement,
+  type Store,
+  store,
+  type Unary,
+  unary,
+  unsigned,
+  type Value,
+  type ValueType,
+} from './instruction.ts';
+
+/** A vector from three. */
+type Ternary = (a: Value<'v128'>, b: Value<'v128'>, c: Value<'v128'>) => Value<'v128'>;
+/** Components shifted by one number of bits, modulo their width. */
+type Shift = (a: Value<'v128'>, bits: Operand<'i32'>) => Value<'v128'>;
+/** One component. */
+type ExtractLane<T extends ValueType> = (a: Value<'v128'>, lane: number) => Value<T>;
+/** The vector with one component replaced. */
+type ReplaceLane<T extends ValueType> = (a: Value<'v128'>, lane: number, value: Operand<T>) => Value<'v128'>;
+/** The vector with one component read from memory. */
+type LoadLane = (address: Operand<'i32'>, vector: Value<'v128'>, lane: number, offset?: number) => Value<'v128'>;
+/** Writes one component to memory. */
+type StoreLane = (address: Operand<'i32'>, vector: Value<'v128'>, lane: number, offset?: number) => Statement;
+
+/** The bytes of a SIMD instruction. */
+const simd = (opcode: number): number[] => [0xfd, ...unsigned(opcode)];
+
+const vectorUnary = (opcode: number): Unary<'v128', 'v128'> => unary('v128', 'v128', ...simd(opcode));
+const vectorBinary = (opcode: number): Binary<'v128', 'v128'> => binary('v128', 'v128', ...simd(opcode));
+const vectorTest = (opcode: number): Unary<'v128', 'i32'> => unary('v128', 'i32', ...simd(opcode));
+const splat = <T extends ValueType>(from: T, opcode: number): Unary<T, 'v128'> => unary(from, 'v128', ...simd(opcode));
+
+function vectorTernary(opcode: number): Ternary {
+  return (a, b, c) => ({ type: 'v128', code: [a.code, b.code, c.code, ...simd(opcode)] });
+}
+
+function vectorShift(opcode: number): Shift {
+  return (a, bits) => ({ type: 'v128', code: [a.code, codeOf('i32', bits), ...simd(opcode)] });
+}
+
+function extractLane<T extends ValueType>(to: T, opcode: number): ExtractLane<T> {
+  return (a, lane) => ({ type: to, code: [a.code, ...simd(opcode), lane] });
+}
+
+function replaceLane<T extends ValueType>(from: T, opcode: number): ReplaceLane<T> {
+  return (a, lane, value) => ({ type: 'v128', code: [a.code, codeOf(from, value), ...simd(opcode), lane] });
+}
+
+function loadLane(opcode: number): LoadLane {
+  return (address, vector, lane, offset = 0) => ({
+    type: 'v128',
+    code: [codeOf('i32', address), vector.code, ...simd(opcode), 0, ...unsigned(offset), lane],
+  });
+}
+
+function storeLane(opcode: number): StoreLane {
+  return (address, vector, lane, offset = 0) => ({
+    type: 'none',
+    code: [codeOf('i32', address), vector.code, ...simd(opcode), 0, ...unsigned(offset), lane],
+  });
+}
 
 const constant = (bytes: readonly number[]): Value<'v128'> => ({ type: 'v128', code: [...simd(12), ...bytes] });
 
 const V128_LOADS = {
   load: 0,
-  load8x8S: 1,
-  load8x8U: 2,
-  load16x4S: 3,
   load16x4U: 4,
-  load32x2S: 5,
-  load32x2U: 6,
-  load8Splat: 7,
   load16Splat: 8,
   load32Splat: 9,
-  load64Splat: 10,
   load32Zero: 92,
-  load64Zero: 93,
 } as const;
 const V128_LOAD_LANES = {
   load8Lane: 84,
   load16Lane: 85,
   load32Lane: 86,
-  load64Lane: 87,
 } as const;
 const V128_STORE_LANES = {
   store8Lane: 88,
@@ -57,88 +96,24 @@ const V128_BINARY = {
   xor: 81,
 } as const;
 const I8X16_BINARY = {
-  swizzle: 14,
-  eq: 35,
-  ne: 36,
-  ltS: 37,
-  ltU: 38,
-  gtS: 39,
-  gtU: 40,
-  leS: 41,
-  leU: 42,
-  geS: 43,
-  geU: 44,
   narrowI16x8S: 101,
   narrowI16x8U: 102,
-  add: 110,
-  sub: 113,
-  minS: 118,
-  minU: 119,
-  maxS: 120,
-  maxU: 121,
-} as const;
-const I8X16_UNARY = {
-  abs: 96,
-  neg: 97,
-} as const;
-const I8X16_TESTS = {
-  allTrue: 99,
-  bitmask: 100,
-} as const;
-const I8X16_SHIFTS = {
-  shl: 107,
-  shrS: 108,
-  shrU: 109,
 } as const;
 const I16X8_BINARY = {
-  eq: 45,
-  ne: 46,
-  ltS: 47,
-  ltU: 48,
-  gtS: 49,
-  gtU: 50,
-  leS: 51,
-  leU: 52,
-  geS: 53,
-  geU: 54,
   narrowI32x4S: 133,
   narrowI32x4U: 134,
-  add: 142,
-  sub: 145,
-  mul: 149,
-  minS: 150,
-  minU: 151,
-  maxS: 152,
-  maxU: 153,
 } as const;
 const I16X8_UNARY = {
-  abs: 128,
-  neg: 129,
   extendLowI8x16S: 135,
-  extendHighI8x16S: 136,
   extendLowI8x16U: 137,
-  extendHighI8x16U: 138,
-} as const;
-const I16X8_TESTS = {
-  allTrue: 131,
-  bitmask: 132,
-} as const;
-const I16X8_SHIFTS = {
-  shl: 139,
-  shrS: 140,
-  shrU: 141,
 } as const;
 const I32X4_BINARY = {
   eq: 55,
-  ne: 56,
   ltS: 57,
   ltU: 58,
   gtS: 59,
-  gtU: 60,
   leS: 61,
   leU: 62,
-  geS: 63,
-  geU: 64,
   add: 174,
   sub: 177,
   mul: 181,
@@ -151,32 +126,16 @@ const I32X4_UNARY = {
   abs: 160,
   neg: 161,
   extendLowI16x8S: 167,
-  extendHighI16x8S: 168,
   extendLowI16x8U: 169,
-  extendHighI16x8U: 170,
   truncSatF32x4S: 248,
   truncSatF32x4U: 249,
-} as const;
-const I32X4_TESTS = {
-  allTrue: 163,
-  bitmask: 164,
 } as const;
 const I32X4_SHIFTS = {
   shl: 171,
   shrS: 172,
   shrU: 173,
 } as const;
-const I64X2_SHIFTS = {
-  shl: 203,
-  shrS: 204,
-  shrU: 205,
-} as const;
 const I64X2_BINARY = {
-  add: 206,
-  sub: 209,
-  mul: 213,
-  extmulLowI32x4S: 220,
-  extmulHighI32x4S: 221,
   extmulLowI32x4U: 222,
   extmulHighI32x4U: 223,
 } as const;
@@ -240,52 +199,24 @@ export const v128: Named<typeof V128_LOADS, Load<'v128'>> &
 };
 
 /** Instructions on 16 integers of 8 bits. */
-export const i8x16: Named<typeof I8X16_BINARY, Binary<'v128', 'v128'>> &
-  Named<typeof I8X16_UNARY, Unary<'v128', 'v128'>> &
-  Named<typeof I8X16_TESTS, Unary<'v128', 'i32'>> &
-  Named<typeof I8X16_SHIFTS, Shift> & {
-    /** The bytes of two vectors by their numbers, 0 to 31. */
-    readonly shuffle: (a: Value<'v128'>, b: Value<'v128'>, bytes: readonly number[]) => Value<'v128'>;
-    readonly splat: Unary<'i32', 'v128'>;
-    readonly extractLaneS: ExtractLane<'i32'>;
-    readonly extractLaneU: ExtractLane<'i32'>;
-    readonly replaceLane: ReplaceLane<'i32'>;
-  } = {
+export const i8x16: Named<typeof I8X16_BINARY, Binary<'v128', 'v128'>> & {
+  /** The bytes of two vectors by their numbers, 0 to 31. */
+  readonly shuffle: (a: Value<'v128'>, b: Value<'v128'>, bytes: readonly number[]) => Value<'v128'>;
+} = {
   ...named(I8X16_BINARY, vectorBinary),
-  ...named(I8X16_UNARY, vectorUnary),
-  ...named(I8X16_TESTS, vectorTest),
-  ...named(I8X16_SHIFTS, vectorShift),
   shuffle: (a, b, bytes) => ({ type: 'v128', code: [a.code, b.code, ...simd(13), ...bytes] }),
-  splat: splat('i32', 15),
-  extractLaneS: extractLane('i32', 21),
-  extractLaneU: extractLane('i32', 22),
-  replaceLane: replaceLane('i32', 23),
 };
 
 /** Instructions on 8 integers of 16 bits. */
 export const i16x8: Named<typeof I16X8_BINARY, Binary<'v128', 'v128'>> &
-  Named<typeof I16X8_UNARY, Unary<'v128', 'v128'>> &
-  Named<typeof I16X8_TESTS, Unary<'v128', 'i32'>> &
-  Named<typeof I16X8_SHIFTS, Shift> & {
-    readonly splat: Unary<'i32', 'v128'>;
-    readonly extractLaneS: ExtractLane<'i32'>;
-    readonly extractLaneU: ExtractLane<'i32'>;
-    readonly replaceLane: ReplaceLane<'i32'>;
-  } = {
+  Named<typeof I16X8_UNARY, Unary<'v128', 'v128'>> = {
   ...named(I16X8_BINARY, vectorBinary),
   ...named(I16X8_UNARY, vectorUnary),
-  ...named(I16X8_TESTS, vectorTest),
-  ...named(I16X8_SHIFTS, vectorShift),
-  splat: splat('i32', 16),
-  extractLaneS: extractLane('i32', 24),
-  extractLaneU: extractLane('i32', 25),
-  replaceLane: replaceLane('i32', 26),
 };
 
 /** Instructions on 4 integers of 32 bits. */
 export const i32x4: Named<typeof I32X4_BINARY, Binary<'v128', 'v128'>> &
   Named<typeof I32X4_UNARY, Unary<'v128', 'v128'>> &
-  Named<typeof I32X4_TESTS, Unary<'v128', 'i32'>> &
   Named<typeof I32X4_SHIFTS, Shift> & {
     readonly const: (x: number, y: number, z: number, w: number) => Value<'v128'>;
     readonly splat: Unary<'i32', 'v128'>;
@@ -294,7 +225,6 @@ export const i32x4: Named<typeof I32X4_BINARY, Binary<'v128', 'v128'>> &
   } = {
   ...named(I32X4_BINARY, vectorBinary),
   ...named(I32X4_UNARY, vectorUnary),
-  ...named(I32X4_TESTS, vectorTest),
   ...named(I32X4_SHIFTS, vectorShift),
   const: (...values) => constant(values.flatMap((value) => littleEndian('i32', value))),
   splat: splat('i32', 17),
@@ -303,8 +233,7 @@ export const i32x4: Named<typeof I32X4_BINARY, Binary<'v128', 'v128'>> &
 };
 
 /** Instructions on 2 integers of 64 bits. */
-export const i64x2: Named<typeof I64X2_SHIFTS, Shift> & Named<typeof I64X2_BINARY, Binary<'v128', 'v128'>> = {
-  ...named(I64X2_SHIFTS, vectorShift),
+export const i64x2: Named<typeof I64X2_BINARY, Binary<'v128', 'v128'>> = {
   ...named(I64X2_BINARY, vectorBinary),
 };
 
@@ -328,9 +257,6 @@ export const f32x4: Named<typeof F32X4_BINARY, Binary<'v128', 'v128'>> &
 
 const F64X2_BINARY = {
   add: 240,
-  sub: 241,
-  mul: 242,
-  div: 243,
 } as const;
 const F64X2_UNARY = {
   /** Two float32 in the lower components as float64. */

@@ -14,7 +14,7 @@ interface Host {
 const host = globalThis as Host;
 
 /** More threads than this do not pay for small ops. */
-const MOST_THREADS = 16;
+const MAX_THREADS = 16;
 
 /** True in Node itself, not in others that have its modules. */
 export function isNode(): boolean {
@@ -26,7 +26,7 @@ export function isNode(): boolean {
 export function defaultThreads(): number {
   const cores =
     host.process?.getBuiltinModule?.('node:os')?.availableParallelism?.() ?? host.navigator?.hardwareConcurrency ?? 1;
-  return Math.max(1, Math.min(MOST_THREADS, cores));
+  return Math.max(1, Math.min(MAX_THREADS, cores));
 }
 
 /** The reason why memory cannot be shared with workers; undefined if it can. */

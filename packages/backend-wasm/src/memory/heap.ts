@@ -4,7 +4,7 @@ import { BackendError } from '@concord/backend-core';
 export const ALIGNMENT = 64;
 
 /** Blocks of a bin that are looked at for the best fit. */
-const MOST_LOOKS = 32;
+const MAX_LOOKS = 32;
 
 /** A part of the memory that is free. */
 interface FreeBlock {
@@ -92,7 +92,7 @@ export class Heap {
       for (const block of this.#bins[bin] as Set<FreeBlock>) {
         const fits = block.bytes >= size && block.idleAt <= done;
         if (fits && block.bytes < (best?.bytes ?? Infinity)) best = block;
-        if (best?.bytes === size || (best !== undefined && ++looks > MOST_LOOKS)) break;
+        if (best?.bytes === size || (best !== undefined && ++looks > MAX_LOOKS)) break;
       }
       if (best !== undefined) return best;
     }

@@ -1,7 +1,7 @@
 import type { WasmCode } from '../kernels/kernel.ts';
 
 /** The maximum number of codes that are known at a time. Programs have some dozens of kernels. */
-const MOST_CODES = 1024;
+const MAX_CODES = 1024;
 
 /** The name of a code in a pool. */
 export interface CodeName {
@@ -46,7 +46,7 @@ export class CodeRegistry {
 
   #freeIndex(): number {
     const [oldest] = this.#names;
-    if (oldest === undefined || this.#names.size < MOST_CODES) return this.#names.size;
+    if (oldest === undefined || this.#names.size < MAX_CODES) return this.#names.size;
     const [code, { index, address }] = oldest;
     this.#names.delete(code);
     this.#remove(address);

@@ -1,5 +1,5 @@
 /** `run` of a kernel's module. */
-export type RunFunction = (args: number, first: number, end: number, scratch: number) => void;
+type RunFunction = (args: number, first: number, end: number, scratch: number) => void;
 
 /** Gives the `run` of a code, which it compiles when it is new. */
 export type CodeTable = (index: number, version: number, bytes: () => Uint8Array<ArrayBuffer>) => RunFunction;
@@ -19,4 +19,16 @@ export function makeCodeTable(memory: WebAssembly.Memory): CodeTable {
     table[index] = { version, run };
     return run;
   };
+}
+
+/**
+ * Does all tiles of a command on this thread. Several calls, as an engine has better code for the later ones. Refers to
+ * nothing outside of itself: workers get its source.
+ */
+export function runTiles(run: RunFunction, args: number, tiles: number, scratch: number): void {
+  for (let first = 0; first < tiles;) {
+    const end = first + Math.max(1, Math.floor((tiles - first) / 8));
+    run(args, first, end, scratch);
+    first = end;
+  }
 }

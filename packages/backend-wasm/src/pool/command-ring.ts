@@ -9,7 +9,7 @@ const ASK_MS = 100;
 /** Workers that do nothing for that long are taken to hang: one tile of the largest ops takes tens of seconds on a busy machine. */
 const STALL_MS = 60_000;
 /** So much of the time between two looks counts. */
-const MOST_STEP_MS = 100;
+const MAX_STEP_MS = 100;
 
 /** The words of a slot besides the counters. */
 export interface SlotContent {
@@ -104,7 +104,7 @@ export class CommandRing {
       if (canBlock) Atomics.wait(this.#words, L.signal, Atomics.load(this.#words, L.signal), LOOK_MS);
       const [progress, now] = [this.#progress(), Date.now()];
       // A machine that was asleep meanwhile has lost nothing.
-      idleMs = progress === seen ? idleMs + Math.min(now - last, MOST_STEP_MS) : 0;
+      idleMs = progress === seen ? idleMs + Math.min(now - last, MAX_STEP_MS) : 0;
       [seen, last] = [progress, now];
       if (idleMs === 0) askAt = ASK_MS;
       else if (idleMs >= askAt) {

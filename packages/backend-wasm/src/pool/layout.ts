@@ -20,7 +20,7 @@ export const LAYOUT = {
   faultTextBytes: 320,
   /** The command at which each worker is, so that its slot is not written again. */
   positions: 128,
-  mostThreads: 64,
+  maxThreads: 64,
   /** The ring. */
   slots: 256,
   slotCount: 1024,

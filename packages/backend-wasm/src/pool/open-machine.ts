@@ -6,13 +6,13 @@ import { InlineMachine } from './inline-machine.ts';
 import { LAYOUT } from './layout.ts';
 import type { Machine, MachineEvents, WasmMode } from './machine.ts';
 import { SharedMachine } from './shared-machine.ts';
-import type { Answer } from './steps.ts';
+import type { Answer } from './serve-steps.ts';
 import { StepsMachine } from './steps-machine.ts';
 import { hasWorkers, NOT_LOADED, startWorkers, type WorkerHandle } from './worker-handle.ts';
 import type { Start } from './worker-main.ts';
 
 const FIRST_BYTES = 2 ** 21;
-const MOST_BYTES = 2 ** 32;
+const MAX_BYTES = 2 ** 32;
 
 const LOAD_HINT =
   'the page may forbid worker-src blob: ; serve @concord/backend-wasm/worker, and name it in the option workerUrl';
@@ -95,7 +95,7 @@ async function openThreads(options: WasmOptions, opening: Opening): Promise<Mach
 }
 
 async function openWorker(options: WasmOptions, opening: Opening): Promise<Machine> {
-  const bounds = { firstBytes: FIRST_BYTES, mostBytes: MOST_BYTES };
+  const bounds = { firstBytes: FIRST_BYTES, maxBytes: MAX_BYTES };
   const start = { kind: 'steps', ...bounds } as const;
   // It answers nothing before the machine asks.
   const onAnswer = (answer: Answer): void => machine.onAnswer(answer);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Step } from './steps.ts';
+import type { Step } from './serve-steps.ts';
 import { StepsMachine } from './steps-machine.ts';
 
 /** A machine whose worker is played by the test. */
@@ -18,7 +18,7 @@ function machineAlone() {
   };
   const machine = new StepsMachine(
     worker,
-    { firstBytes: 2 ** 16, mostBytes: 2 ** 20 },
+    { firstBytes: 2 ** 16, maxBytes: 2 ** 20 },
     { hasFma: false, isShared: false, threads: 1 },
     { onFailure: () => undefined, onLost: () => undefined },
   );

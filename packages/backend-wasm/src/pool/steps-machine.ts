@@ -5,11 +5,11 @@ import { BaseMachine } from './base-machine.ts';
 import { CodeRegistry } from './code-registry.ts';
 import { HEAP_START } from './layout.ts';
 import type { MachineEvents } from './machine.ts';
-import type { Answer, Step } from './steps.ts';
+import type { Answer, Step } from './serve-steps.ts';
 import type { WorkerHandle } from './worker-handle.ts';
 
 /** Steps that are collected before they are sent: a message costs as much as several small kernels. */
-const MOST_STEPS = 64;
+const MAX_STEPS = 64;
 
 interface Waiting {
   readonly resolve: (bytes: Uint8Array) => void;
@@ -23,7 +23,7 @@ export class StepsMachine extends BaseMachine {
   readonly queued = 0;
   readonly heap: Heap;
   readonly #worker: WorkerHandle;
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   // The worker keeps the codes that it knows: those up to the newest version.
   readonly #codes = new CodeRegistry(
     () => 0,
@@ -44,13 +44,13 @@ export class StepsMachine extends BaseMachine {
    */
   constructor(
     worker: WorkerHandle,
-    { firstBytes, mostBytes }: { readonly firstBytes: number; readonly mostBytes: number },
+    { firstBytes, maxBytes }: { readonly firstBytes: number; readonly maxBytes: number },
     traits: WasmTraits,
     events: MachineEvents,
   ) {
     super(traits, events);
     this.#worker = worker;
-    this.#mostBytes = mostBytes;
+    this.#maxBytes = maxBytes;
     this.#reached = firstBytes;
     this.heap = new Heap(HEAP_START, (end) => this.#reserve(end));
   }
@@ -111,7 +111,7 @@ export class StepsMachine extends BaseMachine {
 
   #add(step: Step): void {
     this.#steps.push(step);
-    if (this.#steps.length >= MOST_STEPS) this.#flush();
+    if (this.#steps.length >= MAX_STEPS) this.#flush();
     else if (!this.#isFlushing) {
       this.#isFlushing = true;
       queueMicrotask(() => {
@@ -129,13 +129,13 @@ export class StepsMachine extends BaseMachine {
   }
 
   #reserve(end: number): void {
-    if (end > this.#mostBytes) {
-      throw new BackendError('OUT_OF_MEMORY', `${end} bytes exceed the ${this.#mostBytes} of the address space`, {
-        limitBytes: this.#mostBytes,
+    if (end > this.#maxBytes) {
+      throw new BackendError('OUT_OF_MEMORY', `${end} bytes exceed the ${this.#maxBytes} of the address space`, {
+        limitBytes: this.#maxBytes,
       });
     }
     if (end <= this.#reached) return;
-    this.#reached = Math.min(this.#mostBytes, Math.max(end, this.#reached + this.#reached / 8));
+    this.#reached = Math.min(this.#maxBytes, Math.max(end, this.#reached + this.#reached / 8));
     this.#add({ kind: 'grow', end: this.#reached });
   }
 }

@@ -1,9 +1,7 @@
-import type { makeCodeTable as MakeCodeTable } from './code-table.ts';
+import type { makeCodeTable as MakeCodeTable, runTiles as RunTiles } from './code-table.ts';
 import type { Layout } from './layout.ts';
-import type { runTiles as RunTiles } from './run-tiles.ts';
 import type { RingParts } from './serve-ring.ts';
-import type { AnswerPort, serveSteps as ServeSteps, StepsWorker, takeStep as TakeStep } from './serve-steps.ts';
-import type { Step } from './steps.ts';
+import type { AnswerPort, serveSteps as ServeSteps, Step, StepsWorker, takeStep as TakeStep } from './serve-steps.ts';
 
 // Workers get these functions as source; see serve-ring.ts.
 
@@ -16,7 +14,7 @@ export type Start =
       readonly index: number;
       readonly threads: number;
     }
-  | { readonly kind: 'steps'; readonly firstBytes: number; readonly mostBytes: number };
+  | { readonly kind: 'steps'; readonly firstBytes: number; readonly maxBytes: number };
 
 /** The functions that a worker is made of. */
 export interface WorkerParts extends RingParts {
@@ -61,11 +59,11 @@ export function onMessage(
     port.postMessage({ kind: 'ready' }, []);
     return parts.serveRing(thread);
   }
-  const { firstBytes, mostBytes } = start;
-  const memory = new WebAssembly.Memory({ initial: firstBytes / 65_536, maximum: mostBytes / 65_536 });
+  const { firstBytes, maxBytes } = start;
+  const memory = new WebAssembly.Memory({ initial: firstBytes / 65_536, maximum: maxBytes / 65_536 });
   state.worker = {
     memory,
-    mostBytes,
+    maxBytes,
     codes: parts.makeCodeTable(memory),
     runTiles: parts.runTiles,
     port,

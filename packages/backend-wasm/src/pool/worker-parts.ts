@@ -1,5 +1,4 @@
-import { makeCodeTable } from './code-table.ts';
-import { runTiles } from './run-tiles.ts';
+import { makeCodeTable, runTiles } from './code-table.ts';
 import { computeTiles, finishCommand, helpCommand, reportFault, serveRing, sleepWhile } from './serve-ring.ts';
 import { serveSteps, takeStep } from './serve-steps.ts';
 import { onMessage, type WorkerParts } from './worker-main.ts';

@@ -13,7 +13,7 @@ const STARTS: readonly Start[] = [
     index: 0,
     threads: 1,
   },
-  { kind: 'steps', firstBytes: 2 ** 20, mostBytes: 2 ** 20 },
+  { kind: 'steps', firstBytes: 2 ** 20, maxBytes: 2 ** 20 },
 ];
 
 // Bundlers put helpers around functions, which a worker does not have.

@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import type { TestMemory } from '../../../backend-cpu/test/op-memory.ts';
 import type { Operand } from '@concord/backend-core/implement';
 import { f32x4, i32x4, ModuleBuilder } from '../../src/encoder/index.ts';
 import type { Command, Launcher, WasmCode, WasmTraits } from '../../src/kernels/kernel.ts';
@@ -65,6 +66,19 @@ export class KernelLauncher implements Launcher {
   reset(run: () => void): void {
     run();
     this.#used = BEGIN;
+  }
+
+  /** The memory for the operands of a call; it is taken back by {@link reset}. An address is a multiple of 4, and of no more. */
+  get operands(): TestMemory<WasmBuffer> {
+    return {
+      make: (bytes) => {
+        const buffer = { address: this.temporary(bytes.length + 4) + 4, bytes: bytes.length };
+        new Uint8Array(this.memory.buffer, buffer.address, buffer.bytes).set(bytes);
+        return buffer;
+      },
+      read: ({ address, bytes }) => new Uint8Array(this.memory.buffer, address, bytes),
+      free: () => undefined,
+    };
   }
 
   /** An operand that holds the values, at an address that is a multiple of their size and of no more. */

@@ -3,8 +3,7 @@ import type { RunData } from '@concord/backend-cpu/reference';
 import { callOf, faultsOf } from '../../../backend-cpu/test/run-memory.ts';
 import type { WasmTraits } from '../../src/kernels/kernel.ts';
 import { runKernel } from '../../src/kernels/run/run.ts';
-import type { WasmBuffer } from '../../src/wasm-buffer.ts';
-import { InlineLauncher } from './run-launcher.ts';
+import { KernelLauncher } from './kernel-launcher.ts';
 
 export { elements } from '../../../backend-cpu/test/run-memory.ts';
 
@@ -19,13 +18,10 @@ export function runInline(
   traits: Partial<WasmTraits> = {},
   inPlaceOf: readonly number[] = [],
 ): readonly string[] {
-  const launcher = new InlineLauncher(traits);
-  const call = callOf({ geometry, data, inPlaceOf }, (bytes): WasmBuffer => {
-    const address = launcher.temporary(bytes.length);
-    launcher.bytes(address, bytes.length).set(bytes);
-    return { address, bytes: bytes.length };
-  });
+  const launcher = new KernelLauncher({ hasFma: false, isShared: false, threads: 2, ...traits });
+  const memory = launcher.operands;
+  const call = callOf({ geometry, data, inPlaceOf }, (bytes) => memory.make(bytes));
   runKernel(launcher).run(call);
-  const memories = call.outputs.map((span) => span && launcher.bytes(span.buffer.address, span.buffer.bytes));
+  const memories = call.outputs.map((span) => span && (memory.read(span.buffer) as Uint8Array));
   return faultsOf(call, data, memories, { subnormals: 'kept' });
 }

@@ -1,8 +1,7 @@
 import { isBackendError } from '@concord/backend-core';
 import { describe, expect, it } from 'vitest';
-import { type AdapterChoice, chooseAdapter, listAdapters } from './adapters.ts';
-import { describeAdapter } from './device-info.ts';
-import { injectedSource } from './injected-source.ts';
+import { type AdapterChoice, chooseAdapter, describeAdapter, listAdapters } from './adapters.ts';
+import { injectedSource } from './gpu-source.ts';
 
 const info = (fields: Partial<GPUAdapterInfo>): GPUAdapterInfo =>
   ({

@@ -1,8 +1,7 @@
 import { BackendError } from '@concord/backend-core';
 import type { Home, StorageBuffer } from '../kernels/recorder.ts';
-import { inScopes, toCodedError } from './error-scopes.ts';
-import type { GpuContext } from './gpu-source.ts';
-import { USAGE } from './gpu-constants.ts';
+import { inScopes, toCodedError } from './errors.ts';
+import { type GpuContext, USAGE } from './gpu-source.ts';
 import { MAX_PIECE, SLAB_BYTES, Slabs } from './slabs.ts';
 
 /** Counters of a pool, in bytes of device memory. */

@@ -5,16 +5,13 @@ import { type Dispatch, dispatchesOf } from '../kernels/dispatch.ts';
 import type { Kernel } from '../kernels/kernel.ts';
 import type { LaunchPlan } from '../kernels/launch-plan.ts';
 import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
-import { BindGroupCache } from './bind-group-cache.ts';
+import { BindGroupCache, callWords, spansOf, withinBuffer } from './bind-group-cache.ts';
 import { type BufferPool, homeOf } from './buffer-pool.ts';
-import { callWords, spansOf, withinBuffer } from './call-words.ts';
-import { inScopes, type Scoped, toCodedError } from './error-scopes.ts';
+import { inScopes, type Scoped, toCodedError } from './errors.ts';
 import type { GpuContext } from './gpu-source.ts';
-import { OpenEncoder, type ReadyDispatch, refusePromise } from './open-encoder.ts';
+import { OpenEncoder, PlannedSequence, type ReadyCommand, type ReadyDispatch, refusePromise } from './sequence.ts';
 import type { PipelineCache, ReadyKernel } from './pipeline-cache.ts';
-import { PlannedSequence, type ReadyCommand } from './sequence.ts';
-import { UniformRing } from './uniform-ring.ts';
-import { MAX_UPLOAD_BYTES, UploadRing } from './upload-ring.ts';
+import { MAX_UPLOAD_BYTES, UniformRing, UploadRing } from './rings.ts';
 
 /** The parts that a {@link CommandStream} works with. */
 export interface CommandStreamOptions {

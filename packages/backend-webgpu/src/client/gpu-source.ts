@@ -65,3 +65,48 @@ export interface GpuContext {
 export function awaitPlainly<T>(start: () => Promise<T>): Promise<T> {
   return start();
 }
+
+// Node has no globals for these; the values are fixed by the WebGPU specification.
+
+/** Bits of `GPUBufferUsage`. */
+export const USAGE: {
+  readonly mapRead: 1;
+  readonly mapWrite: 2;
+  readonly copySrc: 4;
+  readonly copyDst: 8;
+  readonly uniform: 64;
+  readonly storage: 128;
+} = { mapRead: 1, mapWrite: 2, copySrc: 4, copyDst: 8, uniform: 64, storage: 128 };
+
+/** `GPUMapMode.READ` */
+export const MAP_READ = 1;
+
+/** `GPUShaderStage.COMPUTE` */
+export const STAGE_COMPUTE = 4;
+
+const keys = new WeakMap<object, string>();
+let made = 0;
+
+/** A `GPU` object that the caller made: another Dawn, a browser's, a mock. */
+export function injectedSource(gpu: GPU): GpuSource {
+  return {
+    name: 'injected',
+    key: keyOf(gpu),
+    open: async () => ({
+      found: true,
+      gpu,
+      awaiting: awaitPlainly,
+      explainNoAdapter: () => ({ found: false, reason: 'no-device', message: 'the injected gpu offered no adapter' }),
+    }),
+  };
+}
+
+/** A key for an object that lasts as long as the object. */
+export function keyOf(object: object): string {
+  let key = keys.get(object);
+  if (key === undefined) {
+    key = `injected ${++made}`;
+    keys.set(object, key);
+  }
+  return key;
+}

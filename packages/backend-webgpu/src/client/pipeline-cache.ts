@@ -1,9 +1,8 @@
 import { BackendError } from '@concord/backend-core';
 import type { Kernel } from '../kernels/kernel.ts';
-import { inScopes, type Scoped } from './error-scopes.ts';
-import type { GpuContext } from './gpu-source.ts';
-import { STAGE_COMPUTE } from './gpu-constants.ts';
-import { MAX_UNIFORM_BYTES } from './uniform-ring.ts';
+import { inScopes, type Scoped } from './errors.ts';
+import { type GpuContext, STAGE_COMPUTE } from './gpu-source.ts';
+import { MAX_UNIFORM_BYTES } from './rings.ts';
 
 /** A compiled kernel and the layout of its bindings. */
 export interface CompiledKernel {

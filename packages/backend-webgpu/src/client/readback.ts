@@ -1,9 +1,8 @@
 import type { Span } from '../kernels/recorder.ts';
 import type { CommandStream } from './command-stream.ts';
 import { sizeClass } from './buffer-pool.ts';
-import { inScopes, type Scoped } from './error-scopes.ts';
-import { MAP_READ, USAGE } from './gpu-constants.ts';
-import type { GpuContext } from './gpu-source.ts';
+import { inScopes, type Scoped } from './errors.ts';
+import { type GpuContext, MAP_READ, USAGE } from './gpu-source.ts';
 
 /** Staging memory that is kept for the next read. */
 const MAX_KEPT_BYTES = 16 * 2 ** 20;

@@ -1,16 +1,80 @@
+import { BackendError } from '@concord/backend-core';
 import type { Sequence } from '@concord/backend-core/implement';
 import { type PlannedCall, spanAt } from '@concord/variants';
 import type { LaunchPlan, PlannedDispatch } from '../kernels/launch-plan.ts';
 import type { DeviceTraits, Span, StorageBuffer } from '../kernels/recorder.ts';
-import { BindGroupCache } from './bind-group-cache.ts';
+import { BindGroupCache, callWords, spansOf, withinBuffer } from './bind-group-cache.ts';
 import type { BufferPool } from './buffer-pool.ts';
-import { callWords, spansOf, withinBuffer } from './call-words.ts';
-import { inScopes, type Scoped } from './error-scopes.ts';
-import { USAGE } from './gpu-constants.ts';
-import type { GpuContext } from './gpu-source.ts';
-import type { ReadyDispatch } from './open-encoder.ts';
+import { inScopes, type Scoped } from './errors.ts';
+import { type GpuContext, USAGE } from './gpu-source.ts';
 import type { PipelineCache, ReadyKernel } from './pipeline-cache.ts';
-import { MAX_UNIFORM_BYTES } from './uniform-ring.ts';
+import { MAX_UNIFORM_BYTES } from './rings.ts';
+
+/** A dispatch, ready but for the pass that it goes to. */
+export interface ReadyDispatch {
+  readonly pipeline: GPUComputePipeline;
+  readonly group: GPUBindGroup;
+  /** Of its uniforms. */
+  readonly offset: number;
+  readonly grid: readonly [x: number, y: number, z: number];
+  readonly variant: string | undefined;
+}
+
+/** The encoder of one batch: dispatches are in one pass as long as nothing else comes between. */
+export class OpenEncoder {
+  readonly #encoder: GPUCommandEncoder;
+  #pass: GPUComputePassEncoder | undefined;
+  /** The state of the pass. */
+  #pipeline: GPUComputePipeline | undefined;
+  #group: GPUBindGroup | undefined;
+  #offset = 0;
+
+  constructor(device: GPUDevice) {
+    this.#encoder = device.createCommandEncoder();
+  }
+
+  dispatch({ pipeline, group, offset, grid }: ReadyDispatch): void {
+    this.#pass ??= this.#encoder.beginComputePass();
+    if (this.#pipeline !== pipeline) {
+      this.#pass.setPipeline(pipeline);
+      this.#pipeline = pipeline;
+    }
+    if (this.#group !== group || this.#offset !== offset) {
+      this.#pass.setBindGroup(0, group, [offset]);
+      this.#group = group;
+      this.#offset = offset;
+    }
+    this.#pass.dispatchWorkgroups(grid[0], grid[1], grid[2]);
+  }
+
+  /** For what is no dispatch. */
+  outsidePass(): GPUCommandEncoder {
+    this.#endPass();
+    return this.#encoder;
+  }
+
+  finish(): GPUCommandBuffer {
+    this.#endPass();
+    return this.#encoder.finish();
+  }
+
+  #endPass(): void {
+    this.#pass?.end();
+    this.#pass = undefined;
+    this.#pipeline = undefined;
+    this.#group = undefined;
+  }
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT for what an async function returns: its commands would come too late */
+export function refusePromise(returned: unknown): void {
+  if (typeof (returned as PromiseLike<unknown> | null | undefined)?.then !== 'function') return;
+  // No other call waits for it.
+  Promise.resolve(returned).catch(() => undefined);
+  throw new BackendError('INVALID_ARGUMENT', 'the callback of encode must not return a promise', {
+    hint: 'await what you need before encode, and add all commands before the callback returns',
+  });
+}
 
 type Call = PlannedCall<StorageBuffer, LaunchPlan>;
 
@@ -18,7 +82,7 @@ type Call = PlannedCall<StorageBuffer, LaunchPlan>;
 export type ReadyCommand = ReadyDispatch | { readonly dst: Span; readonly src: Span };
 
 /** The parts that a {@link PlannedSequence} works with. */
-export interface SequenceOptions {
+interface SequenceOptions {
   readonly context: GpuContext;
   readonly traits: DeviceTraits;
   readonly pipelines: PipelineCache;

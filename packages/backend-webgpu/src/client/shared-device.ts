@@ -1,10 +1,8 @@
 import { BackendError } from '@concord/backend-core';
 import type { DeviceTraits } from '../kernels/recorder.ts';
 import { type AdapterChoice, chooseAdapter } from './adapters.ts';
-import { traitsOf } from './device-traits.ts';
-import { awaitPlainly, type GpuContext, type GpuSource } from './gpu-source.ts';
-import { keyOf } from './injected-source.ts';
-import { MATRIX_UNITS } from './matrix-units.ts';
+import { MATRIX_UNITS, traitsOf } from './device-traits.ts';
+import { awaitPlainly, type GpuContext, type GpuSource, keyOf } from './gpu-source.ts';
 import { PipelineCache } from './pipeline-cache.ts';
 
 /** A device with what is kept once for all its users. */

@@ -1,7 +1,31 @@
 import { BackendError } from '@concord/backend-core';
-import { dispatches } from './grid.ts';
 import { type Kernel, uniformWords, wordOf } from './kernel.ts';
 import type { Launch, Span } from './recorder.ts';
+
+/** One dispatch of a launch. */
+interface GridPart {
+  /** Number of the first workgroup. */
+  readonly first: number;
+  readonly grid: readonly [x: number, y: number, z: number];
+}
+
+/**
+ * Splits `groups` workgroups into dispatches whose grids respect the limit of each dimension. The last row of a grid may
+ * reach beyond `groups`.
+ */
+export function dispatches(groups: number, maxPerDimension: number): readonly GridPart[] {
+  if (groups <= maxPerDimension) return groups > 0 ? [{ first: 0, grid: [groups, 1, 1] }] : [];
+  const result: GridPart[] = [];
+  const max = maxPerDimension ** 3;
+  for (let first = 0; first < groups; first += max) {
+    const wanted = Math.min(groups - first, max);
+    const z = Math.ceil(wanted / maxPerDimension ** 2);
+    const y = Math.ceil(wanted / z / maxPerDimension);
+    const x = Math.ceil(wanted / z / y);
+    result.push({ first, grid: [x, y, z] });
+  }
+  return result;
+}
 
 /** A binding that may be elsewhere in the next call. */
 export interface Moving {

@@ -6,7 +6,7 @@ import { conv2dFamily } from './conv2d/plan.ts';
 import { gemmFamily } from './gemm/plan.ts';
 import type { Kernel } from './kernel.ts';
 import { VARIANT_IDS as MAP_IDS } from './map/plan-map.ts';
-import { MEMORY_KERNELS } from './memory/memory.wgsl.ts';
+import { MEMORY_KERNELS } from './memory/plan.ts';
 import { nvidiaH200 } from './profiles/nvidia-h200.ts';
 import type { DeviceTraits, Recorder, StorageBuffer } from './recorder.ts';
 import { VARIANT_IDS as ROWS_IDS } from './rows/plan-rows.ts';

@@ -91,7 +91,7 @@ export function uniformWords(
  * number of a workgroup, whatever grid the launch was split into; it may be `group_count` or more in the last row of a
  * grid, and then the workgroup has nothing to do: `if (group >= u.group_count) { return; }`.
  *
- * `u.zero` is 0, which a compiler does not know: see `float-bits.wgsl.ts`.
+ * `u.zero` is 0, which a compiler does not know: see `softmax.wgsl.ts`.
  */
 export function defineKernel(source: KernelSource): Kernel {
   const storage = Object.entries(source.storage);
@@ -124,6 +124,14 @@ export function defineKernel(source: KernelSource): Kernel {
     ...(params.length === 0 ? {} : { paramsAt: LAUNCH_UNIFORMS.length + uniforms.length - params.length }),
   };
 }
+
+/** WGSL: where the code of a kernel begins that looks at the number of its workgroup, from {@link defineKernel}, and its lane. */
+export const mainOf = (lanes: number): string => /* wgsl */ `@compute @workgroup_size(${lanes})
+fn main(
+  @builtin(workgroup_id) id: vec3u,
+  @builtin(num_workgroups) grid: vec3u,
+  @builtin(local_invocation_index) lane: u32,
+) {`;
 
 const SCALAR_BYTES: Readonly<Record<string, number>> = { f16: 2, f32: 4, i32: 4, u32: 4 };
 /** Scalars of a vector by the letter at the end of its short name: `vec4f`. */

@@ -1,7 +1,7 @@
 import type { FunctionBody } from '../function-body.ts';
 import { Op } from '../generated/opcodes.ts';
 import type { Operand, Value } from '../value.ts';
-import { binaryOps, opcodeFor, type Opcodes } from './opcode-table.ts';
+import { binaryOps, opcodeFor, type Opcodes } from '../operand-checks.ts';
 
 /** Numbers from numbers. Operands have one type, scalar or vector; a literal takes that of the other. */
 export interface ArithmeticOps {

@@ -1,7 +1,6 @@
 import type { FunctionBody } from '../function-body.ts';
 import { Op } from '../generated/opcodes.ts';
-import type { ValueId } from '../ids.ts';
-import type { Type } from '../type.ts';
+import type { Type, ValueId } from '../type.ts';
 import type { Operand, Value } from '../value.ts';
 
 /** A function of a module, to be called with `call`. */

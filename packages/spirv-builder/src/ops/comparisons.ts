@@ -1,8 +1,7 @@
 import type { FunctionBody } from '../function-body.ts';
 import { Op } from '../generated/opcodes.ts';
-import { boolLike, expectKind, pair } from '../operand-checks.ts';
+import { boolLike, expectKind, mapRows, opcodeFor, type Opcodes, pair } from '../operand-checks.ts';
 import type { Operand, Value } from '../value.ts';
-import { mapRows, opcodeFor, type Opcodes } from './opcode-table.ts';
 
 /** Which of two numbers is less: a bool, or one per component of vectors. A literal takes the type of the other operand. */
 export interface ComparisonOps {

@@ -1,9 +1,8 @@
 import type { FunctionBody } from '../function-body.ts';
 import { Op } from '../generated/opcodes.ts';
-import { expectKind, expectType } from '../operand-checks.ts';
+import { expectKind, expectType, mapRows } from '../operand-checks.ts';
 import { componentOf, nameOf, type Type } from '../type.ts';
 import type { Value } from '../value.ts';
-import { mapRows } from './opcode-table.ts';
 
 /** Numbers of one type as numbers of another, of as many components. */
 export interface ConversionOps {

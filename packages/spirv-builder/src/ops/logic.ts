@@ -1,10 +1,9 @@
 import type { FunctionBody } from '../function-body.ts';
 import { Op } from '../generated/opcodes.ts';
-import { boolLike, expectKind, pair } from '../operand-checks.ts';
+import { binaryOps, boolLike, expectKind, opcodeFor, type Opcodes, pair } from '../operand-checks.ts';
 import { componentOf, nameOf, type VectorType } from '../type.ts';
 import type { Operand, Value } from '../value.ts';
-import { binaryOps, opcodeFor, type Opcodes } from './opcode-table.ts';
-import { spread } from './spread.ts';
+import { spread } from './vectors.ts';
 
 /** Bits and booleans, equality, and choice. */
 export interface LogicOps {

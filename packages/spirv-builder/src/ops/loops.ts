@@ -4,7 +4,7 @@ import { Op } from '../generated/opcodes.ts';
 import { nameOf } from '../type.ts';
 import type { Operand, Value } from '../value.ts';
 import type { ArithmeticOps } from './arithmetic.ts';
-import { codeResults, type Values } from './code-results.ts';
+import { codeResults, type Values } from './branches.ts';
 import type { ComparisonOps } from './comparisons.ts';
 
 /** A counting loop. `from` and `to` are of one integer type. */

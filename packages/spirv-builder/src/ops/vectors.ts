@@ -3,7 +3,6 @@ import { Op } from '../generated/opcodes.ts';
 import { expectType, vectorCount, vectorType } from '../operand-checks.ts';
 import { nameOf, type ScalarType, type VectorType } from '../type.ts';
 import type { Operand, Value } from '../value.ts';
-import { spread } from './spread.ts';
 
 /** Vectors and their components. */
 export interface VectorOps {
@@ -95,4 +94,9 @@ function expectIndex(body: FunctionBody, index: number, count: number, instructi
   if (!Number.isInteger(index) || index < 0 || index >= count) {
     throw body.error(instruction, `there is no component ${index} of ${count}`);
   }
+}
+
+/** A vector whose components are all `scalar`, a value of their type. */
+export function spread(body: FunctionBody, type: VectorType, scalar: Value): Value {
+  return body.emit(Op.CompositeConstruct, type, ...Array.from({ length: type.count }, () => scalar.id));
 }

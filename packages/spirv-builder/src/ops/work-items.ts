@@ -4,7 +4,7 @@ import { Op } from '../generated/opcodes.ts';
 import type { Type } from '../type.ts';
 import type { Value } from '../value.ts';
 import type { MemoryOps } from './memory.ts';
-import { mapRows } from './opcode-table.ts';
+import { mapRows } from '../operand-checks.ts';
 import type { VectorOps } from './vectors.ts';
 
 /** x, y or z. */

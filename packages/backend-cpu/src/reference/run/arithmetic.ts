@@ -1,10 +1,8 @@
 import type { NodeOp, ValueType } from '@concord/backend-core/kernel';
-import { atan2 } from './atan2.ts';
-import { BOOL_OPS } from './bools.ts';
-import { COMPARISONS, isFinite, isNan } from './comparisons.ts';
+import { atan2, floatFunction } from './float-functions.ts';
+import { BOOL_OPS, COMPARISONS, isFinite, isNan } from './comparisons.ts';
 import { conversionOf } from './conversions.ts';
 import { abs, add, div, max, min, mul, neg, rsqrt, withNan } from './float-arithmetic.ts';
-import { floatFunction } from './float-functions.ts';
 import { integerOp } from './integers.ts';
 import type { Interval } from './interval.ts';
 import { pow } from './power.ts';

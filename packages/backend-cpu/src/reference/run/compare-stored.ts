@@ -1,6 +1,5 @@
-import { elementOffsets } from './element-offsets.ts';
-import { NAN, type OutputIntervals } from './output-intervals.ts';
-import type { StoredElements } from './run-data.ts';
+import { elementOffsets } from './operands.ts';
+import { NAN, type OutputIntervals, type StoredElements } from './run-data.ts';
 import { bitsAt, valueOfBits } from './stored-values.ts';
 
 /** Where an output leaves what it may hold. */

@@ -1,5 +1,5 @@
 import type { NodeOp } from '@concord/backend-core/kernel';
-import { type Interval, isEmpty, isPoint } from './interval.ts';
+import { ANY_BOOL, type Interval, isEmpty, isPoint, truth } from './interval.ts';
 
 /** Returns whether a comparison may be true and whether it may be false. */
 function possible(isTrue: boolean, isFalse: boolean): Interval {
@@ -27,7 +27,7 @@ function operands(a: Interval, b: Interval): { readonly some: boolean; readonly 
 }
 
 /** The bool that is true where another is false. */
-export function inverted({ lo, hi }: Interval): Interval {
+function inverted({ lo, hi }: Interval): Interval {
   return { lo: 1 - hi, hi: 1 - lo, nan: false };
 }
 
@@ -51,3 +51,11 @@ export function isFinite(x: Interval): Interval {
   const isInfinite = isPoint({ ...x, nan: false }) && Math.abs(x.lo) === Infinity;
   return possible(!isEmpty(x) && !isInfinite, x.nan || x.lo === -Infinity || x.hi === Infinity);
 }
+
+/** Operations of bools, of which some may be true or false. */
+export const BOOL_OPS: Readonly<Partial<Record<NodeOp, (a: Interval, b: Interval) => Interval>>> = {
+  and: (a, b) => ({ lo: Math.min(a.lo, b.lo), hi: Math.min(a.hi, b.hi), nan: false }),
+  or: (a, b) => ({ lo: Math.max(a.lo, b.lo), hi: Math.max(a.hi, b.hi), nan: false }),
+  xor: (a, b) => (isPoint(a) && isPoint(b) ? truth(a.lo !== b.lo) : ANY_BOOL),
+  not: inverted,
+};

@@ -4,9 +4,8 @@ import { operationOf } from './arithmetic.ts';
 import { square, withNan } from './float-arithmetic.ts';
 import { flushed, inFloat32 } from './float32.ts';
 import { foldOf } from './folds.ts';
-import { gathered } from './gathers.ts';
+import { gathered, type Operands } from './operands.ts';
 import { hull, type Interval, point } from './interval.ts';
-import type { Operands } from './operands.ts';
 
 /** A run of points that are evaluated together: one row where the kernel has rows. */
 export interface Chunk {

@@ -1,6 +1,6 @@
 import type { NodeOp } from '@concord/backend-core/kernel';
 import { describe, expect, it } from 'vitest';
-import { floatFunction } from './float-functions.ts';
+import { atan2, floatFunction } from './float-functions.ts';
 import { FLOAT_FUNCTIONS } from './functions.ts';
 import { type Interval, NOT_A_NUMBER, point } from './interval.ts';
 import { ulpF32 } from './float32.ts';
@@ -158,4 +158,49 @@ it('rounding to integers rounds nothing', () => {
   expect(image('round', point(3.5))).toEqual(point(4));
   expect(image('round', point(-Infinity))).toEqual(point(-Infinity));
   expect(image('sign', from(-0.5, 3))).toEqual(from(-1, 1));
+});
+
+const read = (value: number): Interval => ({ ...point(value), copy: { dtype: 'f32', bits: 0 } });
+const expectNear = ({ lo, hi }: Interval, wantLo: number, wantHi: number): void => {
+  expect(lo).toBeCloseTo(wantLo, 5);
+  expect(hi).toBeCloseTo(wantHi, 5);
+};
+
+// C99 F.9.1.4, line by line, of zeros that were read.
+it.each([
+  [0, -0, Math.PI],
+  [-0, -0, -Math.PI],
+  [0, 0, 0],
+  [-0, 0, 0],
+  [0, -2, Math.PI],
+  [-0, -2, -Math.PI],
+  [0, 2, 0],
+  [-3, 0, -Math.PI / 2],
+  [-3, -0, -Math.PI / 2],
+  [3, -0, Math.PI / 2],
+  [3, -Infinity, Math.PI],
+  [-3, -Infinity, -Math.PI],
+  [3, Infinity, 0],
+  [Infinity, 3, Math.PI / 2],
+  [-Infinity, -3, -Math.PI / 2],
+  [Infinity, -Infinity, (3 * Math.PI) / 4],
+  [-Infinity, Infinity, -Math.PI / 4],
+])('atan2(%d, %d) = %d', (y, x, want) => {
+  expectNear(atan2(read(y), read(x)), want, want);
+});
+
+describe('ranges', () => {
+  it('have their extremes at corners', () => {
+    expectNear(atan2(from(1, 2), from(1, 2)), Math.atan2(1, 2), Math.atan2(2, 1));
+    expectNear(atan2(from(1, 2), from(-1, 2)), Math.atan2(1, 2), Math.atan2(1, -1));
+    expectNear(atan2(from(-1, 1), from(1, 2)), -Math.PI / 4, Math.PI / 4);
+  });
+
+  it('jump where they meet the negative axis, and where a zero may have either sign', () => {
+    expectNear(atan2(from(-1, 1), from(-1, 2)), -Math.PI, Math.PI);
+    expectNear(atan2(from(0, 1), from(-2, -1)), -Math.PI, Math.PI);
+    expectNear(atan2(point(0), point(-1)), -Math.PI, Math.PI);
+    expectNear(atan2(read(0), point(0)), 0, Math.PI);
+    expectNear(atan2(point(0), point(1)), 0, 0);
+  });
 });

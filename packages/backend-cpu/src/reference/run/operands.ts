@@ -1,11 +1,24 @@
-import { type CheckedRun, type ConstantNode, type NumberType, type RunLayout } from '@concord/backend-core/kernel';
-import { elementOffsets } from './element-offsets.ts';
-import { type Interval, NOT_A_NUMBER, point, truth } from './interval.ts';
+import type { CheckedRun, ConstantNode, NumberType, RunLayout } from '@concord/backend-core/kernel';
+import { anyOf, hull, type Interval, NOT_A_NUMBER, point, truth } from './interval.ts';
 import type { RunData, StoredElements } from './run-data.ts';
 import { bitsAt, bitsOfFloat32, valueOfBits } from './stored-values.ts';
 
+/** Where each element of an operand lies, in elements from its pointer: one entry an element, row-major in its shape. */
+export function elementOffsets({ shape, strides }: Pick<RunLayout, 'shape' | 'strides'>): Float64Array {
+  let offsets = new Float64Array(1);
+  for (const [axis, size] of shape.entries()) {
+    const stride = strides[axis] as number;
+    const finer = new Float64Array(offsets.length * size);
+    for (const [at, offset] of offsets.entries()) {
+      for (let index = 0; index < size; index++) finer[at * size + index] = offset + index * stride;
+    }
+    offsets = finer;
+  }
+  return offsets;
+}
+
 /** An input with what it holds. */
-export interface LoadedInput {
+interface LoadedInput {
   readonly layout: RunLayout;
   /** The element at an offset. */
   readonly at: (offset: number) => Interval;
@@ -71,4 +84,35 @@ function float(dtype: RunLayout['dtype'], bits: number): Interval {
   const copy = { dtype, bits };
   const value = valueOfBits(dtype, bits);
   return Number.isNaN(value) ? { ...NOT_A_NUMBER, copy } : { lo: value, hi: value, nan: false, copy };
+}
+
+/** An element that may be one of more than this many is taken for anything. */
+const MAX_CANDIDATES = 64;
+
+/** The element of an input at one index for each axis, or `otherwise` where one is outside. */
+export function gathered(input: LoadedInput, indices: readonly Interval[], otherwise: Interval): Interval {
+  const { shape, strides, type } = input.layout;
+  let offsets: readonly number[] = [0];
+  let mayBeOutside = false;
+  for (const [axis, index] of indices.entries()) {
+    const size = shape[axis] as number;
+    const candidates = candidatesOf(index, size);
+    if (candidates === undefined || offsets.length * candidates.length > MAX_CANDIDATES) return anyOf(type);
+    mayBeOutside ||= index.lo < 0 || index.hi >= size;
+    offsets = offsets.flatMap((offset) => candidates.map((at) => offset + at * (strides[axis] as number)));
+  }
+  const values = offsets.map(input.at);
+  if (mayBeOutside || values.length === 0) values.push(otherwise);
+  return values.reduce(hull);
+}
+
+/** The indices inside of an axis; undefined where they are too many. */
+function candidatesOf(index: Interval, size: number): readonly number[] | undefined {
+  if (index.choices !== undefined) {
+    const inside = index.choices.filter((at) => at < size);
+    return inside.length > MAX_CANDIDATES ? undefined : inside;
+  }
+  const first = Math.max(index.lo, 0);
+  const count = Math.max(Math.min(index.hi, size - 1) - first + 1, 0);
+  return count > MAX_CANDIDATES ? undefined : Array.from({ length: count }, (_, at) => first + at);
 }

@@ -1,7 +1,7 @@
 import type { RunLayout } from '@concord/backend-core/kernel';
 import { flushed, inFloat32 } from './float32.ts';
 import { anyOf, type Interval, isEmpty } from './interval.ts';
-import { NAN, type OutputIntervals } from './output-intervals.ts';
+import { NAN, type OutputIntervals } from './run-data.ts';
 import { storedValue } from './stored-values.ts';
 
 /** Wider than this part of the output's largest magnitude an interval says too little. */

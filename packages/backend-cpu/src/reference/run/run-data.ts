@@ -1,3 +1,4 @@
+import type { RunLayout } from '@concord/backend-core/kernel';
 import type { Interval } from './interval.ts';
 
 /** Elements as they lie in memory: f16 and bf16 as their bits, the others in the array of their type. */
@@ -16,4 +17,32 @@ export interface RunData {
 export interface RunRules {
   /** Default `may-flush`: a computed float32 under 2^-126 may be 0. */
   readonly subnormals?: 'may-flush' | 'kept';
+}
+
+/** The possibility that an element is NaN: `no`, `maybe`, `must`. */
+export const NAN = { no: 0, maybe: 1, must: 2 } as const;
+
+/**
+ * The values that one output of a `run` may hold, as stored: one entry for each element of `layout.shape`, row-major, whatever the
+ * strides. A right answer is NaN where `nan` lets it be, or else lies in [lo, hi].
+ */
+export interface OutputIntervals {
+  readonly layout: RunLayout;
+  /** The smallest value in the output's dtype. Infinity where there is none but NaN. */
+  readonly lo: Float64Array;
+  /** Greatest value in the output's dtype. -Infinity where there is none but NaN. */
+  readonly hi: Float64Array;
+  /** One of {@link NAN}. */
+  readonly nan: Uint8Array;
+  /** 1 where nothing is known: each value of the dtype is right. */
+  readonly anything: Uint8Array;
+  /** For each copied float its bits in the output's dtype: NaN, subnormals and the sign of zero are to be kept. */
+  readonly copies: ReadonlyMap<number, number>;
+  /** For each integer that is one of few, such as an argmax among nearly equal ones, those few in ascending order. */
+  readonly choices: ReadonlyMap<number, readonly number[]>;
+  /**
+   * Part of the elements, 0 to 1, about which nothing useful is known: anything, or wider than 1 % of the output's
+   * largest magnitude.
+   */
+  readonly uselessShare: number;
 }

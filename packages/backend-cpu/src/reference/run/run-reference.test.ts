@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { run } from '../../../test/support/run-kernel.ts';
 import { compareStored } from './compare-stored.ts';
-import { NAN, type OutputIntervals } from './output-intervals.ts';
+import { NAN, type OutputIntervals } from './run-data.ts';
 
 const { NaN: nan } = Number;
 

@@ -2,8 +2,7 @@ import type { CheckedRun } from '@concord/backend-core/kernel';
 import { type Chunk, Evaluation } from './evaluate.ts';
 import { Operands } from './operands.ts';
 import { OutputCollector } from './output-collector.ts';
-import type { OutputIntervals } from './output-intervals.ts';
-import type { RunData, RunRules } from './run-data.ts';
+import type { OutputIntervals, RunData, RunRules } from './run-data.ts';
 
 /** This many points are evaluated together where there are no rows. */
 const CHUNK = 4096;

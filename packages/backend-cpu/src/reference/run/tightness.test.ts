@@ -1,6 +1,6 @@
 import { checkedRun, defineKernel, type Kernel } from '@concord/backend-core/kernel';
 import { expect, it } from 'vitest';
-import type { OutputIntervals } from './output-intervals.ts';
+import type { OutputIntervals } from './run-data.ts';
 import { runReference } from './run-reference.ts';
 
 const COLUMNS = 1024;

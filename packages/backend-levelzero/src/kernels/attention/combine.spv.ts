@@ -1,8 +1,7 @@
 import type { Value } from '@concord/spirv-builder';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
-import { isBlind, unlessBlind } from './any-call.ts';
-import { exponential, larger, LOWEST } from './softmax.ts';
+import { exponential, isBlind, larger, LOWEST, unlessBlind } from './any-call.ts';
 
 /** Work-items in a group. */
 export const COMBINE_LANES = 64;

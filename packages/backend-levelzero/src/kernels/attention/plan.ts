@@ -4,9 +4,8 @@ import { type Family, type KernelTable, sizeStep, VariantTables } from '@concord
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
 import { combine } from './combine.spv.ts';
-import { isPlain, withPackedOperands } from './packed-call.ts';
-import { relayout, type RelayoutParams } from './relayout.spv.ts';
-import { rowTable } from './row.ts';
+import { isPlain, relayout, type RelayoutParams, withPackedOperands } from './packed-call.ts';
+import { rowTable } from './row.spv.ts';
 import { subgroupTable } from './subgroup.ts';
 import { type AttentionSizes, type AttentionVariant, visibleKeys } from './table.ts';
 import { wideTable } from './wide.ts';

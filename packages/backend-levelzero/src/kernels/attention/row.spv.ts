@@ -2,11 +2,24 @@ import type { FunctionBuilder, Value, VectorType } from '@concord/spirv-builder'
 import { acrossLanes } from '../arithmetic/across-lanes.ts';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
-import { type AnyArgs, anyParameters, finishScores, isBlind, maskRow, sightOf, unlessBlind } from './any-call.ts';
-import { exponential, larger, LOWEST } from './softmax.ts';
+import {
+  type AnyArgs,
+  anyParameters,
+  exponential,
+  finishScores,
+  isBlind,
+  larger,
+  LOWEST,
+  maskRow,
+  sightOf,
+  unlessBlind,
+} from './any-call.ts';
+import { isPlain } from './packed-call.ts';
+import { hasSubgroupKernels, subgroupTable } from './subgroup.ts';
+import { attend, type AttentionTable, FEW_QUERIES, splitsFor, WAYS } from './table.ts';
 
 /** The parameters that distinguish the `row` kernels. */
-export interface RowParams {
+interface RowParams {
   /** For any call: see `any-call.ts`. */
   readonly any: boolean;
   /** Writes records for `combine` instead of rows of O. */
@@ -47,7 +60,7 @@ const ANY_PARAMETERS = { ...PARAMETERS, ...anyParameters('u64') };
  * private memory. The last vector begins early enough to end with the row. Work-items are numbered by head, split, and
  * query, the last running fastest; with `partial`, split s of row r writes record `s * heads * queries + r`.
  */
-export const row: (params: RowParams) => Kernel = variants(({ any, partial }: RowParams) =>
+const row: (params: RowParams) => Kernel = variants(({ any, partial }: RowParams) =>
   defineKernel<keyof typeof PARAMETERS>({
     name: `attention/row${any ? ' any' : ''}${partial ? ' partial' : ''}`,
     parameters: any ? ANY_PARAMETERS : PARAMETERS,
@@ -186,3 +199,24 @@ function sumEach(k: FunctionBuilder, { count }: VectorType, vectors: readonly Va
   }
   return round[0] as Value;
 }
+
+/** Attention with a group for each query: for few of them, and for GPUs without sub-groups. */
+export const rowTable: AttentionTable = {
+  ids: ['attention/row'],
+  kernelsFor: (traits) => (hasSubgroupKernels(traits) ? [] : WAYS.map(row)),
+  candidates: (sizes, traits) => {
+    const { heads, queries, headDim } = sizes;
+    if (headDim < LANES || subgroupTable.candidates(sizes, traits) !== undefined) return undefined;
+    const variant = { id: 'attention/row', splits: splitsFor(heads * queries, sizes, traits) };
+    return { variants: [variant], preferred: variant, rank: queries <= FEW_QUERIES ? 1 : -1 };
+  },
+  launch: (call, variant, recorder) => {
+    const heads = call.batch * call.heads;
+    const attending = {
+      kernel: (partial: boolean) => row({ any: !isPlain(call), partial }),
+      args: { k: call.k, v: call.v },
+      groups: heads * call.seqQ,
+    };
+    attend(call, { first: 0, count: heads }, variant, attending, recorder);
+  },
+};

@@ -2,8 +2,18 @@ import type { Value } from '@concord/spirv-builder';
 import { bytesOf, pointerAt } from '../bytes.ts';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
-import { type AnyArgs, anyParameters, finishScores, isBlind, maskRow, sightOf, unlessBlind } from './any-call.ts';
-import { exponential, larger, LOWEST } from './softmax.ts';
+import {
+  type AnyArgs,
+  anyParameters,
+  exponential,
+  finishScores,
+  isBlind,
+  larger,
+  LOWEST,
+  maskRow,
+  sightOf,
+  unlessBlind,
+} from './any-call.ts';
 
 /** The parameters that distinguish the `subgroup` kernels. */
 export interface SubgroupParams {

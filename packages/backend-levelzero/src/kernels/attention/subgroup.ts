@@ -1,5 +1,4 @@
-import { cuts } from '../cuts.ts';
-import { secondsFor } from '../estimate.ts';
+import { cuts, secondsFor } from '../work.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { smallestLanes } from '../subgroups.ts';
 import { isPlain } from './packed-call.ts';

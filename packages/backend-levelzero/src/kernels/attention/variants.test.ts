@@ -1,11 +1,9 @@
-import { type AttentionShape, f16BitsToF32, f32ToF16Bits, type MaskField } from '@concord/backend-core';
-import { type CheckedAttention, OPS } from '@concord/backend-core/implement';
-import { attentionReference } from '@concord/backend-cpu/reference';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, it, vi } from 'vitest';
+import { type AttentionCase, type AttentionCheck, checkAttention } from '../../../../backend-cpu/test/op-memory.ts';
 import { withTraits } from '../../../test/support/forced-traits.ts';
-import { readFloats, upload } from '../../../test/support/spans.ts';
+import { memoryOf } from '../../../test/support/spans.ts';
 import { LevelZeroClient } from '../../device/level-zero-client.ts';
-import type { DeviceTraits, Span } from '../recorder.ts';
+import type { DeviceTraits } from '../recorder.ts';
 import { planAttention } from './plan.ts';
 import type { SubgroupVariant } from './subgroup.ts';
 import type { AttentionVariant } from './table.ts';
@@ -16,126 +14,42 @@ vi.setConfig({ testTimeout: 180_000 });
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 
-type Shape = Omit<AttentionShape & MaskField, 'batch' | 'heads' | 'scale'> & {
-  readonly batch?: number;
-  readonly heads?: number;
-};
-
-interface Operands {
-  readonly q: Float32Array;
-  readonly k: Float32Array;
-  readonly v: Float32Array;
-}
-
-interface Options {
-  /** Changes what was drawn. */
-  readonly spoil?: (operands: Operands, shape: Shape) => void;
-  readonly traits?: Partial<DeviceTraits>;
-  /** Largest difference, relative to the largest value of V. */
-  readonly bound?: number;
-}
-
 let client: LevelZeroClient;
 beforeAll(async () => {
   client = await LevelZeroClient.open();
 });
 afterAll(() => client.dispose());
 
-/** Numbers in [-1, 1). */
-function drawn(length: number, seed: number): Float32Array {
-  return Float32Array.from({ length }, (_, i) => (Math.imul(i * 2 + seed, 0x9e3779b1) >>> 8) / 2 ** 23 - 1);
-}
-
-/** One element into its own memory, with another one after it. */
-const inside = (values: Float32Array, dtype: 'f32' | 'f16' = 'f32'): Span => {
-  const padded = [Number.NaN, ...values, Number.NaN];
-  if (dtype === 'f32') {
-    const { buffer, byteLength } = upload(client, padded);
-    return { buffer, byteOffset: 4, byteLength: byteLength - 8 };
-  }
-  const words = new Uint8Array(4 * Math.ceil(padded.length / 2));
-  words.set(new Uint8Array(Uint16Array.from(padded, f32ToF16Bits).buffer));
-  const buffer = client.allocate(words.length);
-  client.write({ buffer, byteOffset: 0, byteLength: words.length }, words);
-  return { buffer, byteOffset: 2, byteLength: 2 * values.length };
-};
-
-async function readValues(span: Span, dtype: 'f32' | 'f16'): Promise<number[]> {
-  if (dtype === 'f32') return readFloats(client, span);
-  let values: number[] = [];
-  await client.read(
-    span,
-    (bytes) => {
-      values = Array.from(new Uint16Array(bytes.slice().buffer), f16BitsToF32);
-    },
-    () => true,
-  );
-  return values;
-}
-
 type Choose = NonNullable<Parameters<typeof planAttention>[2]>;
+type Options = Pick<AttentionCheck, 'spoil' | 'bound'> & { readonly traits?: Partial<DeviceTraits> };
 
-/** Attention by one variant, compared with the oracle; what lies around the output is unchanged. */
-async function check(shape: Shape, choose?: Choose, options: Options = {}): Promise<void> {
-  const { spoil, traits = {}, bound = 2e-6 } = options;
-  const whole = { batch: 1, heads: 1, ...shape, scale: 1 / Math.sqrt(shape.headDim) };
-  const checked = OPS.attention.check(whole, false) as CheckedAttention;
-  const { heads, seqQ, headDim, dtype, oStrides } = checked;
-  const lengthOf = (name: string): number => checked.operands.find((each) => each.name === name)?.elements ?? 0;
-  const stored = (values: Float32Array): Float32Array =>
-    dtype === 'f16' ? values.map((x) => f16BitsToF32(f32ToF16Bits(x))) : values;
-  const values = {
-    q: stored(drawn(lengthOf('q'), 1)),
-    k: stored(drawn(lengthOf('k'), 7)),
-    v: stored(drawn(lengthOf('v'), 3)),
-  };
-  const mask = drawn(lengthOf('mask'), 5).map((x) => (x > 0.5 ? -Infinity : x));
-  spoil?.(values, shape);
-  const before = stored(drawn(lengthOf('o'), 2));
-  const spans = {
-    q: inside(values.q, dtype),
-    k: inside(values.k, dtype),
-    v: inside(values.v, dtype),
-    ...(shape.mask === undefined ? {} : { mask: inside(mask) }),
-    o: inside(before, dtype),
-  };
-  client.record('attention', (recorder) =>
-    planAttention({ ...checked, ...spans, opName: 'attention' }, withTraits(recorder, traits), choose),
+/** Attention by one variant, one element into its memory. */
+const check = (
+  shape: AttentionCase,
+  choose?: Choose,
+  { traits = {}, bound = 2e-6, spoil }: Options = {},
+): Promise<void> =>
+  checkAttention(
+    memoryOf(client),
+    shape,
+    (call) => client.record('attention', (recorder) => planAttention(call, withTraits(recorder, traits), choose)),
+    { spoil, bound, leads: [1, 1] },
   );
-  const { buffer } = spans.o;
-  const bytes = dtype === 'f16' ? 2 : 4;
-  const got = await readValues({ buffer, byteOffset: 0, byteLength: bytes * (before.length + 2) }, dtype);
-  for (const span of Object.values(spans)) client.deallocate(span.buffer.id);
-  const want = [Number.NaN, ...before, Number.NaN];
-  attentionReference(whole, values.q, values.k, values.v, mask).value.forEach((value, i) => {
-    const row = Math.floor(i / headDim);
-    const head = Math.floor(row / seqQ);
-    const [x, y, z] = oStrides;
-    want[1 + Math.floor(head / heads) * x + (head % heads) * y + (row % seqQ) * z + (i % headDim)] = value;
-  });
-  const wrong = got.flatMap((x, i) => {
-    const wanted = want[i] as number;
-    const limit = bound + (dtype === 'f16' ? 1e-3 * Math.abs(wanted) : 0);
-    return Object.is(x, wanted) || Math.abs(x - wanted) <= limit ? [] : [{ i, x, wanted }];
-  });
-  expect(got).toHaveLength(want.length);
-  expect(wrong.slice(0, 3)).toEqual([]);
-}
 
 /** Beside and between the blocks of queries, keys and columns; fewer queries than keys, and more. */
-const SHAPES: readonly Shape[] = [
+const SHAPES: readonly AttentionCase[] = [
   { seqQ: 1, seqKv: 33, headDim: 16 },
   { heads: 2, seqQ: 17, seqKv: 31, headDim: 33 },
   { heads: 3, seqQ: 9, seqKv: 70, headDim: 64 },
   { seqQ: 40, seqKv: 7, headDim: 31 },
   { seqQ: 5, seqKv: 65, headDim: 63 },
 ];
-const NARROW: readonly Shape[] = [
+const NARROW: readonly AttentionCase[] = [
   { heads: 2, seqQ: 5, seqKv: 3, headDim: 4 },
   { seqQ: 70, seqKv: 70, headDim: 1 },
   { heads: 3, seqQ: 9, seqKv: 40, headDim: 15 },
 ];
-const LARGE: readonly Shape[] = [
+const LARGE: readonly AttentionCase[] = [
   { heads: 2, seqQ: 9, seqKv: 70, headDim: 80 },
   { seqQ: 66, seqKv: 33, headDim: 128 },
   { seqQ: 3, seqKv: 65, headDim: 256 },
@@ -159,7 +73,7 @@ const VARIANTS: readonly AttentionVariant[] = [
 const isBySubgroups = (variant: AttentionVariant): variant is SubgroupVariant => 'lanes' in variant;
 
 /** The calls that a variant takes. */
-function shapesFor(variant: AttentionVariant): readonly Shape[] {
+function shapesFor(variant: AttentionVariant): readonly AttentionCase[] {
   if (variant.id === 'attention/row') return [...SHAPES, ...LARGE];
   if (isBySubgroups(variant)) {
     const all = [...SHAPES, ...NARROW, ...LARGE];
@@ -167,19 +81,19 @@ function shapesFor(variant: AttentionVariant): readonly Shape[] {
     return [
       ...all.filter(({ headDim }) => headDim === variant.headDim),
       { ...SHAPES[1], headDim: variant.headDim },
-    ] as Shape[];
+    ] as AttentionCase[];
   }
   if (variant.id === 'attention/wide-16') return [...SHAPES.slice(0, 1), ...SHAPES.slice(3, 4), ...NARROW];
   return [...SHAPES.slice(1, 3), ...SHAPES.slice(4), ...LARGE];
 }
 
 /** Calls with each field, and with all of them, for heads of a dimension. */
-function anyCalls(headDim: number): readonly Shape[] {
+function anyCalls(headDim: number): readonly AttentionCase[] {
   const [seqQ, seqKv] = [19, 75];
   const few = { heads: 4, seqQ, seqKv, headDim };
   const queries = [seqQ * 4 * headDim, headDim, 4 * headDim] as const;
   const keys = [seqKv * 2 * (headDim + 1), headDim + 1, 2 * (headDim + 1)] as const;
-  const all: Shape = {
+  const all: AttentionCase = {
     ...{ ...few, batch: 2, kvHeads: 2, softcap: 2, causal: true, causalOffset: 20, window: 33 },
     strides: { q: queries, k: keys, v: keys, o: queries },
     mask: { strides: [0, seqQ * seqKv, seqKv, 1] },
@@ -237,7 +151,7 @@ describe.each(VARIANTS.map((variant) => [JSON.stringify(variant), variant] as co
   });
 
   it('any call', async () => {
-    const [{ headDim }] = shapesFor(variant).slice(-1) as [Shape];
+    const [{ headDim }] = shapesFor(variant).slice(-1) as [AttentionCase];
     // Sub-groups are emulated here, and slow: calls with all fields only.
     const calls = anyCalls(headDim);
     for (const shape of isBySubgroups(variant) ? calls.slice(-3) : calls) {
@@ -247,7 +161,7 @@ describe.each(VARIANTS.map((variant) => [JSON.stringify(variant), variant] as co
 
   it('large scores of both signs', async () => {
     for (const shape of cases) {
-      const spoil = ({ q }: Operands): void => q.forEach((value, i) => void (q[i] = 100 * value));
+      const spoil: AttentionCheck['spoil'] = ({ q }) => q.forEach((value, i) => void (q[i] = 100 * value));
       await check(shape, choose, { spoil, bound: 2e-4 });
     }
   });

@@ -2,9 +2,17 @@ import type { ResolvedAttention } from '@concord/backend-core/implement';
 import { shapeOf } from '@concord/variants';
 import { gridOf } from '../grid.ts';
 import type { DeviceMemory, Recorder } from '../recorder.ts';
-import { packKeys, PANEL_KEYS } from './pack-keys.spv.ts';
+import {
+  packKeys,
+  PAD_LANES,
+  PADDED_COLUMNS,
+  padValues,
+  PANEL_KEYS,
+  wide,
+  WIDE_QUERIES,
+  type WideParams,
+} from './wide.spv.ts';
 import { isPlain } from './packed-call.ts';
-import { PAD_LANES, PADDED_COLUMNS, padValues } from './pad-values.spv.ts';
 import { hasSubgroupKernels, subgroupTable } from './subgroup.ts';
 import {
   attend,
@@ -17,10 +25,9 @@ import {
   WAYS,
   wholeGroups,
 } from './table.ts';
-import { wide, WIDE_QUERIES, type WideParams } from './wide.spv.ts';
 
 /** Columns of a vector of the CPU kernels. */
-export const LANES = 16;
+const LANES = 16;
 /** The maximum number of bytes of K and V that are laid out anew at a time, where the device allocates that much, unless one head has more. */
 const LAID_OUT_BYTES = 2 ** 26;
 

@@ -1,14 +1,14 @@
 import { kernelsFor } from '@concord/variants';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Conv2d, conv2dShape } from '../../../test/support/conv2d-shape.ts';
+import { conv2dCall, type Conv2dCase } from '../../../../backend-cpu/test/op-memory.ts';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { conv2dFamily, planConv2d } from './plan.ts';
 
-function planned(traits: DeviceTraits, conv: Conv2d): PlanRecorder {
-  const shape = conv2dShape(conv);
+function planned(traits: DeviceTraits, conv: Conv2dCase): PlanRecorder {
+  const shape = conv2dCall(conv);
   const recorder = new PlanRecorder(traits);
   const [input, filter, output] = [shape.inputs, shape.weights, shape.outputs].map((size) => fakeSpan(4 * size, 4));
   if (input === undefined || filter === undefined || output === undefined) throw new Error('three operands');
@@ -16,10 +16,10 @@ function planned(traits: DeviceTraits, conv: Conv2d): PlanRecorder {
   return recorder;
 }
 
-const kernels = (traits: DeviceTraits, conv: Conv2d): readonly string[] =>
+const kernels = (traits: DeviceTraits, conv: Conv2dCase): readonly string[] =>
   planned(traits, conv).kernelNames.map((name) => name.replace('conv2d/', ''));
 
-const RESNET: Conv2d = { input: [1, 64, 56, 56], filter: [64, 3, 3], padding: [1, 1] };
+const RESNET: Conv2dCase = { input: [1, 64, 56, 56], filter: [64, 3, 3], padding: [1, 1] };
 
 describe('on a CPU', () => {
   it.each([
@@ -69,13 +69,13 @@ describe('on a GPU', () => {
   });
 
   it('with little workgroup memory or small groups, smaller tiles', () => {
-    const conv: Conv2d = { input: [16, 256, 28, 28], filter: [512, 1, 1] };
+    const conv: Conv2dCase = { input: [16, 256, 28, 28], filter: [512, 1, 1] };
     expect(kernels({ ...TEST_DEVICES.gpu, maxLocalBytes: 16_384 }, conv)).toEqual(['implicit-gemm 64x64x16']);
     expect(kernels({ ...TEST_DEVICES.gpu, maxGroupSize: 128 }, conv)).toEqual(['implicit-gemm 32x32x16']);
   });
 });
 
-const convolutions: fc.Arbitrary<Conv2d> = fc
+const convolutions: fc.Arbitrary<Conv2dCase> = fc
   .record({
     groups: fc.integer({ min: 1, max: 3 }),
     sizes: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 5, maxLength: 5 }),

@@ -3,8 +3,8 @@ import { type Family, type NamedVariant, sizeStep, VariantTables } from '@concor
 import { floatResults } from '../epilogue/plan-epilogue.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, Recorder } from '../recorder.ts';
-import { directTable } from './direct.ts';
-import { implicitGemmTable } from './implicit-gemm.ts';
+import { directTable } from './direct.spv.ts';
+import { implicitGemmTable } from './implicit-gemm.spv.ts';
 import type { Call } from './table.ts';
 import { wideTable } from './wide.ts';
 

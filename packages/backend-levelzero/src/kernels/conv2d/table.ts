@@ -1,7 +1,6 @@
 import type { CheckedConv2d, ResolvedConv2d } from '@concord/backend-core/implement';
 import type { NamedVariant, VariantTable } from '@concord/variants';
-import { cuts } from '../cuts.ts';
-import { secondsFor } from '../estimate.ts';
+import { cuts, secondsFor } from '../work.ts';
 import { floatsFrom } from '../floats-from.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';

@@ -1,10 +1,9 @@
-import { conv2dReference } from '@concord/backend-cpu/reference';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Conv2d, conv2dShape } from '../../../test/support/conv2d-shape.ts';
+import { checkConv2d, conv2dCall, type Conv2dCase } from '../../../../backend-cpu/test/op-memory.ts';
 import { withTraits } from '../../../test/support/forced-traits.ts';
-import { readFloats, upload } from '../../../test/support/spans.ts';
+import { memoryOf } from '../../../test/support/spans.ts';
 import { LevelZeroClient } from '../../device/level-zero-client.ts';
-import type { DeviceTraits, Span } from '../recorder.ts';
+import type { DeviceTraits } from '../recorder.ts';
 import { conv2dTables, planConv2d } from './plan.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
@@ -15,48 +14,20 @@ beforeAll(async () => {
 });
 afterAll(() => client.dispose());
 
-/** Small integers, for which every order of summation gives the same bits. */
-function integers(length: number, seed: number): number[] {
-  return Array.from({ length }, (_, i) => ((Math.imul(i + seed, 0x9e3779b1) >>> 16) % 17) - 8);
-}
-
-/** One element into its own memory, with another one after it. */
-const inside = (values: readonly number[]): Span => {
-  const { buffer, byteLength } = upload(client, [Number.NaN, ...values, Number.NaN]);
-  return { buffer, byteOffset: 4, byteLength: byteLength - 8 };
-};
-
 type Choose = NonNullable<Parameters<typeof planConv2d>[2]>;
+type Options = { readonly specials?: boolean; readonly traits?: Partial<DeviceTraits> };
 
-/** A convolution by one variant, compared with the oracle; what lies around the output is unchanged. */
-async function check(
-  conv: Conv2d,
-  choose?: Choose,
-  { specials = false, traits = {} }: { readonly specials?: boolean; readonly traits?: Partial<DeviceTraits> } = {},
-): Promise<void> {
-  const shape = conv2dShape(conv);
-  const [inputs, weights] = [integers(shape.inputs, 1), integers(shape.weights, 5)];
-  if (specials) {
-    // Over padding an infinite weight may give anything, an infinite input nothing that is elsewhere.
-    inputs[0] = Number.NaN;
-    inputs[shape.inputs >> 1] = -Infinity;
-    inputs[shape.inputs - 1] = Infinity;
-  }
-  const operands = { input: inside(inputs), filter: inside(weights), output: inside(integers(shape.outputs, 9)) };
-  client.record('conv2d', (recorder) =>
-    planConv2d({ ...shape, ...operands, opName: 'conv2dForward' }, withTraits(recorder, traits), choose),
+/** A convolution by one variant, one element into its memory. */
+const check = (conv: Conv2dCase, choose?: Choose, { specials = false, traits = {} }: Options = {}): Promise<void> =>
+  checkConv2d(
+    memoryOf(client),
+    conv,
+    (call) => client.record('conv2d', (recorder) => planConv2d(call, withTraits(recorder, traits), choose)),
+    { specials, lead: 1 },
   );
-  const { buffer } = operands.output;
-  const got = await readFloats(client, { buffer, byteOffset: 0, byteLength: buffer.size });
-  for (const span of Object.values(operands)) client.deallocate(span.buffer.id);
-  const want = [Number.NaN, ...conv2dReference(shape, inputs, weights).value, Number.NaN];
-  const wrong = got.flatMap((x, i) => (x === want[i] || Object.is(x, want[i]) ? [] : [{ i, x, want: want[i] }]));
-  expect(got).toHaveLength(want.length);
-  expect(wrong.slice(0, 3)).toEqual([]);
-}
 
 /** Odd sizes, windows of all kinds, and more than one tile of everything. */
-const SHAPES: readonly Conv2d[] = [
+const SHAPES: readonly Conv2dCase[] = [
   { input: [1, 1, 1, 1], filter: [1, 1, 1] },
   { input: [2, 3, 7, 9], filter: [4, 3, 3], padding: [1, 1] },
   { input: [1, 2, 12, 9], filter: [3, 3, 3], stride: [3, 1] },
@@ -93,7 +64,7 @@ describe('wide, in pieces', () => {
     ['one row', { input: [2, 3, 9, 40], filter: [9, 3, 3], padding: [1, 1] }, 4 * 3 * 3 * 42],
   ] as const)('of %s', async (_, conv, bytes) => {
     const traits = { ...cpu, maxAllocationBytes: bytes + 4 * 64 };
-    const { preferred } = conv2dTables.question(conv2dShape(conv), { ...client.traits, ...traits });
+    const { preferred } = conv2dTables.question(conv2dCall(conv), { ...client.traits, ...traits });
     expect(preferred.id).toMatch(/wide/);
     await check(conv, undefined, { traits });
   });

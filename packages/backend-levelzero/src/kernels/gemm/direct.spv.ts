@@ -1,9 +1,22 @@
-import type { FloatDType } from '@concord/backend-core';
 import type { Value } from '@concord/spirv-builder';
+import type { FloatDType } from '@concord/backend-core';
+import { gridOf, groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { flatGroupId } from './flat-groups.ts';
-import { placeOf, SPLIT_PARAMETERS } from './splits.ts';
+import {
+  FORMATS,
+  formatsOf,
+  GROUPS_EACH,
+  inTime,
+  ITEMS_EACH,
+  operands,
+  placeOf,
+  type ProductTable,
+  SPLIT_PARAMETERS,
+  splitsFor,
+  steps,
+} from './table.ts';
 import { loadElement, storeResult } from './storage.ts';
+import { multiplyAddsOf } from './product.ts';
 
 /** Storage of the operands of a product. */
 export interface OperandFormats {
@@ -12,14 +25,14 @@ export interface OperandFormats {
 }
 
 /** Work-items of a group. */
-export const DIRECT_GROUP = 64;
+const DIRECT_GROUP = 64;
 
 /**
  * `C = alpha op(A) op(B) + beta C`, one work-item for each entry of each matrix of the batch: for products that are too
  * small for anything else. Entry (i, j) of the flat batch is a row of op(A) times a column of op(B), read with whatever
  * steps they have.
  */
-export const direct: (params: OperandFormats) => Kernel = variants(({ input, output }: OperandFormats) =>
+const direct: (params: OperandFormats) => Kernel = variants(({ input, output }: OperandFormats) =>
   defineKernel({
     name: `gemm/direct ${input}-${output}`,
     parameters: {
@@ -42,7 +55,7 @@ export const direct: (params: OperandFormats) => Kernel = variants(({ input, out
     },
     groupSize: [DIRECT_GROUP, 1, 1],
     write: (k, { args }) => {
-      const index = k.add(k.mul(flatGroupId(k), DIRECT_GROUP), k.localId(0));
+      const index = k.add(k.mul(groupIndex(k), DIRECT_GROUP), k.localId(0));
       k.when(k.ult(index, args.all), () => {
         const entry = k.umod(index, args.entries);
         const [row, column] = [k.udiv(entry, args.n), k.umod(entry, args.n)];
@@ -63,3 +76,31 @@ export const direct: (params: OperandFormats) => Kernel = variants(({ input, out
     },
   }),
 );
+
+/** Fewer rows or columns than these leave a tile of a GPU mostly empty. */
+const FEW_LINES = 8;
+
+/** Products with one work-item for each entry. */
+export const directTable: ProductTable = {
+  ids: ['gemm/direct'],
+  kernelsFor: () => FORMATS.map(direct),
+  candidates: ({ m, n, k, batchCount }, { isCpuLike, computeUnits }) => {
+    const wanted = (isCpuLike ? ITEMS_EACH : GROUPS_EACH) * computeUnits;
+    const groups = Math.ceil((m * n * batchCount) / DIRECT_GROUP);
+    const variant = { id: 'gemm/direct', splits: splitsFor(groups, k, wanted) };
+    return { variants: [variant], preferred: variant, rank: !isCpuLike && Math.min(m, n) < FEW_LINES ? 4 : 1 };
+  },
+  mostAtOnce: (product, _variant, _splits, traits) =>
+    traits.isCpuLike ? product : { ...inTime(product, 1, traits), n: product.n },
+  launch: ({ product, splits }, { id }, recorder) => {
+    const { m, n, batchCount } = product;
+    const all = m * n * batchCount * splits.count;
+    recorder.launch({
+      kernel: direct(formatsOf(product)),
+      args: { ...operands(product, splits), ...steps(product), n, entries: m * n, all },
+      groups: gridOf(Math.ceil(all / DIRECT_GROUP), recorder.traits),
+      multiplyAdds: multiplyAddsOf(product),
+      variant: id,
+    });
+  },
+};

@@ -1,12 +1,56 @@
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
+import { shapeOf } from '@concord/variants';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import type { OperandFormats } from './direct.spv.ts';
-import { placeOf, SPLIT_PARAMETERS } from './splits.ts';
+import {
+  bestFirst,
+  BOTH,
+  FORMATS,
+  formatsOf,
+  GROUPS_EACH,
+  groupsOf,
+  operands,
+  placeOf,
+  type ProductTable,
+  SPLIT_PARAMETERS,
+  splitsFor,
+  tilesAtOnce,
+} from './table.ts';
 import { loadElement, storeResult } from './storage.ts';
-import { type Tile, TILE_PADDING, TILE_STEP, tileGroup } from './tile.ts';
+import type { DeviceTraits } from '../recorder.ts';
+import { lanesToAskFor } from '../subgroups.ts';
+import { multiplyAddsOf } from './product.ts';
+
+/** Shape of the tile of C that a group computes, and of what one of its work-items does. */
+interface Tile {
+  /** Entries of C along m and along n. */
+  readonly m: number;
+  readonly n: number;
+  /** Entries of C that one work-item computes, along m and along n: multiples of 4. */
+  readonly laneM: number;
+  readonly laneN: number;
+}
+
+/** Terms that are in workgroup memory at a time. */
+const TILE_STEP = 16;
+
+/**
+ * Elements that rows of a tile in workgroup memory are longer than the tile: transposing writes hit different banks.
+ */
+const TILE_PADDING = 4;
+
+/** Work-items of a group along n and along m. */
+function tileGroup({ m, n, laneM, laneN }: Tile): readonly [number, number, number] {
+  return [n / laneN, m / laneM, 1];
+}
+
+/** Bytes of workgroup memory. */
+function tileBytes({ m, n }: Tile): number {
+  return 4 * TILE_STEP * (m + n + 2 * TILE_PADDING);
+}
 
 /** Parameters of {@link local}. */
-export interface LocalParams extends OperandFormats {
+interface LocalParams extends OperandFormats {
   readonly transA: boolean;
   readonly transB: boolean;
   readonly tile: Tile;
@@ -24,7 +68,7 @@ export interface LocalParams extends OperandFormats {
  * workgroup memory vectors of four. The rows of a work-item are fours that are `m / (laneM / 4)` apart. Beyond C and
  * beyond k, zeros are taken.
  */
-export const local: (params: LocalParams) => Kernel = variants((params: LocalParams) => {
+const local: (params: LocalParams) => Kernel = variants((params: LocalParams) => {
   const { input, output, transA, transB, tile, lanes } = params;
   const groupSize = tileGroup(tile);
   const letters = `${transA ? 'T' : 'N'}${transB ? 'T' : 'N'}`;
@@ -173,4 +217,64 @@ function foursOf(k: FunctionBuilder, strip: Strip, p: Value): readonly Value[] {
   return Array.from({ length: strip.each / 4 }, (_, four) =>
     k.loadVector(k.at(strip.memory, k.add(term, lineOf(k, strip, 4 * four))), 4, { align: 16 }),
   );
+}
+
+/** Tiles for GPUs, largest first. */
+const TILES: readonly Tile[] = [
+  { m: 128, n: 64, laneM: 8, laneN: 4 },
+  { m: 64, n: 64, laneM: 4, laneN: 4 },
+  { m: 32, n: 32, laneM: 4, laneN: 4 },
+];
+
+const TILE_OF: ReadonlyMap<string, Tile> = new Map(TILES.map((tile) => [idOf(tile), tile]));
+
+/** Products with a group for each tile, which passes through workgroup memory: for GPUs. */
+export const localTable: ProductTable = {
+  ids: [...TILE_OF.keys()],
+  kernelsFor: (traits) =>
+    FORMATS.flatMap((formats) =>
+      tilesOn(traits).flatMap((tile) =>
+        BOTH.flatMap((transA) =>
+          BOTH.map((transB) => local({ ...formats, transA, transB, tile, lanes: lanesToAskFor(traits) })),
+        ),
+      ),
+    ),
+  candidates: (product, traits) => {
+    if (product.m === 1 || product.n === 1) return undefined;
+    const possible = tilesOn(traits);
+    // Not even the smallest tile makes groups enough where k is split.
+    const splitsOf = (tile: Tile): number =>
+      tile === possible.at(-1) ? splitsFor(groupsOf(product, tile), product.k, GROUPS_EACH * traits.computeUnits) : 1;
+    const variants = bestFirst(possible, (tile) => tile, product, traits).map((tile) => {
+      return { id: idOf(tile), splits: splitsOf(tile) };
+    });
+    const [preferred] = variants;
+    return preferred && { variants, preferred, rank: 2 };
+  },
+  mostAtOnce: (product, variant, splits, traits) => tilesAtOnce(product, shapeOf(TILE_OF, variant), splits, traits),
+  launch: ({ product, splits }, variant, recorder) => {
+    const tile = shapeOf(TILE_OF, variant);
+    const { id } = variant;
+    const { m, n, transA, transB, a, b, batchCount } = product;
+    recorder.launch({
+      kernel: local({ ...formatsOf(product), transA, transB, tile, lanes: lanesToAskFor(recorder.traits) }),
+      args: { ...operands(product, splits), m, n, a_ld: a.ld, b_ld: b.ld },
+      groups: [Math.ceil(n / tile.n), Math.ceil(m / tile.m), batchCount * splits.count],
+      multiplyAdds: multiplyAddsOf(product),
+      variant: id,
+    });
+  },
+};
+
+/** The tiles that a device has room for. */
+function tilesOn({ isCpuLike, maxGroupSize, maxLocalBytes }: DeviceTraits): readonly Tile[] {
+  if (isCpuLike) return [];
+  return TILES.filter((tile) => {
+    const [x, y] = tileGroup(tile);
+    return x * y <= maxGroupSize && tileBytes(tile) <= maxLocalBytes;
+  });
+}
+
+function idOf({ m, n }: Tile): string {
+  return `gemm/local-${m}x${n}`;
 }

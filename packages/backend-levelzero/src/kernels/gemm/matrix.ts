@@ -1,9 +1,19 @@
 import type { NamedVariant } from '@concord/variants';
+import { gridOf } from '../grid.ts';
 import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
-import { flatGroups } from './flat-groups.ts';
-import { matrix } from './matrix.spv.ts';
-import { BLOCK_DEPTH, columnsOf, ENGINE_SPEEDUP, type EngineLanes, MATRIX_LANES, matrixTile } from './matrix-engine.ts';
-import { linesOf, MATRIX_PACK_GROUP, matrixPack, type MatrixPackParams } from './matrix-pack.spv.ts';
+import {
+  BLOCK_DEPTH,
+  columnsOf,
+  ENGINE_SPEEDUP,
+  type EngineLanes,
+  linesOf,
+  matrix,
+  MATRIX_LANES,
+  MATRIX_PACK_GROUP,
+  matrixPack,
+  type MatrixPackParams,
+  matrixTile,
+} from './matrix.spv.ts';
 import {
   type Matrix,
   multiplyAddsOf,
@@ -13,9 +23,18 @@ import {
   stepsOfA,
   stepsOfB,
 } from './product.ts';
-import type { ReusedScratch } from './reused-scratch.ts';
-import { splitArguments } from './splits.ts';
-import { BOTH, DTYPES, GROUPS_EACH, groupsOf, inTime, type ProductTable, splitsFor, togetherIn } from './table.ts';
+import {
+  BOTH,
+  DTYPES,
+  GROUPS_EACH,
+  groupsOf,
+  inTime,
+  type ProductTable,
+  type ReusedScratch,
+  splitArguments,
+  splitsFor,
+  togetherIn,
+} from './table.ts';
 
 /** Multiply-adds for each number that is laid out from which on that pays. */
 const WORTHWHILE = 64;
@@ -155,7 +174,7 @@ function layOut(
       matrix_words: matrixWords,
       words,
     },
-    groups: [...flatGroups(Math.ceil(words / MATRIX_PACK_GROUP), recorder.traits), 1],
+    groups: gridOf(Math.ceil(words / MATRIX_PACK_GROUP), recorder.traits),
   });
   return { span, stride };
 }

@@ -1,12 +1,41 @@
+import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import type { FloatDType } from '@concord/backend-core';
-import type { Value } from '@concord/spirv-builder';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { loadElement, storeElement } from './storage.ts';
-import { transpose } from './transpose.ts';
-import { LANES } from './wide-shape.ts';
+
+/** Rows of op(A) that lie beside each other in a packed panel: the rows of a register tile. */
+export const PANEL_ROWS = 8;
+
+/** Components of a vector. */
+export const LANES = 16 as const;
+
+/** Columns of op(B) that lie beside each other in a packed panel: the columns of a register tile, two vectors. */
+export const PANEL_COLUMNS = 32;
+
+/** Entries of a register tile. */
+export const TILE: number = PANEL_ROWS * PANEL_COLUMNS;
+
+/**
+ * Transposes as many vectors as they have components, a power of two: blocks of 1, 2, 4, ... change places across the
+ * diagonal.
+ */
+function transpose(k: FunctionBuilder, vectors: readonly Value[]): readonly Value[] {
+  const count = vectors.length;
+  const places = Array.from({ length: count }, (_, place) => place);
+  let made = [...vectors];
+  for (let size = 1; size < count; size *= 2) {
+    const isLow = (place: number): boolean => (place & size) === 0;
+    const lower = places.map((place) => (isLow(place) ? place : count + place - size));
+    const upper = places.map((place) => (isLow(place) ? place + size : count + place));
+    made = made.map((vector, i) =>
+      isLow(i) ? k.shuffle(vector, made[i + size] as Value, lower) : k.shuffle(made[i - size] as Value, vector, upper),
+    );
+  }
+  return made;
+}
 
 /** Parameters of {@link pack}. */
-export interface PackParams {
+interface PackParams {
   readonly input: FloatDType;
   /** Lines of a panel. */
   readonly width: 1 | 8 | 32;

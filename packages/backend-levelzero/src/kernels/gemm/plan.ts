@@ -3,18 +3,15 @@ import { type Family, type KernelTable, sizeStep, VariantTables } from '@concord
 import { floatResults } from '../epilogue/plan-epilogue.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
-import { directTable } from './direct.ts';
-import { launchEntries } from './entries.ts';
-import { finish } from './finish.spv.ts';
-import { localTable } from './local.ts';
+import { directTable } from './direct.spv.ts';
+import { finish, launchEntries } from './finish.spv.ts';
+import { localTable } from './local.spv.ts';
 import { matrixTable } from './matrix.ts';
 import { type Matrix, partOf, parts, type Product, productOf } from './product.ts';
-import { ReusedScratch } from './reused-scratch.ts';
-import type { Splits } from './splits.ts';
-import { subgroupTable } from './subgroup.ts';
-import { DTYPES, type ProductTable, type ProductWork, type Variant } from './table.ts';
+import { DTYPES, type ProductTable, type ProductWork, ReusedScratch, type Splits, type Variant } from './table.ts';
+import { subgroupTable } from './subgroup.spv.ts';
 import { vectorTables } from './vectors.ts';
-import { wideTable } from './wide.ts';
+import { wideTable } from './wide.spv.ts';
 
 /** Kernels that compute products. A new one is added here, and nothing else has to know of it. */
 export const productTables: VariantTables<Product, ProductWork, Recorder, Kernel, Variant, ProductTable> =

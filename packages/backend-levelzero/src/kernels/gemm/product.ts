@@ -1,8 +1,7 @@
 import type { FloatDType } from '@concord/backend-core';
-import type { ResolvedGemm } from '@concord/backend-core/implement';
-import { cuts } from '../cuts.ts';
+import { BYTES_OF, type ResolvedGemm } from '@concord/backend-core/implement';
+import { cuts } from '../work.ts';
 import type { DeviceMemory, Span } from '../recorder.ts';
-import { ELEMENT_BYTES } from './storage.ts';
 
 /** A batch of stored matrices: row r of matrix b begins at element `b * stride + r * ld` of the span. */
 export interface Matrix {
@@ -62,7 +61,7 @@ export const multiplyAddsOf = ({ m, n, k, batchCount }: ProductShape): number =>
 /** The matrices from element `elements` of the span on: another first row, column or batch. */
 export function shifted(matrix: Matrix, elements: number): Matrix {
   const { span, dtype } = matrix;
-  const bytes = elements * ELEMENT_BYTES[dtype];
+  const bytes = elements * BYTES_OF[dtype];
   const rest = { ...span, byteOffset: span.byteOffset + bytes, byteLength: span.byteLength - bytes };
   return { ...matrix, span: rest };
 }

@@ -1,9 +1,6 @@
 import type { FloatDType } from '@concord/backend-core';
 import type { FunctionBuilder, Value, VectorCount } from '@concord/spirv-builder';
 
-/** Bytes of an element. */
-export const ELEMENT_BYTES: Readonly<Record<FloatDType, number>> = { f32: 4, f16: 2 };
-
 /** Reads one element, or `count` neighbouring ones, as float32. */
 export function loadElement(k: FunctionBuilder, dtype: FloatDType, pointer: Value, count: 1 | VectorCount = 1): Value {
   if (dtype === 'f16') return k.loadHalf(pointer, count);

@@ -1,13 +1,31 @@
+import { BYTES_OF } from '@concord/backend-core/implement';
 import type { FloatDType } from '@concord/backend-core';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
+import { shapeOf } from '@concord/variants';
 import { bytesOf, pointerAt } from '../bytes.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import type { OperandFormats } from './direct.spv.ts';
-import { placeOf, SPLIT_PARAMETERS } from './splits.ts';
-import { ELEMENT_BYTES, loadElement, storeResult } from './storage.ts';
+import {
+  bestFirst,
+  BOTH,
+  FORMATS,
+  formatsOf,
+  GROUPS_EACH,
+  groupsOf,
+  operands,
+  placeOf,
+  type ProductTable,
+  SPLIT_PARAMETERS,
+  splitsFor,
+  tilesAtOnce,
+} from './table.ts';
+import { loadElement, storeResult } from './storage.ts';
+import type { DeviceTraits } from '../recorder.ts';
+import { smallestLanes } from '../subgroups.ts';
+import { type Matrix, multiplyAddsOf, type Product } from './product.ts';
 
 /** The tile of C that a sub-group computes. */
-export interface SubgroupTile {
+interface SubgroupTile {
   /** Work-items of a sub-group. */
   readonly lanes: 8 | 16;
   readonly rows: 8 | 16;
@@ -16,16 +34,16 @@ export interface SubgroupTile {
 }
 
 /** Parameters of {@link subgroup}. */
-export interface SubgroupParams extends OperandFormats, SubgroupTile {
+interface SubgroupParams extends OperandFormats, SubgroupTile {
   /** Then the tile has no more rows than lanes. */
   readonly transA: boolean;
 }
 
 /** Sub-groups of a group, one below the other: they read the same columns of B. */
-export const SUBGROUPS = 8;
+const SUBGROUPS = 8;
 
 /** Entries of C that a group computes. */
-export const subgroupTile = ({ lanes, rows, vectors }: SubgroupTile): { readonly m: number; readonly n: number } => ({
+const subgroupTile = ({ lanes, rows, vectors }: SubgroupTile): { readonly m: number; readonly n: number } => ({
   m: rows * SUBGROUPS,
   n: vectors * lanes,
 });
@@ -42,7 +60,7 @@ export const subgroupTile = ({ lanes, rows, vectors }: SubgroupTile): { readonly
  * least the columns of a tile, and transposed its rows; A and B are below 2 GiB, and blocks of f16 begin at multiples of
  * four bytes.
  */
-export const subgroup: (params: SubgroupParams) => Kernel = variants((params: SubgroupParams) => {
+const subgroup: (params: SubgroupParams) => Kernel = variants((params: SubgroupParams) => {
   const { input, output, lanes, rows, vectors, transA } = params;
   const atOnce = transA ? 4 : lanes;
   return defineKernel({
@@ -75,7 +93,7 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
       const tileRows = Array.from({ length: rows }, (_, i) => i);
 
       // Places are 32-bit numbers of bytes, so that the loop has one addition for each block, and nothing to multiply.
-      const size = ELEMENT_BYTES[input];
+      const size = BYTES_OF[input];
       const startOf = (stride: Value): Value => k.mul(k.uconvert(k.mul(batch, stride), u32), size);
       const [aPitch, bPitch] = [k.mul(args.a_ld, size), k.mul(args.b_ld, size)];
       const aStep = transA ? aPitch : k.constant(u32, size);
@@ -147,4 +165,92 @@ function readBlocks(k: FunctionBuilder, dtype: FloatDType, pointer: Value, count
   if (count === 1) return [k.fconvert(k.subgroupBlockRead(pointer, element), f32)];
   const block = k.subgroupBlockRead(pointer, k.types.vector(element, count));
   return Array.from({ length: count }, (_, index) => k.fconvert(k.extract(block, index), f32));
+}
+
+/** Every tile that there are kernels for, largest first. */
+const TILES: readonly SubgroupTile[] = [
+  { lanes: 16, rows: 16, vectors: 2 },
+  { lanes: 8, rows: 8, vectors: 4 },
+];
+
+/** By id. */
+export const SUBGROUP_TILES: ReadonlyMap<string, SubgroupTile> = new Map(TILES.map((tile) => [idOf(tile), tile]));
+
+/**
+ * Products with a sub-group for each tile: for GPUs. Without barriers, and with more multiply-adds for each instruction than
+ * others.
+ */
+export const subgroupTable: ProductTable = {
+  ids: [...SUBGROUP_TILES.keys()],
+  kernelsFor: (traits) =>
+    FORMATS.filter(({ input }) => input !== 'f16' || traits.hasF16).flatMap((formats) =>
+      possibleTiles(traits).flatMap((tile) => BOTH.map((transA) => subgroup({ ...formats, ...tile, transA }))),
+    ),
+  candidates: (product, traits) => {
+    if (product.m === 1 || product.n === 1) return undefined;
+    const wanted = GROUPS_EACH * traits.computeUnits;
+    // Halves with A transposed are rare enough not to have kernels for a part of k.
+    const canSplit = product.a.dtype === 'f32' || !product.transA;
+    const variants = bestFirst(fittingTiles(product, traits), subgroupTile, product, traits).map((tile) => {
+      const groups = groupsOf(product, subgroupTile(tile));
+      return { id: idOf(tile), splits: canSplit ? splitsFor(groups, product.k, wanted) : 1 };
+    });
+    const [preferred] = variants;
+    return preferred && { variants, preferred, rank: 3 };
+  },
+  mostAtOnce: (product, variant, splits, traits) =>
+    tilesAtOnce(product, subgroupTile(shapeOf(SUBGROUP_TILES, variant)), splits, traits),
+  least: (variant) => {
+    const tile = shapeOf(SUBGROUP_TILES, variant);
+    return { m: tile.rows, n: subgroupTile(tile).n };
+  },
+  launch: ({ product, splits }, variant, recorder) => {
+    const tile = shapeOf(SUBGROUP_TILES, variant);
+    const { id } = variant;
+    const { m, n, transA, a, b, batchCount } = product;
+    const ofGroup = subgroupTile(tile);
+    recorder.launch({
+      kernel: subgroup({ ...formatsOf(product), ...tile, transA }),
+      args: { ...operands(product, splits), m, n, a_ld: a.ld, b_ld: b.ld },
+      groups: [Math.ceil(n / ofGroup.n), Math.ceil(m / ofGroup.m), batchCount * splits.count],
+      multiplyAdds: multiplyAddsOf(product),
+      variant: id,
+    });
+  },
+};
+
+function idOf({ lanes, rows, vectors }: SubgroupTile): string {
+  return `gemm/subgroup-${rows}x${lanes * vectors}`;
+}
+
+/** The tiles that a device keeps in its registers, largest first. */
+function possibleTiles(traits: DeviceTraits): readonly SubgroupTile[] {
+  const { isCpuLike, subgroupSizes, maxGroupSize, hasLargeRegisterFile } = traits;
+  if (isCpuLike) return [];
+  return TILES.filter(({ lanes, rows }) => {
+    // Before Xe-HPG, addresses of 64 bits take the registers that 16 rows of 16 work-items want.
+    const isKept = rows === 8 || hasLargeRegisterFile || smallestLanes(traits) === 16;
+    return isKept && subgroupSizes.includes(lanes) && lanes * SUBGROUPS <= maxGroupSize;
+  });
+}
+
+/** Those of them that can compute a product: see `subgroup`. */
+function fittingTiles(product: Product, traits: DeviceTraits): readonly SubgroupTile[] {
+  const { m, n, k, transA, transB, a, b, batchCount } = product;
+  if (transB) return [];
+  const isF16 = a.dtype === 'f16';
+  if (isF16 && !(traits.hasF16 && isByWords(a, transA ? m : 2) && isByWords(b, n))) return [];
+  const [rowsOfA, columnsOfA] = transA ? [k, m] : [m, k];
+  if (!isCounted(a, rowsOfA, columnsOfA, batchCount) || !isCounted(b, k, n, batchCount)) return [];
+  return possibleTiles(traits).filter((tile) => n >= subgroupTile(tile).n && (!transA || m >= tile.rows));
+}
+
+/** Returns whether rows, and whatever even column of them, begin at multiples of four bytes. */
+function isByWords({ span, ld, stride }: Matrix, columns: number): boolean {
+  return span.byteOffset % 4 === 0 && [ld, stride, columns].every((elements) => elements % 2 === 0);
+}
+
+/** Returns whether 32 bits count its bytes: as offsets of pointers they have a sign. */
+function isCounted({ dtype, ld, stride }: Matrix, rows: number, columns: number, batchCount: number): boolean {
+  return BYTES_OF[dtype] * ((batchCount - 1) * stride + (rows - 1) * ld + columns) < 2 ** 31;
 }

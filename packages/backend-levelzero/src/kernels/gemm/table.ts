@@ -1,12 +1,85 @@
+import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import type { FloatDType } from '@concord/backend-core';
 import type { NamedVariant, VariantTable } from '@concord/variants';
-import { secondsFor } from '../estimate.ts';
-import type { Kernel } from '../kernel.ts';
 import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
+import { secondsFor } from '../work.ts';
+import type { Kernel } from '../kernel.ts';
 import type { OperandFormats } from './direct.spv.ts';
 import { type Product, type ProductShape, stepsOfA, stepsOfB } from './product.ts';
-import type { ReusedScratch } from './reused-scratch.ts';
-import { splitArguments, type Splits } from './splits.ts';
+
+/** Scratch memory of an op whose launches use it one after the other, by what it is for. */
+export class ReusedScratch {
+  readonly #recorder: Recorder;
+  readonly #taken = new Map<string, { readonly span: Span; readonly contents: string | undefined }>();
+
+  constructor(recorder: Recorder) {
+    this.#recorder = recorder;
+  }
+
+  /**
+   * Memory for a use: that of before, where it is large enough.
+   *
+   * @param contents - what will be in it; `isFilled` tells whether that is there already
+   */
+  take(use: string, bytes: number, contents?: string): { readonly span: Span; readonly isFilled: boolean } {
+    const before = this.#taken.get(use);
+    if (before !== undefined && contents !== undefined && before.contents === contents) {
+      return { span: before.span, isFilled: true };
+    }
+    const isEnough = before !== undefined && before.span.byteLength >= bytes;
+    const span = isEnough ? before.span : this.#recorder.scratch(bytes);
+    this.#taken.set(use, { span, contents });
+    return { span, isFilled: false };
+  }
+}
+
+/**
+ * A product whose k is cut into ranges of `depth` terms, so that there is work for every core: the sums of range s go
+ * `s * stride` elements on.
+ */
+export interface Splits {
+  readonly depth: number;
+  readonly count: number;
+  readonly stride: number;
+}
+
+/** The range of terms of a work-item, and where its operands' matrices begin. */
+interface Place {
+  readonly batch: Value;
+  readonly begin: Value;
+  readonly end: Value;
+  /** Elements from the start of C. */
+  readonly c: Value;
+}
+
+/** Parameters that {@link placeOf} takes. */
+export const SPLIT_PARAMETERS = { k: 'u64', splits: 'u64', depth: 'u64', c_split: 'u64', c_stride: 'u64' } as const;
+
+/** The meaning of `z`: the batch, and in it the range of k. */
+export function placeOf(
+  k: FunctionBuilder,
+  z: Value,
+  args: Readonly<Record<keyof typeof SPLIT_PARAMETERS, Value>>,
+): Place {
+  const batch = k.udiv(z, args.splits);
+  const split = k.umod(z, args.splits);
+  const begin = k.mul(split, args.depth);
+  return {
+    batch,
+    begin,
+    end: k.math('u_min', k.add(begin, args.depth), args.k),
+    c: k.add(k.mul(batch, args.c_stride), k.mul(split, args.c_split)),
+  };
+}
+
+/** The arguments for {@link SPLIT_PARAMETERS}. */
+export function splitArguments(
+  k: number,
+  { depth, count, stride }: Splits,
+  c_stride: number,
+): Record<keyof typeof SPLIT_PARAMETERS, number> {
+  return { k, splits: count, depth, c_split: stride, c_stride };
+}
 
 /** A variant, and into how many ranges k is split. */
 export interface Variant extends NamedVariant {

@@ -1,43 +1,25 @@
-import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
 import type { ResolvedGemm } from '@concord/backend-core/implement';
-import { batchedGemmReference } from '@concord/backend-cpu/reference';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, it, vi } from 'vitest';
+import { checkGemm, type GemmCase } from '../../../../backend-cpu/test/op-memory.ts';
 import { withTraits } from '../../../test/support/forced-traits.ts';
+import { memoryOf } from '../../../test/support/spans.ts';
 import { LevelZeroClient } from '../../device/level-zero-client.ts';
-import type { DeviceMemory, Recorder, Span } from '../recorder.ts';
-import { localTable } from './local.ts';
+import type { DeviceMemory, Recorder } from '../recorder.ts';
+import { localTable } from './local.spv.ts';
 import { matvecShape, vectorId } from './vectors.ts';
-import { launchWide, WIDE_LIMITS } from './wide.ts';
-import { MATRIX_LANES } from './matrix-engine.ts';
+import { launchWide, WIDE_LIMITS } from './wide.spv.ts';
+import { MATRIX_LANES } from './matrix.spv.ts';
 import { matrixId } from './matrix.ts';
 import { planGemm } from './plan.ts';
 import { productOf } from './product.ts';
-import { SUBGROUP_TILES } from './subgroup.ts';
+import { SUBGROUP_TILES } from './subgroup.spv.ts';
 
 // The software driver generates code at the first launch, which takes seconds on a free core.
 vi.setConfig({ testTimeout: 180_000 });
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 
-interface Shape {
-  readonly m: number;
-  readonly n: number;
-  readonly k: number;
-  readonly trans?: 'NN' | 'NT' | 'TN' | 'TT';
-  readonly dtype?: 'f32' | 'f16';
-  readonly batchCount?: number;
-  /** Elements that rows are longer, that operands begin later, and between the matrices of C. */
-  readonly pad?: number;
-  readonly offset?: number;
-  readonly gap?: number;
-  /** Operands that all matrices of the batch share. */
-  readonly shared?: 'a' | 'b';
-  readonly alpha?: number;
-  readonly beta?: number;
-}
-
-type Call = ResolvedGemm<DeviceMemory>;
-type Plan = (call: Call, recorder: Recorder) => void;
+type Plan = (call: ResolvedGemm<DeviceMemory>, recorder: Recorder) => void;
 
 let client: LevelZeroClient;
 beforeAll(async () => {
@@ -47,62 +29,8 @@ afterAll(() => client.dispose());
 
 const TRANSPOSES = ['NN', 'NT', 'TN', 'TT'] as const;
 
-/** Small integers, for which every order of summation gives the same bits. */
-function integers(length: number, seed: number): number[] {
-  return Array.from({ length }, (_, i) => ((Math.imul(i + seed, 0x9e3779b1) >>> 16) % 5) - 2);
-}
-
-function upload(values: readonly number[], dtype: 'f32' | 'f16', offset: number): Span {
-  const stored = dtype === 'f16' ? Uint16Array.from(values, f32ToF16Bits) : Float32Array.from(values);
-  const buffer = client.allocate(stored.byteLength);
-  client.write({ buffer, byteOffset: 0, byteLength: stored.byteLength }, new Uint8Array(stored.buffer));
-  const byteOffset = offset * stored.BYTES_PER_ELEMENT;
-  return { buffer, byteOffset, byteLength: stored.byteLength - byteOffset };
-}
-
-async function download({ buffer }: Span, dtype: 'f32' | 'f16'): Promise<number[]> {
-  let values: number[] = [];
-  await client.read({ buffer, byteOffset: 0, byteLength: buffer.size }, (bytes) => {
-    const own = bytes.slice().buffer;
-    values = dtype === 'f16' ? Array.from(new Uint16Array(own), f16BitsToF32) : [...new Float32Array(own)];
-  });
-  return values;
-}
-
-/** Runs a plan, and compares all of C's memory with what must be there: what is no entry of C is unchanged. */
-async function check(plan: Plan, shape: Shape): Promise<void> {
-  const { m, n, k, trans = 'NN', dtype = 'f32', batchCount = 1, pad = 0, offset = 0, gap = 0, shared } = shape;
-  const { alpha = 2, beta = -1 } = shape;
-  const [transA, transB] = [trans.startsWith('T'), trans.endsWith('T')];
-  const [lda, ldb, ldc] = [(transA ? m : k) + pad, (transB ? k : n) + pad, n + pad];
-  const [sizeA, sizeB, sizeC] = [(transA ? k : m) * lda, (transB ? n : k) * ldb, m * ldc + gap];
-  const strides = { strideA: shared === 'a' ? 0 : sizeA, strideB: shared === 'b' ? 0 : sizeB, strideC: sizeC };
-  const valuesOf = (size: number, seed: number): number[] => integers(offset + batchCount * size, seed);
-  const [a, b] = [valuesOf(sizeA, 1), valuesOf(sizeB, 4)];
-  // Where beta is 0, C may hold anything.
-  const c = valuesOf(sizeC, 2).map((value) => (beta === 0 ? Number.NaN : value));
-  const operands = { a: upload(a, dtype, offset), b: upload(b, dtype, offset), c: upload(c, dtype, offset) };
-  const sizes = { m, n, k, lda, ldb, ldc, batchCount, ...strides, alpha, beta };
-  const call: Call = { opName: 'batchedGemm', dtype, operands: [], ...sizes, transA, transB, ...operands };
-  client.record('gemm', (recorder) => plan(call, recorder));
-  const got = await download(operands.c, dtype);
-  for (const { buffer } of Object.values(operands)) client.deallocate(buffer.id);
-
-  const letters = { transA: transA ? 'T' : 'N', transB: transB ? 'T' : 'N' } as const;
-  const [inA, inB, inC] = [a, b, c].map((values) => values.slice(offset)) as [number[], number[], number[]];
-  const { value } = batchedGemmReference({ ...sizes, ...letters }, inA, inB, inC);
-  const want = [...c];
-  for (let batch = 0; batch < batchCount; batch++) {
-    for (let row = 0; row < m; row++) {
-      for (let column = 0; column < n; column++) {
-        want[offset + batch * sizeC + row * ldc + column] = value[(batch * m + row) * n + column] as number;
-      }
-    }
-  }
-  const wrong = got.flatMap((x, i) => (x === want[i] || Object.is(x, want[i]) ? [] : [{ index: i, x, want: want[i] }]));
-  expect(got).toHaveLength(want.length);
-  expect(wrong.slice(0, 3)).toEqual([]);
-}
+const check = (plan: Plan, shape: GemmCase): Promise<void> =>
+  checkGemm(memoryOf(client), shape, (call) => client.record('gemm', (recorder) => plan(call, recorder)));
 
 const by =
   (id: string, splits = 1): Plan =>
@@ -120,7 +48,7 @@ const matvec =
 const WIDE = { id: 'gemm/wide' };
 
 /** Shapes beside and between the tiles, with gaps, odd starts and rows, shared operands, and both dtypes. */
-const SHAPES: readonly Shape[] = [
+const SHAPES: readonly GemmCase[] = [
   { m: 33, n: 65, k: 17, pad: 3, offset: 1 },
   { m: 64, n: 64, k: 64, beta: 0 },
   { m: 70, n: 31, k: 40, batchCount: 3, shared: 'a', gap: 5 },
@@ -171,7 +99,7 @@ describe.each(localTable.ids)('%s', (id) => {
 });
 
 /** At least a tile wide, and transposed a tile high; what is left over of both, and of a step along k. */
-const WHOLE_TILES: readonly Shape[] = [
+const WHOLE_TILES: readonly GemmCase[] = [
   { m: 33, n: 65, k: 17, pad: 3, offset: 1 },
   { m: 64, n: 64, k: 64, beta: 0 },
   { m: 170, n: 33, k: 40, batchCount: 3, shared: 'a', gap: 5 },
@@ -189,7 +117,7 @@ describe.each([...SUBGROUP_TILES])('%s', (id, { lanes }) => {
 });
 
 describe.each(MATRIX_LANES)('matrix engines, sub-groups of %i', (lanes) => {
-  const shapes: readonly Shape[] = [
+  const shapes: readonly GemmCase[] = [
     { m: 33, n: 65, k: 17, pad: 3, offset: 1 },
     { m: 128, n: 64, k: 64, beta: 0 },
     { m: 130, n: 131, k: 40, pad: 2, offset: 2 },
@@ -212,7 +140,7 @@ describe.each(MATRIX_LANES)('matrix engines, sub-groups of %i', (lanes) => {
     ));
 });
 
-const VECTORS: readonly Shape[] = [
+const VECTORS: readonly GemmCase[] = [
   { m: 1, n: 600, k: 133, pad: 3, offset: 1 },
   { m: 100, n: 1, k: 16, beta: 0, batchCount: 3, gap: 2 },
   { m: 1, n: 17, k: 77, dtype: 'f16', pad: 2, offset: 1, batchCount: 2 },
@@ -230,7 +158,7 @@ describe.each([
 });
 
 describe.each([1, 3])('a few vectors, k in %i', (splits) => {
-  const shapes: readonly Shape[] = [
+  const shapes: readonly GemmCase[] = [
     { m: 41, n: 8, k: 133, pad: 3, offset: 1, trans: 'NN' },
     { m: 40, n: 3, k: 65, trans: 'NT', batchCount: 2, shared: 'b' },
     { m: 5, n: 30, k: 65, trans: 'NT', beta: 0, gap: 2 },

@@ -1,11 +1,19 @@
 import type { Candidates } from '@concord/variants';
+import { gridOf } from '../grid.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceTraits, Launch, Recorder } from '../recorder.ts';
-import { flatGroups } from './flat-groups.ts';
-import type { MatvecFormats } from './matvec.ts';
-import { pack, PACK_DEPTH } from './pack.spv.ts';
+import {
+  COLUMN_LANES,
+  type MatvecFormats,
+  TEAM_ROWS,
+  teamColumns,
+  teamRows,
+  WIDE_ROWS,
+  wideColumns,
+  wideRows,
+} from './vectors.spv.ts';
+import { LANES, pack, PACK_DEPTH } from './pack.spv.ts';
 import { type Matrix, type Product, type ProductShape, type Steps, stepsOfA, stepsOfB } from './product.ts';
-import { splitArguments } from './splits.ts';
 import {
   FORMATS,
   GROUPS_EACH,
@@ -13,15 +21,11 @@ import {
   type ProductTable,
   type ProductWork,
   type Size,
+  splitArguments,
   splitsFor,
   togetherIn,
   type Variant,
 } from './table.ts';
-import { COLUMN_LANES, teamColumns } from './team-columns.spv.ts';
-import { TEAM_ROWS, teamRows } from './team-rows.spv.ts';
-import { wideColumns } from './wide-columns.spv.ts';
-import { WIDE_ROWS, wideRows } from './wide-rows.spv.ts';
-import { LANES } from './wide-shape.ts';
 
 /** By wide vectors of one work-item, or by teams of work-items. */
 type By = 'vectors' | 'teams';
@@ -142,7 +146,7 @@ function launch({ product, splits }: ProductWork, { id }: Variant, by: By, recor
       beta,
       ...(by === 'vectors' && shape.alongRows ? several : {}),
     },
-    groups: [...flatGroups(groupsFor(shape, by), recorder.traits), batchCount * splits.count],
+    groups: gridOf(groupsFor(shape, by), recorder.traits, batchCount * splits.count),
     variant: id,
   });
 }

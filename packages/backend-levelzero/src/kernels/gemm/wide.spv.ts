@@ -1,11 +1,26 @@
 import type { FloatDType } from '@concord/backend-core';
 import type { Value } from '@concord/spirv-builder';
+import type { NamedVariant } from '@concord/variants';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { storeResult } from './storage.ts';
-import { LANES, PANEL_COLUMNS, PANEL_ROWS, TILE } from './wide-shape.ts';
+import { LANES, pack, PACK_DEPTH, PANEL_COLUMNS, PANEL_ROWS, TILE } from './pack.spv.ts';
+import type { Recorder, Span } from '../recorder.ts';
+import { cuts } from '../work.ts';
+import {
+  type Matrix,
+  type Part,
+  partOf,
+  parts,
+  type Product,
+  shifted,
+  type Steps,
+  stepsOfA,
+  stepsOfB,
+} from './product.ts';
+import { BOTH, DTYPES, type ProductTable } from './table.ts';
 
 /** Parameters of {@link wide}. */
-export interface WideParams {
+interface WideParams {
   readonly output: FloatDType;
 }
 
@@ -24,7 +39,7 @@ const VECTORS = PANEL_COLUMNS / LANES;
  * A long k comes in several launches. Between them the sums stay as they are in `sums`, tile by tile; the last one
  * makes C of them.
  */
-export const wide: (params: WideParams) => Kernel = variants(({ output }: WideParams) =>
+const wide: (params: WideParams) => Kernel = variants(({ output }: WideParams) =>
   defineKernel({
     name: `gemm/wide ${output}`,
     parameters: {
@@ -124,3 +139,204 @@ export const wide: (params: WideParams) => Kernel = variants(({ output }: WidePa
     },
   }),
 );
+
+/** The part of a product that is packed at a time. */
+interface WideLimits {
+  /** The maximum number of terms: a panel of B, 128 bytes a term, should stay in the cache of a core. */
+  readonly depth: number;
+  /** The maximum number of bytes of the packed panels of one operand, unless one panel has more. */
+  readonly bytes: number;
+  /** Bytes of panels of A that a work-item goes through with one panel of B. */
+  readonly bytesEach: number;
+  /** Work-items for each thread, so that all end at about the same time. */
+  readonly itemsEach: number;
+  /**
+   * Where B can be read as it is, it is not packed for at most that many rows, nor where it has at most that many bytes:
+   * packing pays when it is read often, and from far away.
+   */
+  readonly fewRows: number;
+  readonly fewBytes: number;
+}
+
+export const WIDE_LIMITS: WideLimits = {
+  depth: 2048,
+  bytes: 64 * 2 ** 20,
+  bytesEach: 2 * 2 ** 20,
+  itemsEach: 16,
+  fewRows: 32,
+  fewBytes: 2 ** 20,
+};
+
+/** The source of panels: some lines and terms of some matrices of an operand. */
+interface Block {
+  readonly matrix: Matrix;
+  readonly steps: Steps;
+  readonly lines: number;
+  readonly k: number;
+  readonly batchCount: number;
+  readonly width: 8 | 32;
+}
+
+/** Panels as the product reads them. */
+interface Panels {
+  readonly span: Span;
+  /** Elements between matrices, panels and terms. */
+  readonly stride: number;
+  readonly panel: number;
+  readonly step: number;
+}
+
+/** Products of fewer terms in all, sums times terms, are not worth packing. */
+const FEW_TERMS = 8192;
+/** This many terms of a wide tile take as long as one of a direct kernel. */
+const ADVANTAGE = 16;
+
+/** Products for processors, of operands that are packed. */
+export const wideTable: ProductTable = {
+  ids: ['gemm/wide'],
+  kernelsFor: ({ isCpuLike }) => {
+    if (!isCpuLike) return [];
+    const packs = DTYPES.flatMap((input) => [
+      ...([8, 32] as const).flatMap((width) => BOTH.map((alongK) => pack({ input, width, alongK }))),
+      pack({ input, width: 1, alongK: false }),
+    ]);
+    return [...DTYPES.map((output) => wide({ output })), ...packs];
+  },
+  candidates: ({ m, n, k, batchCount }, { isCpuLike }) => {
+    if (!isCpuLike) return undefined;
+    const terms = m * n * k;
+    const tiles = Math.ceil(m / PANEL_ROWS) * Math.ceil(n / PANEL_COLUMNS);
+    const isWorthwhile = tiles * TILE * k <= ADVANTAGE * terms && terms * batchCount >= FEW_TERMS;
+    const variant = { id: 'gemm/wide', splits: 1 };
+    return { variants: [variant], preferred: variant, rank: isWorthwhile ? 2 : 0 };
+  },
+  launch: ({ product }, variant, recorder) => launchWide(product, variant, recorder),
+};
+
+/**
+ * Launches a product for processors: operands are packed block by block, and each pair of blocks is multiplied. Blocks
+ * along k go to one block of C one after the other.
+ */
+export function launchWide(
+  product: Product,
+  { id }: NamedVariant,
+  recorder: Recorder,
+  limits: WideLimits = WIDE_LIMITS,
+): void {
+  const { m, n, batchCount } = product;
+  const k = Math.min(product.k, limits.depth);
+  // The sums of a block have up to four times as many.
+  const bytes = Math.min(limits.bytes, recorder.traits.maxAllocationBytes / 8);
+  const linesIn = (width: number): number => Math.max(1, Math.floor(bytes / (4 * k * width))) * width;
+  const { maxGroups } = recorder.traits;
+  const panels = Math.min(maxGroups[0], maxGroups[1]);
+  const rows = Math.min(m, linesIn(PANEL_ROWS), panels * PANEL_ROWS);
+  const columns = Math.min(n, linesIn(PANEL_COLUMNS), panels * PANEL_COLUMNS);
+  const isWhole = rows === m && columns === n;
+  const together = isWhole
+    ? Math.max(1, Math.floor(bytes / (4 * k * (padded(m, PANEL_ROWS) + padded(n, PANEL_COLUMNS)))))
+    : 1;
+  const batches = Math.min(batchCount, together, maxGroups[2]);
+  const packer = new Packer(recorder);
+  for (const part of parts(product, { batchCount: batches, m: rows, n: columns }))
+    multiplyPart(product, id, part, k, packer, limits);
+}
+
+/** One part of C, from at most `depth` terms at a time. */
+function multiplyPart(
+  product: Product,
+  variant: string,
+  part: Part,
+  depth: number,
+  packer: Packer,
+  limits: WideLimits,
+): void {
+  const { recorder } = packer;
+  const { a, b, c, batchCount: count, m, n, alpha, beta } = partOf(product, part);
+  const [stepsA, stepsB] = [stepsOfA(product), stepsOfB(product)];
+  const [rowPanels, columnPanels] = [Math.ceil(m / PANEL_ROWS), Math.ceil(n / PANEL_COLUMNS)];
+  const isLong = depth < product.k;
+  const mayStay = product.m <= limits.fewRows || 4 * product.n * product.k <= limits.fewBytes;
+  const sums = isLong ? packer.scratch('sums', 4 * count * rowPanels * columnPanels * TILE) : c.span;
+  for (const [from, terms] of cuts(product.k, depth)) {
+    const blockOf = (matrix: Matrix, steps: Steps, lines: number, width: 8 | 32): Block => ({
+      matrix: shifted(matrix, from * steps.term),
+      ...{ steps, lines, k: terms, batchCount: matrix.stride === 0 ? 1 : count, width },
+    });
+    const right = packer.panels('b', blockOf(b, stepsB, n, PANEL_COLUMNS), mayStay);
+    const left = packer.panels('a', blockOf(a, stepsA, m, PANEL_ROWS), false);
+    const each = panelsEach(rowPanels, columnPanels * count, terms, recorder.traits.computeUnits, limits);
+    recorder.launch({
+      kernel: wide({ output: c.dtype }),
+      args: {
+        ...{ a: left.span, a_stride: left.stride },
+        ...{ b: right.span, b_stride: right.stride, b_panel: right.panel, b_step: right.step },
+        ...{ c: c.span, c_ld: c.ld, c_stride: c.stride, sums, m, n, k: terms, alpha, beta },
+        ...{ row_panels: rowPanels, panels_each: each },
+        ...{ is_first: Number(from === 0), is_last: Number(from + terms === product.k) },
+      },
+      groups: [columnPanels, Math.ceil(rowPanels / each), count],
+      variant,
+    });
+  }
+}
+
+/** Panels of A for one work-item: as many as stay in the cache, and so few that every thread has some work-items. */
+function panelsEach(panels: number, columns: number, k: number, threads: number, limits: WideLimits): number {
+  const cached = Math.max(1, Math.floor(limits.bytesEach / (4 * k * PANEL_ROWS)));
+  const blocks = Math.ceil((threads * limits.itemsEach) / columns);
+  return Math.max(1, Math.min(cached, Math.ceil(panels / blocks)));
+}
+
+/** Packs blocks into scratch memory, which it keeps for the next one. */
+class Packer {
+  readonly recorder: Recorder;
+  readonly #memory = new Map<string, Span>();
+  readonly #packed = new Map<string, string>();
+
+  constructor(recorder: Recorder) {
+    this.recorder = recorder;
+  }
+
+  /** The panels of a block; `mayStay` where they may be what is in memory already. */
+  panels(name: string, block: Block, mayStay: boolean): Panels {
+    const { matrix, steps, lines, k, batchCount, width } = block;
+    const isPlain = steps.line === 1 && matrix.dtype === 'f32' && lines % width === 0;
+    if (mayStay && isPlain) return { span: matrix.span, stride: matrix.stride, panel: width, step: steps.term };
+    const size = padded(lines, width) * k;
+    const span = this.scratch(name, 4 * size * batchCount);
+    const key = [matrix.span.byteOffset, lines, k, batchCount].join(' ');
+    if (this.#packed.get(name) !== key) this.#pack(span, block);
+    this.#packed.set(name, key);
+    return { span, stride: batchCount === 1 ? 0 : size, panel: width * k, step: width };
+  }
+
+  /** Memory by name, as large as it was ever wanted. */
+  scratch(name: string, bytes: number): Span {
+    const known = this.#memory.get(name);
+    if (known !== undefined && known.byteLength >= bytes) return known;
+    const made = this.recorder.scratch(bytes);
+    this.#memory.set(name, made);
+    this.#packed.delete(name);
+    return made;
+  }
+
+  #pack(span: Span, { matrix, steps, lines, k, batchCount, width }: Block): void {
+    const alongK = steps.line !== 1;
+    this.recorder.launch({
+      kernel: pack({ input: matrix.dtype, width, alongK }),
+      args: {
+        source: matrix.span,
+        panels: span,
+        lines,
+        k,
+        source_ld: alongK ? steps.line : steps.term,
+        source_stride: matrix.stride,
+        each: PACK_DEPTH,
+      },
+      groups: [Math.ceil(lines / width), Math.ceil(k / PACK_DEPTH), batchCount],
+    });
+  }
+}
+
+const padded = (lines: number, width: number): number => Math.ceil(lines / width) * width;

@@ -2,7 +2,7 @@ import { BYTES_OF } from '@concord/backend-core/implement';
 import { outputsOf } from '@concord/kernel';
 import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
-import { MIN_RUN, RUNS_PER_THREAD } from '../cpu-work.ts';
+import { MIN_RUN, RUNS_PER_THREAD } from '../work.ts';
 import type { Recorder } from '../recorder.ts';
 import { formOf, indexType, type PlanAxes, type RunToPlan, workOf } from '../run/call-geometry.ts';
 import { kernelsByKey } from '../run/form.ts';

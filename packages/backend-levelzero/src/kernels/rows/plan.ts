@@ -1,6 +1,6 @@
 import { foldsOf, hasMean, meanScale, outputsOf, stateLength } from '@concord/kernel';
 import { pickVariant, sizeStep } from '@concord/variants';
-import { itemsPerRun } from '../cpu-work.ts';
+import { itemsPerRun } from '../work.ts';
 import type { Recorder, Span } from '../recorder.ts';
 import { formOf, indexType, type PlanAxes, type RunArguments, type RunToPlan, workOf } from '../run/call-geometry.ts';
 import { kernelsByKey } from '../run/form.ts';

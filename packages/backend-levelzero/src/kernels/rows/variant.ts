@@ -2,7 +2,7 @@ import type { Kernel } from '@concord/backend-core/kernel';
 import { foldsOf, phasesOf, stateLength } from '@concord/kernel';
 import type { NamedVariant } from '@concord/variants';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
-import { MIN_RUN, RUNS_PER_THREAD } from '../cpu-work.ts';
+import { MIN_RUN, RUNS_PER_THREAD } from '../work.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import type { PlanAxes, RunToPlan } from '../run/call-geometry.ts';
 import type { RunForm } from '../run/form.ts';

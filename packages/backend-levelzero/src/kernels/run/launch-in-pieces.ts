@@ -1,4 +1,4 @@
-import { secondsFor } from '../estimate.ts';
+import { secondsFor } from '../work.ts';
 import { gridOf } from '../grid.ts';
 import type { Launch, Recorder } from '../recorder.ts';
 

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import type { DeviceMemory, DeviceTraits } from '../recorder.ts';
-import { topKFamily, planTopK } from './plan.ts';
+import { planTopK, topKFamily } from './plan.ts';
 
 type Lists = readonly [rows: number, columns: number, k: number];
 

@@ -1,25 +1,107 @@
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
+import { SORT_ENTRIES, type TopKSource } from '@concord/variants';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { elementOf, entryOf, keyOf, type Part, partOf, passParameters, type Source } from './pass.spv.ts';
-import { SORT_GROUP, sortEntries } from './sort-entries.ts';
+import { elementOf, entryOf, keyOf, type Part, partOf, passParameters, wholeRow } from './lane.spv.ts';
+
+/** Work-items of a group. */
+const SORT_GROUP = 256;
+
+/**
+ * Of `size` entries in workgroup memory, sorts each `room` neighbours, the greatest first (K. E. Batcher, "Sorting networks
+ * and their applications", AFIPS 1968: the bitonic network, in the form in which the first step of each size compares mirror
+ * images, so that all runs are in one direction). Barriers come before each step and at the end.
+ *
+ * @param entries - an array of u64
+ * @param self - the number of the work-item in its group, u32
+ */
+function sortEntries(k: FunctionBuilder, entries: Value, self: Value, size: number, room: number): void {
+  const u32 = k.types.int(32);
+  const pairs = size / 2;
+  k.whileLoop(
+    [k.constant(u32, 2)],
+    ([run]) => k.ule(run as Value, room),
+    ([run]) => {
+      k.whileLoop(
+        [k.lshr(run as Value, 1)],
+        ([stride]) => k.ne(stride as Value, 0),
+        ([stride]) => {
+          k.barrier();
+          for (let first = 0; first < pairs; first += SORT_GROUP) {
+            const pair = k.add(self, first);
+            const step = (): void => comparePair(k, entries, pair, run as Value, stride as Value);
+            if (first + SORT_GROUP > pairs) k.when(k.ult(pair, pairs), step);
+            else step();
+          }
+          return [k.lshr(stride as Value, 1)];
+        },
+      );
+      return [k.shl(run as Value, 1)];
+    },
+  );
+  k.barrier();
+}
+
+function comparePair(k: FunctionBuilder, entries: Value, pair: Value, run: Value, stride: Value): void {
+  const u64 = k.types.int(64);
+  const a = k.sub(k.shl(pair, 1), k.and(pair, k.sub(stride, 1)));
+  const isMirrored = k.eq(k.shl(stride, 1), run);
+  const b = k.select(isMirrored, k.xor(a, k.sub(run, 1)), k.add(a, stride));
+  const [placeOfA, placeOfB] = [k.at(entries, k.uconvert(a, u64)), k.at(entries, k.uconvert(b, u64))];
+  const [x, y] = [k.load(placeOfA), k.load(placeOfB)];
+  k.when(k.ugt(y, x), () => {
+    k.store(placeOfA, y);
+    k.store(placeOfB, x);
+  });
+}
+
+/** Selects the best of short rows, of one part each: a group sorts as many of them as its memory has room for. For GPUs. */
+export const sort: (params: { source: TopKSource; room: number }) => Kernel = variants(({ source, room }) =>
+  defineKernel<string>({
+    name: `top-k/sort ${source} ${room}`,
+    parameters: passParameters(source),
+    groupSize: [SORT_GROUP, 1, 1],
+    write: (k, { args }) => {
+      const [u32, u64] = [k.types.int(32), k.types.int(64)];
+      const entries = k.localArray(u64, SORT_ENTRIES);
+      const self = k.uconvert(k.localId(0), u32);
+      const first = k.mul(groupIndex(k), SORT_ENTRIES / room);
+      // Unrolled, the addresses of all slots would be kept through the sorting, in more registers than there are.
+      const slots = { from: self, to: k.constant(u32, SORT_ENTRIES), step: SORT_GROUP, unroll: 'dont-unroll' } as const;
+      const forEachSlot = (visit: (place: Value, part: Part, rank: Value) => void): void => {
+        k.forLoop(slots, [], (slot) => {
+          const row = k.add(first, k.uconvert(k.lshr(slot, Math.log2(room)), u64));
+          visit(k.at(entries, k.uconvert(slot, u64)), wholeRow(k, source, args, row), k.and(slot, room - 1));
+        });
+      };
+      forEachSlot((place, { count, input }, rank) => {
+        const [entry] = k.ifElse(
+          k.ult(rank, count),
+          () => {
+            const key = keyOf(k, k.load(k.at(input, k.uconvert(rank, u64))), args['flip'] as Value);
+            return [entryOf(k, key, rank)];
+          },
+          () => [k.constant(u64, 0)],
+        );
+        k.store(place, entry as Value);
+      });
+      sortEntries(k, entries, self, SORT_ENTRIES, room);
+      forEachSlot((place, { size, store }, rank) => {
+        k.when(k.ult(rank, size), () => store(rank, elementOf(k, k.load(place))));
+      });
+    },
+  }),
+);
 
 /** Elements that a work-item looks at in one step. */
 const WAYS = 8;
-
-/** Entries in the memory of a group, by how many of them may be the best so far. */
-export const SELECT_SIZES: readonly (readonly [mostK: number, size: number])[] = [
-  [16, 256],
-  [64, 512],
-  [256, 1024],
-];
 
 /**
  * Selects the best of a part of any length by a group that reads it once, for GPUs. The k best so far are at the start of an
  * array in workgroup memory; what is better than the worst of them is put after them, wherever there is room, and when there
  * is none the whole array is sorted. Of elements in random order few come that far.
  */
-export const select: (params: { source: Source; size: number }) => Kernel = variants(({ source, size }) =>
+export const select: (params: { source: TopKSource; size: number }) => Kernel = variants(({ source, size }) =>
   defineKernel<string>({
     name: `top-k/select ${source} ${size}`,
     parameters: passParameters(source),

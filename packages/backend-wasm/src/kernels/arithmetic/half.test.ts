@@ -1,7 +1,7 @@
 import { toBf16Array, toF16Array } from '@concord/backend-core';
 import { checkedRun, defineKernel, type RunShape } from '@concord/backend-core/kernel';
 import { describe, expect, it } from 'vitest';
-import { InlineLauncher } from '../../../test/support/run-launcher.ts';
+import { KernelLauncher, TRAITS } from '../../../test/support/kernel-launcher.ts';
 import { runKernel } from '../run/run.ts';
 
 const copy = defineKernel('copy', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.spread(x) }));
@@ -10,15 +10,8 @@ type Elements = Uint16Array | Float32Array;
 
 /** Elements of one type stored as another. */
 function converted(values: Elements, from: Half | 'f32', to: Half): Uint16Array {
-  const launcher = new InlineLauncher();
-  const place = (bytes: number) => ({
-    buffer: { address: launcher.temporary(bytes), bytes },
-    byteOffset: 0,
-    byteLength: bytes,
-  });
-  const [x, y] = [place(values.byteLength), place(2 * values.length)];
-  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-  launcher.bytes(x.buffer.address, x.byteLength).set(bytes);
+  const launcher = new KernelLauncher(TRAITS[0]!);
+  const [x, y] = [launcher.operand(values), launcher.operand(new Uint16Array(values.length))];
   const shape: Pick<RunShape, 'shape' | 'inputs' | 'outputs'> = {
     shape: [values.length],
     inputs: { x: { dtype: from } },
@@ -26,7 +19,7 @@ function converted(values: Elements, from: Half | 'f32', to: Half): Uint16Array 
   };
   const geometry = checkedRun(copy, { inputs: {}, outputs: {}, ...shape });
   runKernel(launcher).run({ geometry, inputs: [x], outputs: [y], params: [], inPlace: [false] });
-  return new Uint16Array(launcher.memory.buffer, y.buffer.address, values.length).slice();
+  return new Uint16Array(launcher.bytes(y).slice().buffer);
 }
 
 const isNan = { f16: (bits: number) => (bits & 0x7fff) > 0x7c00, bf16: (bits: number) => (bits & 0x7fff) > 0x7f80 };

@@ -1,14 +1,66 @@
 import type { FloatDType } from '@concord/backend-core';
-import type { ModuleBuilder } from '../../encoder/index.ts';
-import { STORAGE_SHIFT } from '../common/float-storage.ts';
-import { type MicroKernel, microKernel, TILE_COLUMNS, TILE_ROWS } from '../gemm/micro-kernel.ts';
-import { type PackPanels, packPanels } from '../gemm/pack-panels.ts';
-import { type StoreTile, storeTile } from '../gemm/store-tile.ts';
-import { type LoadVector, loadVector } from '../gemm/load-vector.ts';
-import { addDots, addScaledRows, type VectorLoop } from '../gemm/vector-loops.ts';
+import { f32x4, type FunctionHandle, i32, type ModuleBuilder, v128 } from '../../encoder/index.ts';
+import { multiplyAdd } from '../common/integers.ts';
+import {
+  type LoadVector,
+  loadVector,
+  type MicroKernel,
+  microKernel,
+  type StoreTile,
+  storeTile,
+  TILE_COLUMNS,
+  TILE_ROWS,
+} from '../gemm/micro-kernel.ts';
 import type { WasmTraits } from '../kernel.ts';
+import { STORAGE_SHIFT } from '../common/float-storage.ts';
+import { type PackPanels, packPanels } from '../gemm/pack-panels.ts';
+import { addDots, addScaledRows, type VectorLoop } from '../gemm/vector.ts';
 import { type ScoreForm, type SoftmaxRow, softmaxRow } from './softmax-row.ts';
-import { type AddVisible, addVisible, type HasNonFinite, hasNonFinite } from './visible-values.ts';
+
+/** `(values, end)`: see {@link hasNonFinite}. */
+type HasNonFinite = FunctionHandle<readonly ['i32', 'i32'], 'i32'>;
+
+/** Adds the function that says whether any float32 of some whole vectors is infinite or NaN. */
+function hasNonFinite(module: ModuleBuilder): HasNonFinite {
+  return module.function({ params: ['i32', 'i32'], result: 'i32' }, (body, values, end) => {
+    const found = body.let(f32x4.splat(0));
+    body.while(i32.ne(values, end), () => {
+      const value = body.let(v128.load(values));
+      // A number less itself is 0; infinity and NaN are NaN.
+      body.set(found, f32x4.add(found, f32x4.sub(value, value)));
+      body.increase(values, 16);
+    });
+    body.return(v128.anyTrue(f32x4.ne(found, found)));
+  });
+}
+
+/** `(outputs, outputBytes, weights, values, keys, first, end)`: see {@link addVisible}. */
+type AddVisible = FunctionHandle<readonly ['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32'], 'none'>;
+
+/**
+ * Adds the function that adds to a row of outputs the weighted values of the keys from `first` to before `end`, and of no others:
+ * 0 times an infinite value of a key that is not seen would be NaN. Values are panels over `keys` keys.
+ */
+function addVisible(module: ModuleBuilder, traits: WasmTraits): AddVisible {
+  const madd = multiplyAdd(traits);
+  return module.function(
+    { params: ['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32'], result: 'none' },
+    (body, outputs, outputBytes, weights, values, keys, first, end) => {
+      body.for(0, outputBytes, 4 * TILE_COLUMNS, (column) => {
+        const at = body.let(i32.add(outputs, column));
+        const [low, high] = [body.let(v128.load(at)), body.let(v128.load(at, 16))];
+        const value = body.let(i32.add(values, i32.add(i32.mul(keys, column), i32.mul(first, 4 * TILE_COLUMNS))));
+        body.for(first, end, 1, (key) => {
+          const weight = body.let(v128.load32Splat(i32.add(weights, i32.shl(key, 2))));
+          body.set(low, madd(weight, v128.load(value), low));
+          body.set(high, madd(weight, v128.load(value, 16), high));
+          body.increase(value, 4 * TILE_COLUMNS);
+        });
+        body.emit(v128.store(at, low), v128.store(at, high, 16));
+      });
+    },
+  );
+}
 
 /** Functions that any tile of attention calls, and the form that they were made for. */
 export interface TileFunctions {

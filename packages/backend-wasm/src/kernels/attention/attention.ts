@@ -1,13 +1,50 @@
+import type { FloatDType } from '@concord/backend-core';
 import type { CheckedAttention, OpKernel, ResolvedAttention } from '@concord/backend-core/implement';
-import type { WasmBuffer } from '../../wasm-buffer.ts';
-import { bitsOf } from '../common/arguments.ts';
-import { CodeCache } from '../common/code-cache.ts';
-import { operandAddress } from '../common/operand-address.ts';
-import { roundUp } from '../common/round-up.ts';
-import { TILE_COLUMNS, TILE_ROWS } from '../gemm/micro-kernel.ts';
-import type { Launcher } from '../kernel.ts';
-import { attentionCode } from './attention-code.ts';
+import { type FunctionBody, type Local, ModuleBuilder } from '../../encoder/index.ts';
+import type { Launcher, WasmTraits } from '../kernel.ts';
+import { blockFunctions, oneQueryFunctions, type TileFunctions } from './attention-functions.ts';
+import { type AttentionTile, BlockTile, OneQueryTile } from './attention-tile.ts';
 import { ATTENTION, BLOCK_KEYS } from './attention-words.ts';
+import type { ScoreForm } from './softmax-row.ts';
+import type { WasmBuffer } from '../../wasm-buffer.ts';
+import { bitsOf, operandAddress } from '../common/arguments.ts';
+import { CodeCache } from '../common/code-cache.ts';
+import { roundUp } from '../common/integers.ts';
+import { TILE_COLUMNS, TILE_ROWS } from '../gemm/micro-kernel.ts';
+
+/**
+ * Code whose tiles each compute some queries of a head, without ever storing the scores of all keys: for each block of keys the
+ * scores are a product, the softmax is carried on row by row, and the product of its weights with the values is added to
+ * the outputs (Milakov and Gimelshein, Online normalizer calculation for softmax, 2018).
+ */
+function attentionCode(traits: WasmTraits, dtype: FloatDType, form: ScoreForm, isOneQuery: boolean): Uint8Array {
+  const module = new ModuleBuilder({ shared: traits.isShared });
+  const tileOf = isOneQuery
+    ? tilesOf(OneQueryTile, oneQueryFunctions(module, traits, dtype, form))
+    : tilesOf(BlockTile, blockFunctions(module, traits, dtype, form));
+  module.function(
+    { params: ['i32', 'i32', 'i32', 'i32'], result: 'none', export: 'run' },
+    (body, args, first, end, scratch) => {
+      body.for(first, end, 1, (number) => {
+        const tile = tileOf(body, args, number, scratch);
+        tile.begin();
+        body.for(tile.firstKey, tile.endKey, ATTENTION.word(args, 'blockKeys'), (key) => tile.addBlock(key));
+        tile.store();
+      });
+    },
+  );
+  return module.toBytes();
+}
+
+type Place = readonly [body: FunctionBody, args: Local<'i32'>, tile: Local<'i32'>, scratch: Local<'i32'>];
+
+/** Makes tiles of a class with the functions that it wants. */
+function tilesOf<Functions extends TileFunctions>(
+  Tile: new (functions: Functions, ...place: Place) => AttentionTile<Functions>,
+  functions: Functions,
+): (...place: Place) => AttentionTile<TileFunctions> {
+  return (...place) => new Tile(functions, ...place);
+}
 
 /** The maximum number of queries of a tile. They share the packed keys and values; their scores must fit the second level of cache. */
 const MAX_ROWS = 128;

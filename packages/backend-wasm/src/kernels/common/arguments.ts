@@ -1,4 +1,11 @@
+import type { Operand as CallOperand } from '@concord/backend-core/implement';
+import type { WasmBuffer } from '../../wasm-buffer.ts';
 import { f32, i32, type Operand, type Value } from '../../encoder/index.ts';
+
+/** The address of an operand in the linear memory; 0 for one that is absent and not read. */
+export function operandAddress(operand: CallOperand<WasmBuffer> | undefined): number {
+  return operand === undefined ? 0 : operand.buffer.address + operand.byteOffset;
+}
 
 /** Values of the words by their names. */
 export type Words<Required extends string, Optional extends string> = Readonly<Record<Required, number>> &

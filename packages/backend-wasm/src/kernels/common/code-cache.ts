@@ -1,14 +1,14 @@
 import type { WasmCode, WasmTraits } from '../kernel.ts';
 
 /** As many forms of kernels as a program may use in turn without their code being emitted again. */
-const MOST = 512;
+const MAX_CODES = 512;
 
 /** Values that are made when they are first wanted, and kept as long as they are among those wanted last. */
 export class RecentlyUsed<T> {
   readonly #values = new Map<string, T>();
   readonly #most: number;
 
-  constructor(most: number = MOST) {
+  constructor(most: number = MAX_CODES) {
     this.#most = most;
   }
 

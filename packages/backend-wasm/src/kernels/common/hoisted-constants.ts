@@ -1,5 +1,5 @@
 import { type Code, type FunctionBody, type Local, type Value, type ValueType, i32x4 } from '../../encoder/index.ts';
-import { unsigned } from '../../encoder/numbers.ts';
+import { unsigned } from '../../encoder/instruction.ts';
 
 const LOCAL_SET = 0x21;
 

@@ -1,8 +1,12 @@
-import type { CheckedConv2d, EpilogueKernel, ResolvedConv2d } from '@concord/backend-core/implement';
+import {
+  BYTES_OF,
+  type CheckedConv2d,
+  type EpilogueKernel,
+  type ResolvedConv2d,
+} from '@concord/backend-core/implement';
 import type { WasmBuffer } from '../../wasm-buffer.ts';
-import { bitsOf } from '../common/arguments.ts';
+import { bitsOf, operandAddress } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
-import { operandAddress } from '../common/operand-address.ts';
 import { launchProduct, MATRIX_FORMS } from '../gemm/product.ts';
 import { tileEpilogue } from '../epilogue/epilogue-tile.ts';
 import type { Launcher } from '../kernel.ts';
@@ -85,7 +89,7 @@ function multiplyWindows(launcher: Launcher, codes: CodeCache, call: ResolvedCon
     nextPlane: height * width - filterHeight * dilation[0] * width,
     strideB: (inputShape[1] / groups) * height * width,
   };
-  const elementBytes = dtype === 'f16' ? 2 : 4;
+  const elementBytes = BYTES_OF[dtype];
   const form = { a: dtype, c: dtype, source: 'window', packer: windowColumns };
   const epilogue = tileEpilogue(call);
   // The first turn has the maximum of images; each turn is done before the next one writes.

@@ -1,6 +1,6 @@
 import { callStatement, type FunctionBody, i32, type Local, v128, type Value } from '../../encoder/index.ts';
 import { divided, lesser } from '../common/integers.ts';
-import type { ColumnPacker } from '../gemm/column-packer.ts';
+import type { ColumnPacker } from '../gemm/pack-panels.ts';
 import { TILE_COLUMNS } from '../gemm/micro-kernel.ts';
 import { PRODUCT, type ProductWord, type WindowWord } from '../gemm/product-words.ts';
 import { everyOther } from './every-other.ts';

@@ -11,8 +11,7 @@ import {
 } from '../../encoder/index.ts';
 import type { WasmBuffer } from '../../wasm-buffer.ts';
 import { WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
-import { bitsOf } from '../common/arguments.ts';
-import { operandAddress } from '../common/operand-address.ts';
+import { bitsOf, operandAddress } from '../common/arguments.ts';
 import type { WasmCode, WasmTraits } from '../kernel.ts';
 import { Cursor } from '../run/cursor.ts';
 import { names, type OperandForm } from '../run/form.ts';

@@ -1,8 +1,7 @@
 import type { CheckedGemm, EpilogueKernel, ResolvedGemm } from '@concord/backend-core/implement';
 import type { WasmBuffer } from '../../wasm-buffer.ts';
-import { bitsOf } from '../common/arguments.ts';
+import { bitsOf, operandAddress } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
-import { operandAddress } from '../common/operand-address.ts';
 import { tileEpilogue } from '../epilogue/epilogue-tile.ts';
 import type { Launcher } from '../kernel.ts';
 import { launchProduct, MATRIX_FORMS } from './product.ts';

@@ -1,5 +1,6 @@
 import type { FloatDType } from '@concord/backend-core';
 import {
+  callStatement,
   f32,
   type FunctionBody,
   type FunctionHandle,
@@ -7,11 +8,15 @@ import {
   i8x16,
   type Local,
   type ModuleBuilder,
-  type Value,
+  type Operand,
+  type Statement,
   v128,
+  type Value,
 } from '../../encoder/index.ts';
-import { type FloatStorage, floatStorage } from '../common/float-storage.ts';
-import { wordsOfShuffle } from '../common/words-of-shuffle.ts';
+import { type FloatStorage, floatStorage, STORAGE_SHIFT } from '../common/float-storage.ts';
+import { wordsOfShuffle } from '../common/integers.ts';
+import { TILE_COLUMNS } from './micro-kernel.ts';
+import { PRODUCT, type ProductWord } from './product-words.ts';
 
 /** `(to, from, rowStride, depthStride, rows, depth)`, addresses and distances in bytes. */
 export type PackPanels = FunctionHandle<readonly ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], 'none'>;
@@ -126,3 +131,37 @@ const lowPairs: Join = (x, y) => i8x16.shuffle(x, y, wordsOfShuffle(0, 4, 1, 5))
 const highPairs: Join = (x, y) => i8x16.shuffle(x, y, wordsOfShuffle(2, 6, 3, 7));
 const lowHalves: Join = (x, y) => i8x16.shuffle(x, y, wordsOfShuffle(0, 1, 4, 5));
 const highHalves: Join = (x, y) => i8x16.shuffle(x, y, wordsOfShuffle(2, 3, 6, 7));
+
+/** A block of B: `columns` from `column` on, over `depth` places from `first` on. */
+interface ColumnBlock {
+  readonly to: Operand<'i32'>;
+  readonly batch: Local<'i32'>;
+  readonly column: Local<'i32'>;
+  readonly columns: Local<'i32'>;
+  readonly first: Local<'i32'>;
+  readonly depth: Local<'i32'>;
+}
+
+/**
+ * Adds the code that packs blocks of B, as panels of 8 columns, to a module. Gives the statement that packs one, by the words
+ * at `args`.
+ */
+export type ColumnPacker = (module: ModuleBuilder) => (args: Local<'i32'>, block: ColumnBlock) => Statement;
+
+/** B as a matrix in memory. */
+export function matrixColumns(dtype: FloatDType): ColumnPacker {
+  const shift = STORAGE_SHIFT[dtype];
+  return (module) => {
+    const pack = packPanels(module, TILE_COLUMNS, dtype);
+    return (args, { to, batch, column, columns, first, depth }) => {
+      const word = (name: ProductWord): Value<'i32'> => PRODUCT.word(args, name);
+      const elements = i32.add(
+        i32.mul(batch, word('strideB')),
+        i32.add(i32.mul(column, word('columnStrideB')), i32.mul(first, word('depthStrideB'))),
+      );
+      const from = i32.add(word('b'), i32.shl(elements, shift));
+      const strides = [i32.shl(word('columnStrideB'), shift), i32.shl(word('depthStrideB'), shift)] as const;
+      return callStatement(pack, to, from, ...strides, columns, depth);
+    };
+  };
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type GivenWords, type PlannedWord, PRODUCT, type ProductWords, productWords } from './product-words.ts';
-import { type GivenVectorWords, VECTOR, type VectorWords, vectorWords } from './vector-words.ts';
+import { type GivenVectorWords, VECTOR, type VectorWords, vectorWords } from './vector.ts';
 
 /** An object whose property of each name is the number of the name. */
 function numbered<T extends object>(names: readonly string[]): T {

@@ -1,9 +1,9 @@
 import type { KernelTable } from '@concord/variants';
-import { defineKernel, type Kernel, type UniformType, variants } from '../kernel.ts';
+import { defineKernel, type Kernel, mainOf, type UniformType, variants } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { halfBits } from '../wgsl/half.wgsl.ts';
-import { repeat } from '../wgsl/repeat.ts';
-import { anySoftmaxFunctions, BLIND_UNIFORMS, type Form, FORMS, formName, paramsOf, partsOf } from './form.wgsl.ts';
+import { repeat } from '../wgsl/snippets.ts';
+import { anySoftmaxFunctions, BLIND_UNIFORMS, type Form, formName, FORMS, paramsOf, partsOf } from './form.wgsl.ts';
 import { softmaxFunctions } from './softmax.wgsl.ts';
 
 /** Invocations in a workgroup. */
@@ -48,7 +48,7 @@ const ANY_UNIFORMS: Readonly<Record<string, UniformType>> = {
  */
 export const combine: (params: CombineParams) => Kernel = variants(({ form, partial, atOnce }: CombineParams) =>
   defineKernel({
-    name: `attention/combine${formName(form)}${partial ? ' partial' : ''}${atOnce === 8 ? ' of few' : ''}`,
+    name: `attention/combine${formName(form, partial)}${atOnce === 8 ? ' of few' : ''}`,
     storage: {
       records: { access: 'read', type: 'array<f32>' },
       o: { access: 'read_write', type: form === 'f16' ? 'array<atomic<u32>>' : 'array<f32>' },
@@ -66,12 +66,7 @@ const FEW = 8;
 export const slotsAtOnce = (form: Form, slots: number): 8 | 16 => (form !== 'plain' && slots <= FEW ? FEW : 16);
 
 const START = /* wgsl */ `
-@compute @workgroup_size(${COMBINE_LANES})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(COMBINE_LANES)}
   let group = group_index(id, grid);`;
 
 /** WGSL: the row of a workgroup, and which of its numbers or words is the invocation's; the last ones may have none. */

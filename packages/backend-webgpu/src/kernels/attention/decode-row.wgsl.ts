@@ -1,17 +1,15 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { repeat } from '../wgsl/repeat.ts';
+import { repeat } from '../wgsl/snippets.ts';
 import type { DecodeParams } from './decode.wgsl.ts';
 import { isWideOutput, readFunctions } from './flash-parts.ts';
 import {
   attentionFunctions,
+  attentionInterface,
   formName,
   headOf,
-  inputs,
   outputType,
-  paramsOf,
   storedVector,
   totalOf,
-  uniformsOf,
 } from './form.wgsl.ts';
 
 /** Invocations in a workgroup. */
@@ -60,13 +58,8 @@ export const decodeRow: (params: DecodeRowParams) => Kernel = variants((params: 
       );
 
   return defineKernel({
-    name: `attention/decode-row ${columns} ${fit}${formName(form)}${partial ? ' partial' : ''}`,
-    storage: {
-      ...inputs(form, fit !== 'any'),
-      o: { access: 'read_write', type: outputType(form, isWide) },
-    },
-    uniforms: { ...uniformsOf(form), splits: 'u32', split_keys: 'u32' },
-    params: paramsOf(form),
+    name: `attention/decode-row ${columns} ${fit}${formName(form, partial)}`,
+    ...attentionInterface(form, fit !== 'any', outputType(form, isWide)),
     code: /* wgsl */ `
 ${attentionFunctions(form)}
 ${readFunctions(fit, form)}

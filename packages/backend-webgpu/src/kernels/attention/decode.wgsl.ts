@@ -1,18 +1,20 @@
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { repeat } from '../wgsl/repeat.ts';
-import { isWideOutput, readFunctions, type Fit } from './flash-parts.ts';
+import { shapeOf } from '@concord/variants';
+import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
+import { repeat } from '../wgsl/snippets.ts';
+import { type Fit, fitOf, isWideOutput, readFunctions } from './flash-parts.ts';
 import {
   attentionFunctions,
+  attentionInterface,
   type Form,
   formName,
   headOf,
-  inputs,
   outputType,
-  paramsOf,
   storedVector,
   totalOf,
-  uniformsOf,
 } from './form.wgsl.ts';
+import type { DeviceTraits } from '../recorder.ts';
+import { decodeRow, decodeRowBytes } from './decode-row.wgsl.ts';
+import { type AttentionSizes, type AttentionTable, type AttentionVariant, formsOf, rowsByFours } from './table.ts';
 
 /** Shape of a workgroup's work. */
 interface RowsTile {
@@ -32,7 +34,7 @@ export interface DecodeParams {
 }
 
 /** Invocations in a workgroup. */
-export const DECODE_LANES = 256;
+const DECODE_LANES = 256;
 /** Invocations that read a row of K together. */
 const TEAM = 4;
 /** Rows of V of an invocation that are on their way at once. */
@@ -44,7 +46,7 @@ const SHARERS = 16;
 const keysOf = ({ rows }: RowsTile): number => DECODE_LANES / rows;
 
 /** Bytes of workgroup memory. */
-export const decodeBytes = ({ rows, columns }: RowsTile): number =>
+const decodeBytes = ({ rows, columns }: RowsTile): number =>
   4 * (DECODE_LANES * TEAM + DECODE_LANES + rows * (columns + SHARERS + 2));
 
 /**
@@ -59,7 +61,7 @@ export const decodeBytes = ({ rows, columns }: RowsTile): number =>
  * all rows in workgroup memory; then an invocation has one score, for the online softmax; then each has a vector of four columns
  * and every so manieth key of V. Its sums stay in registers until the end, when they meet.
  */
-export const decode: (params: DecodeParams) => Kernel = variants((params: DecodeParams) => {
+const decode: (params: DecodeParams) => Kernel = variants((params: DecodeParams) => {
   const { tile, form, fit, partial } = params;
   const { rows, columns } = tile;
   const keys = keysOf(tile);
@@ -92,13 +94,8 @@ export const decode: (params: DecodeParams) => Kernel = variants((params: Decode
       );
 
   return defineKernel({
-    name: `attention/decode ${rows}x${keys}x${columns} ${fit}${formName(form)}${partial ? ' partial' : ''}`,
-    storage: {
-      ...inputs(form, fit !== 'any'),
-      o: { access: 'read_write', type: outputType(form, isWide) },
-    },
-    uniforms: { ...uniformsOf(form), splits: 'u32', split_keys: 'u32' },
-    params: paramsOf(form),
+    name: `attention/decode ${rows}x${keys}x${columns} ${fit}${formName(form, partial)}`,
+    ...attentionInterface(form, fit !== 'any', outputType(form, isWide)),
     code: /* wgsl */ `
 ${attentionFunctions(form)}
 ${readFunctions(fit, form)}
@@ -116,12 +113,7 @@ var<workgroup> q_tile: array<vec4f, ${rows * vectors}>;
 
 fn row_number(block: u32, row: u32) -> u32 { return min(block * ${rows}u + row, u.group * u.queries - 1u); }
 
-@compute @workgroup_size(${DECODE_LANES})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(DECODE_LANES)}
   let number = group_index(id, grid);
   if (number >= u.group_count) { return; }
   let split = number % u.splits;
@@ -276,3 +268,93 @@ ${
 }`,
   });
 });
+
+type Rows = 1 | 4 | 8;
+type Columns = 64 | 128 | 256;
+
+/** Rows of O that share their keys at a time, and columns that there is room for. */
+export const DECODE_ROWS: readonly Rows[] = [1, 4, 8];
+export const DECODE_COLUMNS: readonly Columns[] = [64, 128, 256];
+
+const ROWS_OF: ReadonlyMap<string, Rows> = new Map(DECODE_ROWS.map((rows) => [`attention/decode-${rows}`, rows]));
+
+/** Queries that it is for: it reads all keys for each few. */
+export const DECODE_QUERIES = 4;
+/** Workgroups that keep a GPU reading: of some rows, and of one, which read more at once. */
+const ENOUGH_READERS = 192;
+const ENOUGH_ROW_READERS = 128;
+/** Keys of a split are a multiple of this, and at least as many. */
+const SPLIT_KEYS = 64;
+/** This many records are merged in one go: more splits than these have twice as many keys at least. */
+const FEW_SPLITS = 8;
+
+/** Attention of a few queries, for GPUs: what counts is how fast keys and values are read. */
+export const decodeTable: AttentionTable = {
+  ids: [...ROWS_OF.keys()],
+  kernelsFor: (traits) =>
+    DECODE_ROWS.flatMap((rows) => DECODE_COLUMNS.map((columns) => ({ rows, columns })))
+      .filter(({ rows, columns }) => hasRoom(rows, columns, traits))
+      .flatMap(({ rows, columns }) =>
+        (['full', 'wide', 'any'] as const).flatMap((fit) =>
+          formsOf((form) => rowsByFours(form, fit !== 'any')).flatMap(({ form, partial }) =>
+            form === 'plain' ? [] : kernelOf(rows, columns, { form, fit, partial }),
+          ),
+        ),
+      ),
+  candidates: (sizes, traits) => {
+    const variants = sizes.queries > DECODE_QUERIES ? [] : bestFirst(sizes, traits);
+    const [preferred] = variants;
+    return preferred && { variants, preferred, rank: 3 };
+  },
+  isForAny: true,
+  splitKeys: () => SPLIT_KEYS,
+  writesRows: rowsByFours,
+  launch: (work, variant, recorder) => {
+    const { sizes, splits, partial } = work;
+    const { heads, queries, headDim, form, group } = sizes;
+    const rows = shapeOf(ROWS_OF, variant);
+    const columns = columnsFor(headDim) as Columns;
+    const any = form === 'plain' ? 'f32' : form;
+    recorder.launch({
+      ...work.launch,
+      kernel: kernelOf(rows, columns, { form: any, fit: fitOf(work, columns), partial }),
+      groups: (heads / group) * Math.ceil((group * queries) / rows) * splits,
+      ...(rows === 1 ? { grid: [splits, heads * queries, 1] } : {}),
+      variant: variant.id,
+    });
+  },
+};
+
+function kernelOf(rows: Rows, columns: Columns, params: Omit<DecodeParams, 'tile'>): Kernel {
+  return rows === 1 ? decodeRow({ columns, ...params }) : decode({ tile: { rows, columns }, ...params });
+}
+
+const columnsFor = (headDim: number): Columns | undefined => DECODE_COLUMNS.find((max) => max >= headDim);
+
+/** Returns whether a device has invocations and memory. */
+function hasRoom(
+  rows: Rows,
+  columns: Columns,
+  { isSoftware, maxInvocations, maxWorkgroupBytes }: DeviceTraits,
+): boolean {
+  const bytes = rows === 1 ? decodeRowBytes(columns) : decodeBytes({ rows, columns });
+  return !isSoftware && DECODE_LANES <= maxInvocations && bytes <= maxWorkgroupBytes;
+}
+
+/** Those that waste no row first, and then those with more rows. */
+function bestFirst(sizes: AttentionSizes, traits: DeviceTraits): readonly AttentionVariant[] {
+  const { heads, queries, keys, headDim, group } = sizes;
+  const columns = columnsFor(headDim);
+  if (columns === undefined) return [];
+  const shared = group * queries;
+  const possible = DECODE_ROWS.filter(
+    (rows) => hasRoom(rows, columns, traits) && (rows > 1 || heads * queries <= traits.maxWorkgroupsPerDimension),
+  );
+  const enough = possible.filter((rows) => rows >= shared);
+  return [...enough, ...possible.filter((rows) => rows < shared).reverse()].map((rows) => {
+    const groups = (heads / group) * Math.ceil(shared / rows);
+    const worthwhile = Math.max(Math.min(FEW_SPLITS, Math.ceil(keys / SPLIT_KEYS)), Math.ceil(keys / (2 * SPLIT_KEYS)));
+    const readers = rows === 1 ? ENOUGH_ROW_READERS : ENOUGH_READERS;
+    return { id: `attention/decode-${rows}`, splits: Math.min(Math.ceil(readers / groups), worthwhile) };
+  });
+}

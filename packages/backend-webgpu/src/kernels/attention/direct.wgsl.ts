@@ -1,20 +1,21 @@
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { repeat } from '../wgsl/repeat.ts';
+import { shapeOf } from '@concord/variants';
+import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
+import { repeat } from '../wgsl/snippets.ts';
 import {
   attentionFunctions,
+  attentionInterface,
   elementAt,
   type Form,
   formName,
   headOf,
-  inputs,
   rowOf,
   totalOf,
-  paramsOf,
   uniformsOf,
 } from './form.wgsl.ts';
+import { type AttentionTable, formsOf, groupsOf, rowsOfFloats } from './table.ts';
 
 /** The parameters that distinguish the `direct` kernels. */
-export interface DirectParams {
+interface DirectParams {
   /** Neighbouring queries that an invocation computes, at most {@link MAX_QUERIES}. */
   readonly queries: number;
   /** Of a form that is not `plain`: true. */
@@ -26,10 +27,10 @@ export interface DirectParams {
 }
 
 /** Invocations in a workgroup. */
-export const DIRECT_LANES = 16;
+const DIRECT_LANES = 16;
 
 /** Largest block of queries. */
-export const MAX_QUERIES = 8;
+const MAX_QUERIES = 8;
 
 /** Keys per iteration of the loop. */
 const KEYS = 8;
@@ -52,7 +53,7 @@ export function directKeys(headDim: number, iterations: number): number {
  * weighted values is added to what O holds, which is the sum over the keys before. So O is scaled to the largest score so
  * far until the end, when it is divided by the sum of the weights.
  */
-export const direct: (params: DirectParams) => Kernel = variants((params: DirectParams) => {
+const direct: (params: DirectParams) => Kernel = variants((params: DirectParams) => {
   const { queries, causal, form, partial } = params;
   const isPlain = form === 'plain';
   // Without the mask, only keys beyond the last are hidden, and from all queries alike.
@@ -123,22 +124,13 @@ ${repeat(queries, (i) => `      let o${i} = select(o[o${i}_at + d] * factor${i},
     for (var d = 0u; d < head_dim; d++) { o[o${i}_at + d] = quotient(o[o${i}_at + d], ${isPlain ? `total${i}` : `last${i}`}); }`;
 
   return defineKernel({
-    name: `attention/direct ${queries}x${KEYS}${causal && isPlain ? ' causal' : ''}${formName(form)}${partial ? ' partial' : ''}`,
-    storage: {
-      ...inputs(form, false),
-      o: { access: 'read_write', type: 'array<f32>' },
-    },
+    name: `attention/direct ${queries}x${KEYS}${causal && isPlain ? ' causal' : ''}${formName(form, partial)}`,
+    ...attentionInterface(form, false),
     uniforms: uniformsOf(form),
-    params: paramsOf(form),
     code: /* wgsl */ `
 ${attentionFunctions(form)}
 
-@compute @workgroup_size(${DIRECT_LANES})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(DIRECT_LANES)}
   let number = group_index(id, grid);
   if (number >= u.group_count) { return; }
   let blocks_per_head = (u.queries + ${queries - 1}u) / ${queries}u;
@@ -175,3 +167,34 @@ ${repeat(queries, (i) => `  if (query + ${i}u < u.queries) {${finish(i)}\n  }`)}
 }`,
   });
 });
+
+/** Queries of an invocation, by id. */
+const QUERIES_OF: ReadonlyMap<string, number> = new Map(
+  [1, MAX_QUERIES].map((queries) => [`attention/direct-${queries}`, queries]),
+);
+
+/** Attention without workgroup memory: for software devices. */
+export const directTable: AttentionTable = {
+  ids: [...QUERIES_OF.keys()],
+  kernelsFor: ({ isSoftware }) =>
+    [...(isSoftware ? QUERIES_OF.values() : [])].flatMap((queries) =>
+      formsOf(rowsOfFloats).flatMap((way) =>
+        (way.form === 'plain' ? [false, true] : [true]).map((causal) => direct({ queries, causal, ...way })),
+      ),
+    ),
+  candidates: ({ queries }, { isSoftware }) => {
+    if (!isSoftware) return undefined;
+    const variants = directTable.ids.map((id) => ({ id, splits: 1 }));
+    const preferred = variants[queries === 1 ? 0 : 1];
+    return preferred && { variants, preferred };
+  },
+  splitKeys: () => 1,
+  writesRows: rowsOfFloats,
+  launch: (work, variant, recorder) => {
+    const { causal, form } = work.sizes;
+    const queries = shapeOf(QUERIES_OF, variant);
+    const kernel = direct({ queries, causal: causal || form !== 'plain', form, partial: work.partial });
+    const groups = Math.ceil(groupsOf(work, queries) / DIRECT_LANES);
+    recorder.launch({ ...work.launch, kernel, groups, variant: variant.id });
+  },
+};

@@ -1,4 +1,4 @@
-import { repeat } from '../wgsl/repeat.ts';
+import { repeat } from '../wgsl/snippets.ts';
 import { elementAt, type Form, rowOf, storedVector, totalOf, vectorAt } from './form.wgsl.ts';
 import type { AttentionWork } from './table.ts';
 

@@ -1,11 +1,15 @@
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { repeat } from '../wgsl/repeat.ts';
-import { attentionFunctions, formName, headOf, inputs, outputType, paramsOf, uniformsOf } from './form.wgsl.ts';
+import { shapeOf } from '@concord/variants';
+import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
+import { repeat } from '../wgsl/snippets.ts';
+import { attentionFunctions, attentionInterface, formName, headOf, outputType } from './form.wgsl.ts';
 import {
   byFours,
   COMPONENTS,
+  fitOf,
+  flashBytes,
   flashLanes,
   type FlashParams,
+  type FlashTile,
   isWideOutput,
   keyOfSlot,
   PAD,
@@ -18,6 +22,8 @@ import {
   storeOutput,
   visibility,
 } from './flash-parts.ts';
+import type { DeviceTraits } from '../recorder.ts';
+import { type AttentionTable, formsOf, groupsOf, rowsByFours, withSplits } from './table.ts';
 
 /**
  * softmax(scale * Q K^T) V for a block of queries of one head per workgroup, which walks along the keys in tiles and
@@ -40,7 +46,7 @@ import {
  * weight is exp(-2^104). Where the operands have infinities or NaN, exp has to make 0 and NaN of them, which is not granted;
  * conformance tests it.
  */
-export const flash: (params: FlashParams) => Kernel = variants((params: FlashParams) => {
+const flash: (params: FlashParams) => Kernel = variants((params: FlashParams) => {
   const { tile, fit, form, partial } = params;
   const isPlain = form === 'plain';
   const { queries, keys, columns, across, depth, chunk, unroll, ahead } = tile;
@@ -110,13 +116,8 @@ ${eachRow((i, g) => {
   const perChunk = chunk / across;
 
   return defineKernel({
-    name: `attention/flash ${queries}x${keys}x${columns} ${fit}${formName(form)}${partial ? ' partial' : ''}`,
-    storage: {
-      ...inputs(form, fit !== 'any'),
-      o: { access: 'read_write', type: outputType(form, isWideOutput({ fit, partial })) },
-    },
-    uniforms: { ...uniformsOf(form), splits: 'u32', split_keys: 'u32' },
-    params: paramsOf(form),
+    name: `attention/flash ${queries}x${keys}x${columns} ${fit}${formName(form, partial)}`,
+    ...attentionInterface(form, fit !== 'any', outputType(form, isWideOutput({ fit, partial }))),
     code: /* wgsl */ `
 ${attentionFunctions(form)}
 ${readFunctions(fit, form)}
@@ -143,12 +144,7 @@ fn visible_to_four(query: u32) -> vec4u {
 ${isPlain ? '' : byFours}
 fn is_special(x: vec4f) -> bool { return any((bitcast<vec4u>(x) & vec4u(INFINITY)) == vec4u(INFINITY)); }
 
-@compute @workgroup_size(${lanes})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(lanes)}
   let number = group_index(id, grid);
   if (number >= u.group_count) { return; }
   let split = number % u.splits;
@@ -319,3 +315,59 @@ ${storeOutput(params)}
 }`,
   });
 });
+
+/** Tiles: those with the largest number of queries in a workgroup first. */
+export const FLASH_TILES: readonly FlashTile[] = [
+  { queries: 64, keys: 64, columns: 64, across: 8, depth: 16, chunk: 16, unroll: 8, ahead: false },
+  { queries: 64, keys: 128, columns: 128, across: 16, depth: 16, chunk: 16, unroll: 4, ahead: true },
+  { queries: 32, keys: 64, columns: 64, across: 16, depth: 16, chunk: 16, unroll: 4, ahead: true },
+];
+
+const TILE_OF: ReadonlyMap<string, FlashTile> = new Map(FLASH_TILES.map((tile) => [flashId(tile), tile]));
+
+/** Queries for which most of a block would be wasted. */
+const FEW_QUERIES = 16;
+/** Workgroups of a tile with few invocations for its size that keep a GPU busy: they are not alone on a multiprocessor. */
+const ENOUGH_LARGE_TILES = 512;
+
+/** Attention as matrix products are made, of outer products in registers: for GPUs. */
+export const flashTable: AttentionTable = {
+  ids: [...TILE_OF.keys()],
+  kernelsFor: (traits) =>
+    tilesOn(traits).flatMap((tile) =>
+      (['full', 'wide', 'any'] as const).flatMap((fit) =>
+        formsOf((form) => rowsByFours(form, fit !== 'any')).map((way) => flash({ tile, fit, ...way })),
+      ),
+    ),
+  candidates: (sizes, traits) => {
+    const { heads, queries, headDim } = sizes;
+    const fitting = tilesOn(traits).filter(({ columns }) => columns >= headDim);
+    // The fewest columns that will do.
+    const columns = Math.min(...fitting.map((tile) => tile.columns));
+    const tiles = fitting.filter((tile) => tile.columns === columns);
+    const best = tiles.find((tile) => heads * Math.ceil(queries / tile.queries) >= ENOUGH_LARGE_TILES) ?? tiles.at(-1);
+    if (best === undefined) return undefined;
+    const variants = tiles.map((tile) => withSplits(flashId(tile), tile.queries, sizes));
+    const preferred = withSplits(flashId(best), best.queries, sizes);
+    return { variants, preferred, rank: queries > FEW_QUERIES ? 1 : -1 };
+  },
+  splitKeys: (variant) => shapeOf(TILE_OF, variant).keys,
+  writesRows: rowsByFours,
+  launch: (work, variant, recorder) => {
+    const tile = shapeOf(TILE_OF, variant);
+    const { sizes, partial } = work;
+    const kernel = flash({ tile, fit: fitOf(work, tile.columns), form: sizes.form, partial });
+    recorder.launch({ ...work.launch, kernel, groups: groupsOf(work, tile.queries), variant: variant.id });
+  },
+};
+
+/** The tiles that a device has invocations and memory for. */
+function tilesOn({ isSoftware, maxInvocations, maxWorkgroupBytes }: DeviceTraits): readonly FlashTile[] {
+  if (isSoftware) return [];
+  return FLASH_TILES.filter((tile) => flashLanes(tile) <= maxInvocations && flashBytes(tile) <= maxWorkgroupBytes);
+}
+
+/** Id of a tile. */
+export function flashId({ queries, keys, columns }: FlashTile): string {
+  return `attention/flash-${queries}x${keys}x${columns}`;
+}

@@ -1,8 +1,8 @@
 import { tanh } from '@concord/kernel';
 import { wgslFunction } from '../arithmetic/wgsl-arithmetic.ts';
-import type { StorageBinding, UniformType } from '../kernel.ts';
+import type { KernelSource, UniformType } from '../kernel.ts';
 import { halfBitsOfFour } from '../wgsl/half.wgsl.ts';
-import { isSet } from '../wgsl/is-set.wgsl.ts';
+import { isSet } from '../wgsl/snippets.ts';
 import { attentionUniforms, maskFunction, softmaxFunctions, weightFunctions } from './softmax.wgsl.ts';
 
 /**
@@ -15,7 +15,8 @@ export type Form = 'plain' | 'f32' | 'f16';
 export const FORMS: readonly Form[] = ['plain', 'f32', 'f16'];
 
 /** After the name of a kernel. */
-export const formName = (form: Form): string => (form === 'plain' ? '' : ` any ${form}`);
+export const formName = (form: Form, partial: boolean): string =>
+  `${form === 'plain' ? '' : ` any ${form}`}${partial ? ' partial' : ''}`;
 
 /** Bytes of an element of Q, K, V and O. */
 export const elementBytes = (form: Form): number => (form === 'f16' ? 2 : 4);
@@ -92,21 +93,33 @@ function inputType(form: Form, wide: boolean): string {
   return wide ? 'array<vec4f>' : 'array<f32>';
 }
 
-/** The bindings that are read. Without a mask, `mask` is bound to something that is not read. */
-export function inputs(form: Form, wide: boolean): Readonly<Record<string, StorageBinding>> {
-  const type = inputType(form, wide);
-  return {
-    q: { access: 'read', type },
-    k: { access: 'read', type },
-    v: { access: 'read', type },
-    ...(form === 'plain' ? {} : { mask: { access: 'read', type: 'array<f32>' } }),
-  };
-}
-
 /** WGSL type of the rows of O, or of records. f16 rows of no multiple of four go through records. */
 export function outputType(form: Form, wide: boolean): string {
   if (!wide) return 'array<f32>';
   return form === 'f16' ? 'array<vec2u>' : 'array<vec4f>';
+}
+
+/**
+ * Bindings, uniforms and parameters of a kernel that attends. Without a mask, `mask` is bound to something that is not read.
+ *
+ * @param type - WGSL type of Q, K and V; `true` and `false` say whether they are read by fours
+ * @param o - WGSL type of the output
+ */
+export function attentionInterface(
+  form: Form,
+  type: boolean | string,
+  o: string = 'array<f32>',
+): Pick<KernelSource, 'storage' | 'uniforms' | 'params'> {
+  const input = { access: 'read', type: typeof type === 'string' ? type : inputType(form, type) } as const;
+  const mask = { access: 'read', type: 'array<f32>' } as const;
+  return {
+    storage: {
+      ...{ q: input, k: input, v: input, ...(form === 'plain' ? {} : { mask }) },
+      o: { access: 'read_write', type: o },
+    },
+    uniforms: { ...uniformsOf(form), splits: 'u32', split_keys: 'u32' },
+    params: paramsOf(form),
+  };
 }
 
 /** WGSL: element `at` of an input that is not wide. */

@@ -1,19 +1,21 @@
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { repeat } from '../wgsl/repeat.ts';
-import { type Fit, quotients, byFours } from './flash-parts.ts';
+import { shapeOf } from '@concord/variants';
+import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
+import { repeat } from '../wgsl/snippets.ts';
+import { byFours, type Fit, quotients } from './flash-parts.ts';
 import {
   attentionFunctions,
+  attentionInterface,
   headOf,
   outputType,
-  paramsOf,
   rowOf,
   storedVector,
   totalOf,
-  uniformsOf,
 } from './form.wgsl.ts';
+import type { DeviceTraits } from '../recorder.ts';
+import { type AttentionTable, groupsOf, rowsByFours, withSplits } from './table.ts';
 
 /** Shape of a workgroup's work on the matrix units. */
-export interface MatrixTile {
+interface MatrixTile {
   /** Queries of a workgroup: one an invocation. */
   readonly queries: number;
   /** Keys that are in workgroup memory at a time: as many as one product takes. */
@@ -23,31 +25,30 @@ export interface MatrixTile {
 }
 
 /** Invocations of a subgroup. */
-export const SUBGROUP = 32;
+const SUBGROUP = 32;
 /** Rows, columns and terms of the product that is one operation. */
-export const UNIT = 16;
+const UNIT = 16;
 
 /**
  * Workgroup memory is made of blocks, as that of products is: 16 lines of four vectors and a free one, and four more, so that
  * neighbouring lines and blocks lie in different banks.
  */
-export const LINE = 5;
-export const BLOCK_VECTORS: number = UNIT * LINE + 4;
+const LINE = 5;
+const BLOCK_VECTORS: number = UNIT * LINE + 4;
 /** Blocks of a subgroup's own: the scores of its queries and 16 keys, or their weights, or 16 columns of their sums. */
-export const OWN_BLOCKS: number = SUBGROUP / UNIT;
+const OWN_BLOCKS: number = SUBGROUP / UNIT;
 
 /** Blocks of the keys of a tile, and as many of their values. */
-export const keyBlocks = ({ columns }: MatrixTile): number => columns / 32;
+const keyBlocks = ({ columns }: MatrixTile): number => columns / 32;
 
 /** Blocks of workgroup memory: K, V, and those of the subgroups. */
-export const blocksOf = (tile: MatrixTile): number => 2 * keyBlocks(tile) + (tile.queries / SUBGROUP) * OWN_BLOCKS;
+const blocksOf = (tile: MatrixTile): number => 2 * keyBlocks(tile) + (tile.queries / SUBGROUP) * OWN_BLOCKS;
 
 /** Bytes of workgroup memory. */
-export const matrixBytes = (tile: MatrixTile): number =>
-  16 * BLOCK_VECTORS * blocksOf(tile) + 4 * (tile.queries / SUBGROUP);
+const matrixBytes = (tile: MatrixTile): number => 16 * BLOCK_VECTORS * blocksOf(tile) + 4 * (tile.queries / SUBGROUP);
 
 /** The parameters that distinguish the kernels. */
-export interface MatrixParams {
+interface MatrixParams {
   readonly tile: MatrixTile;
   readonly fit: Exclude<Fit, 'any'>;
   /** Writes records for `combine` instead of rows of O. */
@@ -70,7 +71,7 @@ export interface MatrixParams {
  * Weights lie between 2^-36 and 2^15, or lose digits. Where V has large values those would be seen, and infinite ones must not meet the
  * weight 0 of a hidden key: such a tile is summed by the invocations, in float32.
  */
-export const matrix: (params: MatrixParams) => Kernel = variants((params: MatrixParams) => {
+const matrix: (params: MatrixParams) => Kernel = variants((params: MatrixParams) => {
   const { tile, fit, partial } = params;
   const { queries, keys, columns } = tile;
   const subgroups = queries / SUBGROUP;
@@ -83,7 +84,7 @@ export const matrix: (params: MatrixParams) => Kernel = variants((params: Matrix
   const fours = (line: (c: number) => string): string => repeat(UNIT / 4, line);
   const own = (c: number | string): string => `blocks[area + row / ${UNIT}u][row % ${UNIT}u * ${LINE}u + ${c}u]`;
 
-  // As if the place depended on what was read before: see `matrix-units-side.ts`.
+  // As if the place depended on what was read before: see `matrix-units.wgsl.ts`.
   const vector = (name: 'q' | 'k' | 'v', row: string, eight: string, before = '0u'): string => {
     const value = `${name}[(${name}_head + ${row} * ${rowOf('f16', name)}) / 8u + ${eight} + (${before} & u.zero)]`;
     return fit === 'full' ? value : `select(vec4u(), ${value}, 8u * (${eight}) < u.head_dim)`;
@@ -198,15 +199,7 @@ ${rows((r) => `          o${r}_${d} = subgroupMatrixMultiplyAccumulate(low${r}, 
 
   return defineKernel({
     name: `attention/matrix ${queries}x${keys}x${columns} ${fit}${partial ? ' partial' : ''}`,
-    storage: {
-      q: { access: 'read', type: 'array<vec4u>' },
-      k: { access: 'read', type: 'array<vec4u>' },
-      v: { access: 'read', type: 'array<vec4u>' },
-      mask: { access: 'read', type: 'array<f32>' },
-      o: { access: 'read_write', type: outputType('f16', !partial) },
-    },
-    uniforms: { ...uniformsOf('f16'), splits: 'u32', split_keys: 'u32' },
-    params: paramsOf('f16'),
+    ...attentionInterface('f16', 'array<vec4u>', outputType('f16', !partial)),
     features: ['f16', 'subgroups', 'chromium_experimental_subgroup_matrix'],
     // Blocks are the same throughout a subgroup, but made of the number of the invocation, of which WGSL does not know that.
     silenced: ['chromium.subgroup_matrix_uniformity'],
@@ -234,12 +227,7 @@ fn four_of(block: u32, at: u32, c: u32) -> vec4f {
   return vec4f(unpack2x16float(words.x), unpack2x16float(words.y));
 }
 
-@compute @workgroup_size(${queries})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(queries)}
   let number = group_index(id, grid);
   if (number >= u.group_count) { return; }
   let split = number % u.splits;
@@ -340,4 +328,45 @@ ${
   }`
     : ''
 }`;
+}
+
+const TILE_OF: ReadonlyMap<string, MatrixTile> = new Map(
+  [{ queries: 64, keys: 16 as const, columns: 64 }].map((tile) => [idOf(tile), tile]),
+);
+
+/** Attention in f16 on matrix units, of rows that begin and end at multiples of eight. */
+export const matrixTable: AttentionTable = {
+  ids: [...TILE_OF.keys()],
+  kernelsFor: (traits) =>
+    tilesOn(traits).flatMap((tile) =>
+      (['full', 'wide'] as const).flatMap((fit) => [false, true].map((partial) => matrix({ tile, fit, partial }))),
+    ),
+  candidates: (sizes, traits) => {
+    const { headDim, form, byEights = false } = sizes;
+    const tiles = form === 'f16' && byEights ? tilesOn(traits).filter(({ columns }) => columns >= headDim) : [];
+    const variants = tiles.map((tile) => withSplits(idOf(tile), tile.queries, sizes));
+    const [preferred] = variants;
+    if (preferred === undefined) return undefined;
+    return { variants, preferred, rank: sizes.queries > SUBGROUP ? 2 : -1, condition: 'by eights' };
+  },
+  splitKeys: (variant) => shapeOf(TILE_OF, variant).keys,
+  writesRows: rowsByFours,
+  launch: (work, variant, recorder) => {
+    const tile = shapeOf(TILE_OF, variant);
+    const fit = tile.columns === work.sizes.headDim ? 'full' : 'wide';
+    const kernel = matrix({ tile, fit, partial: work.partial });
+    recorder.launch({ ...work.launch, kernel, groups: groupsOf(work, tile.queries), variant: variant.id });
+  },
+};
+
+/** The tiles that a device has matrix units and room for. */
+function tilesOn({ matrixUnits, subgroupSize, maxInvocations, maxWorkgroupBytes }: DeviceTraits): MatrixTile[] {
+  const fits = matrixUnits.some(({ m, n, k }) => m === UNIT && n === UNIT && k === UNIT) && subgroupSize === SUBGROUP;
+  return [...(fits ? TILE_OF.values() : [])].filter(
+    (tile) => tile.queries <= maxInvocations && matrixBytes(tile) <= maxWorkgroupBytes,
+  );
+}
+
+function idOf({ queries, keys, columns }: MatrixTile): string {
+  return `attention/matrix-${queries}x${keys}x${columns}`;
 }

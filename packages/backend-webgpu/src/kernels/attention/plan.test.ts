@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import type { DeviceTraits, Span } from '../recorder.ts';
-import { FLASH_TILES } from './flash.ts';
+import { FLASH_TILES } from './flash.wgsl.ts';
 import { directKeys } from './direct.wgsl.ts';
 import { flashBytes } from './flash-parts.ts';
 import { planAttention } from './plan.ts';

@@ -6,11 +6,10 @@ import { type Family, sizeStep, VariantTables } from '@concord/variants';
 import type { Kernel } from '../kernel.ts';
 import { growing } from './growing.ts';
 import { maxLoopIterations } from '../loop-iterations.ts';
-import { decodeTable } from './decode.ts';
-import { directTable } from './direct.ts';
-import { directKeys } from './direct.wgsl.ts';
-import { flashTable } from './flash.ts';
-import { matrixTable } from './matrix.ts';
+import { decodeTable } from './decode.wgsl.ts';
+import { directKeys, directTable } from './direct.wgsl.ts';
+import { flashTable } from './flash.wgsl.ts';
+import { matrixTable } from './matrix.wgsl.ts';
 import {
   type AttentionSizes,
   type AttentionTable,
@@ -18,12 +17,13 @@ import {
   type AttentionWork,
   formOf,
 } from './table.ts';
-import { tiledTable } from './tiled.ts';
+import { tiledTable } from './tiled.wgsl.ts';
 import { combine, COMBINE_LANES, combineTable, slotsAtOnce } from './combine.wgsl.ts';
 import { elementBytes, type Form } from './form.wgsl.ts';
 import {
   anyUniforms,
   blindUniforms,
+  cutCall,
   type Geometry,
   geometryOf,
   groupOf,
@@ -35,7 +35,6 @@ import {
   type RowStrides,
   type Window,
 } from './geometry.ts';
-import { cutCall } from './windows.ts';
 
 /** Kernels that attend. A new one is added here, and nothing else has to know of it. */
 export const attentionTables: VariantTables<

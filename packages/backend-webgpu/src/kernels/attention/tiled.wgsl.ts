@@ -1,21 +1,22 @@
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { repeat } from '../wgsl/repeat.ts';
+import { shapeOf } from '@concord/variants';
+import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
+import { repeat } from '../wgsl/snippets.ts';
 import { byFours } from './flash-parts.ts';
 import {
   attentionFunctions,
+  attentionInterface,
   elementAt,
   type Form,
   formName,
   headOf,
-  inputs,
-  paramsOf,
   rowOf,
   totalOf,
-  uniformsOf,
 } from './form.wgsl.ts';
+import type { DeviceTraits } from '../recorder.ts';
+import { type AttentionTable, ENOUGH_WORKGROUPS, formsOf, groupsOf, rowsOfFloats, withSplits } from './table.ts';
 
 /** The parameters that distinguish the `tiled` kernels. */
-export interface TiledParams {
+interface TiledParams {
   /** Queries of a workgroup; a multiple of 4. */
   readonly queries: number;
   /** Largest head dimension, a multiple of 64: the columns of O that a workgroup keeps. */
@@ -27,13 +28,13 @@ export interface TiledParams {
 }
 
 /** Keys of a tile. */
-export const TILE_KEYS = 64;
+const TILE_KEYS = 64;
 
 /** Invocations that share the rows of a tile: each has 4 of the keys, and 4 of every 64 columns of O. */
 const ACROSS = 16;
 
 /** Invocations in a workgroup. */
-export const tiledLanes = ({ queries }: Pick<TiledParams, 'queries'>): number => (ACROSS * queries) / 4;
+const tiledLanes = ({ queries }: Pick<TiledParams, 'queries'>): number => (ACROSS * queries) / 4;
 
 /** Lengths of the arrays in workgroup memory, in vectors of 4. */
 function layout({ queries, headDim }: Pick<TiledParams, 'queries' | 'headDim'>) {
@@ -76,7 +77,7 @@ export function tiledWorkgroupBytes(params: Pick<TiledParams, 'queries' | 'headD
  * the same memory. Vectors of 4 keys (columns of V and O) hold every 16th key (every quarter of the columns), so that
  * neighbouring invocations read and write neighbouring addresses; vectors of 4 queries hold neighbours.
  */
-export const tiled: (params: TiledParams) => Kernel = variants((params: TiledParams) => {
+const tiled: (params: TiledParams) => Kernel = variants((params: TiledParams) => {
   const { queries, headDim, form, partial } = params;
   const isPlain = form === 'plain';
   const load = (name: 'q' | 'k' | 'v', rows: string): string => {
@@ -107,13 +108,8 @@ ${repeat(vectors, (j) => `        let v${j} = stage[row * ${columnVectors}u + la
 ${repeat(4, (i) => repeat(vectors, (j) => `        o${i}_${j} += ${term(i, j)};`))}`;
 
   return defineKernel({
-    name: `attention/tiled ${queries}x${TILE_KEYS}x${headDim}${formName(form)}${partial ? ' partial' : ''}`,
-    storage: {
-      ...inputs(form, false),
-      o: { access: 'read_write', type: 'array<f32>' },
-    },
-    uniforms: { ...uniformsOf(form), splits: 'u32', split_keys: 'u32' },
-    params: paramsOf(form),
+    name: `attention/tiled ${queries}x${TILE_KEYS}x${headDim}${formName(form, partial)}`,
+    ...attentionInterface(form, false),
     code: /* wgsl */ `
 ${attentionFunctions(form)}
 
@@ -136,12 +132,7 @@ fn exponentials(x: vec4f) -> vec4f {
 
 fn largest_of(x: vec4f) -> f32 { return larger(larger(x.x, x.y), larger(x.z, x.w)); }
 ${isPlain ? '' : byFours}
-@compute @workgroup_size(${lanes})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(lanes)}
   let number = group_index(id, grid);
   if (number >= u.group_count) { return; }
   let split = number % u.splits;
@@ -296,3 +287,66 @@ ${repeat(vectors, (j) =>
 }`,
   });
 });
+
+type Tile = Pick<TiledParams, 'queries' | 'headDim'>;
+
+/** Blocks of queries, smallest first, and columns of O that can be kept. */
+export const TILED_QUERIES = [16, 32, 64] as const;
+export const TILED_COLUMNS = [64, 128, 256] as const;
+
+const TILE_OF: ReadonlyMap<string, Tile> = new Map(
+  TILED_QUERIES.flatMap((queries) =>
+    TILED_COLUMNS.map((headDim) => [tiledId({ queries, headDim }), { queries, headDim }] as const),
+  ),
+);
+
+/** Attention by blocks of queries and tiles of keys, of any size: for GPUs. */
+export const tiledTable: AttentionTable = {
+  ids: [...TILE_OF.keys()],
+  kernelsFor: (traits) =>
+    formsOf(rowsOfFloats).flatMap((way) =>
+      queriesOn(traits).flatMap((queries) => TILED_COLUMNS.map((headDim) => tiled({ queries, headDim, ...way }))),
+    ),
+  candidates: (sizes, traits) => {
+    const blocks = queriesOn(traits);
+    const best = bestOf(blocks, sizes.heads, sizes.queries);
+    if (best === undefined) return undefined;
+    const headDim = TILED_COLUMNS.find((max) => max >= sizes.headDim) ?? 256;
+    const variantOf = (queries: Tile['queries']) => withSplits(tiledId({ queries, headDim }), queries, sizes);
+    return { variants: blocks.map(variantOf), preferred: variantOf(best) };
+  },
+  splitKeys: () => TILE_KEYS,
+  writesRows: rowsOfFloats,
+  launch: (work, variant, recorder) => {
+    const tile = shapeOf(TILE_OF, variant);
+    const kernel = tiled({ ...tile, form: work.sizes.form, partial: work.partial });
+    recorder.launch({ ...work.launch, kernel, groups: groupsOf(work, tile.queries), variant: variant.id });
+  },
+};
+
+/** Large blocks read K and V less often; small ones waste less and make more workgroups. */
+function bestOf(smallestFirst: readonly number[], heads: number, queries: number): number | undefined {
+  const isWorthwhile = (block: number): boolean => heads * Math.ceil(queries / block) >= ENOUGH_WORKGROUPS;
+  const min = smallestFirst.findIndex((block) => block >= Math.min(queries, 32));
+  return (
+    smallestFirst
+      .slice(min + 1)
+      .filter(isWorthwhile)
+      .at(-1) ?? smallestFirst.at(min)
+  );
+}
+
+/** The blocks of queries that a device has invocations and memory for. */
+function queriesOn({ isSoftware, maxInvocations, maxWorkgroupBytes }: DeviceTraits): readonly number[] {
+  if (isSoftware) return [];
+  return TILED_QUERIES.filter(
+    (queries) =>
+      tiledLanes({ queries }) <= maxInvocations &&
+      TILED_COLUMNS.every((headDim) => tiledWorkgroupBytes({ queries, headDim }) <= maxWorkgroupBytes),
+  );
+}
+
+/** Id of a tile. */
+export function tiledId({ queries, headDim }: Tile): string {
+  return `attention/tiled-${queries}x${headDim}`;
+}

@@ -1,24 +1,20 @@
-import { type AttentionShape, f16BitsToF32, f32ToF16Bits, type MaskField } from '@concord/backend-core';
-import { type CheckedAttention, OPS, type ResolvedAttention } from '@concord/backend-core/implement';
-import { attentionReference } from '@concord/backend-cpu/reference';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { download, upload } from '../../../test/support/device-values.ts';
+import { afterAll, beforeAll, describe, it, vi } from 'vitest';
+import { type AttentionCase, type AttentionCheck, checkAttention } from '../../../../backend-cpu/test/op-memory.ts';
+import { memoryOf } from '../../../test/support/device-values.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
-import type { StorageBuffer } from '../recorder.ts';
-import { DECODE_COLUMNS, DECODE_ROWS } from './decode.ts';
-import { directTable } from './direct.ts';
-import { FLASH_TILES, flashId } from './flash.ts';
+import { DECODE_COLUMNS, DECODE_ROWS } from './decode.wgsl.ts';
+import { directTable } from './direct.wgsl.ts';
+import { FLASH_TILES, flashId } from './flash.wgsl.ts';
 import { planAttention } from './plan.ts';
 import type { AttentionVariant } from './table.ts';
-import { TILED_COLUMNS, TILED_QUERIES, tiledId } from './tiled.ts';
+import { TILED_COLUMNS, TILED_QUERIES, tiledId } from './tiled.wgsl.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 
-type Shape = Omit<AttentionShape & MaskField, 'batch' | 'scale'> & {
-  readonly batch?: number;
+interface Shape extends AttentionCase {
   /** Elements in front of Q. */
   readonly lead?: number;
-};
+}
 
 // Software devices compile for seconds.
 vi.setConfig({ testTimeout: 180_000 });
@@ -29,25 +25,10 @@ beforeAll(async () => {
 });
 afterAll(() => client.dispose());
 
-function numbers(length: number, seed: number): Float32Array {
-  return Float32Array.from({ length }, (_, i) => (Math.imul(i + seed, 0x9e3779b1) >>> 8) / 2 ** 23 - 1);
-}
-
-async function check(variant: AttentionVariant, { lead = 0, ...given }: Shape): Promise<void> {
-  const shape = { batch: 1, ...given, scale: 1 / Math.sqrt(given.headDim) };
-  const checked = OPS.attention.check(shape, false) as CheckedAttention;
-  const { batch, heads, kvHeads, seqQ, seqKv, headDim, causal, causalOffset, dtype } = checked;
-  const lengthOf = (name: string): number => checked.operands.find((each) => each.name === name)?.elements ?? 0;
-  const round = dtype === 'f16' ? (x: number): number => f16BitsToF32(f32ToF16Bits(x)) : (x: number): number => x;
-  const [q, k, v] = ['q', 'k', 'v'].map((name, i) => numbers(lengthOf(name), 4 * i + 1).map(round)) as [
-    Float32Array,
-    Float32Array,
-    Float32Array,
-  ];
-  const mask = numbers(lengthOf('mask'), 7).map((x) => (x > 0.5 ? -Infinity : x));
-  // Hidden keys and values must not matter.
+/** Hidden keys and values must not matter, and the last value that is seen has to. */
+const spoil: AttentionCheck['spoil'] = ({ k, v, mask }, call) => {
+  const { batch, kvHeads, seqQ, seqKv, headDim, causal, causalOffset, kStrides, vStrides } = call;
   const firstHidden = seqQ + causalOffset;
-  const { kStrides, vStrides } = checked;
   for (let head = 0; causal && head < batch * kvHeads; head++) {
     for (let key = Math.max(0, firstHidden); key < seqKv; key++) {
       const at = ([x, y, z]: typeof kStrides): number =>
@@ -56,32 +37,16 @@ async function check(variant: AttentionVariant, { lead = 0, ...given }: Shape): 
       v.fill(Infinity, at(vStrides), at(vStrides) + headDim);
     }
   }
-  if (causal && given.mask === undefined) v[Math.min(seqKv, Math.max(1, firstHidden) - 1) * vStrides[2]] = Infinity;
-  const operands = {
-    q: upload(client, q, { lead, dtype }),
-    k: upload(client, k, { dtype }),
-    v: upload(client, v, { dtype }),
-    ...(given.mask === undefined ? {} : { mask: upload(client, mask) }),
-    o: upload(client, numbers(lengthOf('o'), 3), { dtype }),
-  };
-  const call: ResolvedAttention<StorageBuffer> = { ...checked, ...operands, opName: 'attention' };
-  client.record('attention', (recorder) => {
-    planAttention(call, recorder, () => variant);
-  });
-  const got = await download(client, operands.o, dtype);
-  for (const { buffer } of Object.values(operands)) client.deallocate(buffer.id);
-  const { value } = attentionReference(shape, q, k, v, mask);
-  const isClose = (x: number, y: number): boolean =>
-    Object.is(x, y) || Math.abs(x - y) < 1e-5 + (dtype === 'f16' ? 1e-3 * Math.abs(y) : 0);
-  const wrong = [...value].flatMap((want, i) => {
-    const [d, row] = [i % headDim, Math.floor(i / headDim)];
-    const head = Math.floor(row / seqQ);
-    const [x, y, z] = checked.oStrides;
-    const at = Math.floor(head / heads) * x + (head % heads) * y + (row % seqQ) * z + d;
-    return isClose(got[at] as number, want) ? [] : [{ i, got: got[at], want }];
-  });
-  expect(wrong.slice(0, 3)).toEqual([]);
-}
+  if (causal && mask.length === 0) v[Math.min(seqKv, Math.max(1, firstHidden) - 1) * vStrides[2]] = Infinity;
+};
+
+const check = (variant: AttentionVariant, { lead = 0, ...shape }: Shape): Promise<void> =>
+  checkAttention(
+    memoryOf(client),
+    shape,
+    (call) => client.record('attention', (recorder) => planAttention(call, recorder, () => variant)),
+    { spoil, leads: [lead, 0] },
+  );
 
 /** Calls of all forms for heads of a dimension: each field, and all of them. */
 function anyCalls(headDim: number, seqQ: number, seqKv: number): readonly Shape[] {

@@ -1,10 +1,11 @@
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { repeat } from '../wgsl/repeat.ts';
-import { storeC } from '../wgsl/store-c.ts';
+import { shapeOf } from '@concord/variants';
+import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
+import { repeat, storeC } from '../wgsl/snippets.ts';
 import { windowFunctions, windowUniforms } from './window.wgsl.ts';
+import { type Conv2dTable, FEW_FILTERS } from './table.ts';
 
 /** The parameters that distinguish the `direct` kernels. */
-export interface DirectParams {
+interface DirectParams {
   /** Filters that an invocation computes. */
   readonly filters: number;
   /** Neighbouring outputs of a row that it computes for each. */
@@ -14,7 +15,7 @@ export interface DirectParams {
 }
 
 /** Invocations in a workgroup. */
-export const DIRECT_LANES = 32;
+const DIRECT_LANES = 32;
 
 /**
  * Convolution without workgroup memory: output[k, p, q] for a block of filters and a strip of neighbouring q per
@@ -28,7 +29,7 @@ export const DIRECT_LANES = 32;
  * For software devices, where loads and barriers cost more than arithmetic, and for few filters per group (depthwise
  * convolution: one), where a tile of a matrix product would be mostly empty.
  */
-export const direct: (params: DirectParams) => Kernel = variants(({ filters, columns, slides }: DirectParams) => {
+const direct: (params: DirectParams) => Kernel = variants(({ filters, columns, slides }: DirectParams) => {
   const loadStrip = (count: number, target: (index: number) => string): string =>
     repeat(
       count,
@@ -55,12 +56,7 @@ ${loadStrip(1, () => `value${columns - 1}`)}`;
     code: /* wgsl */ `
 ${windowFunctions}
 
-@compute @workgroup_size(${DIRECT_LANES})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(DIRECT_LANES)}
   let number = group_index(id, grid);
   if (number >= u.group_count) { return; }
   let strips_per_row = (u.output_width + ${columns - 1}u) / ${columns}u;
@@ -119,3 +115,55 @@ ${repeat(columns, (j) => {
 }`,
   });
 });
+
+/** The outputs that an invocation computes. */
+type Block = Pick<DirectParams, 'filters' | 'columns'>;
+
+/** Blocks for GPUs and for software devices. */
+const GPU_BLOCKS: readonly Block[] = [
+  { filters: 1, columns: 4 },
+  { filters: 4, columns: 4 },
+];
+const SOFTWARE_BLOCKS: readonly Block[] = [
+  { filters: 1, columns: 1 },
+  { filters: 1, columns: 8 },
+  { filters: 8, columns: 1 },
+  { filters: 8, columns: 8 },
+];
+
+const BLOCK_OF: ReadonlyMap<string, Block> = new Map(
+  [...GPU_BLOCKS, ...SOFTWARE_BLOCKS].map((block) => [idOf(block), block]),
+);
+
+/** Convolution without workgroup memory: for software devices, and for few filters. */
+export const directTable: Conv2dTable = {
+  ids: [...BLOCK_OF.keys()],
+  kernelsFor: ({ isSoftware }) =>
+    (isSoftware ? SOFTWARE_BLOCKS : GPU_BLOCKS).flatMap((block) =>
+      [false, true].map((slides) => direct({ ...block, slides })),
+    ),
+  candidates: ({ filters, outputWidth }, { isSoftware }) => {
+    const block = isSoftware
+      ? { filters: filters === 1 ? 1 : 8, columns: outputWidth === 1 ? 1 : 8 }
+      : { filters: filters === 1 ? 1 : 4, columns: 4 };
+    const variant = { id: idOf(block), splits: 1 };
+    return { variants: [variant], preferred: variant, rank: filters <= FEW_FILTERS ? Infinity : 0 };
+  },
+  launch: ({ shape, input, weights, output, uniforms }, variant, recorder) => {
+    const { groups, filters, images, outputRows, outputWidth, filterWidth, strideW, dilationW } = shape;
+    const block = shapeOf(BLOCK_OF, variant);
+    const slides = block.columns > 1 && filterWidth > 1 && strideW === dilationW;
+    const strips = images * outputRows * Math.ceil(outputWidth / block.columns);
+    recorder.launch({
+      kernel: direct({ ...block, slides }),
+      storage: { input, weights, output },
+      uniforms,
+      groups: groups * Math.ceil(filters / block.filters) * Math.ceil(strips / DIRECT_LANES),
+      variant: variant.id,
+    });
+  },
+};
+
+function idOf({ filters, columns }: Block): string {
+  return `conv2d/direct-${filters}x${columns}`;
+}

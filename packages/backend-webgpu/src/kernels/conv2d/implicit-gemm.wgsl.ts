@@ -1,12 +1,21 @@
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { repeat } from '../wgsl/repeat.ts';
-import { storeC } from '../wgsl/store-c.ts';
-import { filterStrip, filterStripBytes } from './filter-strip.ts';
-import { inputStrip, inputStripBytes, type Padding } from './input-strip.ts';
+import { shapeOf } from '@concord/variants';
+import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
+import { repeat, storeC } from '../wgsl/snippets.ts';
+import {
+  filterStrip,
+  filterStripBytes,
+  inputStrip,
+  inputStripBytes,
+  MAX_COLUMNS,
+  MAX_ROWS,
+  type Padding,
+} from './strips.ts';
 import { windowFunctions, windowUniforms } from './window.wgsl.ts';
+import type { DeviceTraits } from '../recorder.ts';
+import { type Conv2dShape, type Conv2dTable, placesOf, type Variant } from './table.ts';
 
 /** Shape of a workgroup's tile of the product. */
-export interface Tile {
+interface Tile {
   /** Filters and places that a workgroup computes. */
   readonly filters: number;
   readonly places: number;
@@ -18,7 +27,7 @@ export interface Tile {
 }
 
 /** The parameters that distinguish the implicit GEMM kernels. */
-export interface ImplicitGemmParams {
+interface ImplicitGemmParams {
   readonly tile: Tile;
   readonly padding: Padding;
   /** True if the taps are a whole number of iterations, of {@link iterationTaps} each. */
@@ -28,10 +37,10 @@ export interface ImplicitGemmParams {
 }
 
 /** The known facts about a shape. */
-export type Fit = Pick<ImplicitGemmParams, 'padding' | 'isWhole'>;
+type Fit = Pick<ImplicitGemmParams, 'padding' | 'isWhole'>;
 
 /** Every {@link Fit}. */
-export const FITS: readonly Fit[] = [
+const FITS: readonly Fit[] = [
   { padding: 'none', isWhole: true },
   { padding: 'sets', isWhole: true },
   { padding: 'sets', isWhole: false },
@@ -39,17 +48,17 @@ export const FITS: readonly Fit[] = [
 ];
 
 /** Taps of an iteration of the loop. */
-export function iterationTaps({ step }: Pick<Tile, 'step'>): number {
+function iterationTaps({ step }: Pick<Tile, 'step'>): number {
   return 2 * step;
 }
 
 /** Invocations of a workgroup. */
-export function implicitGemmLanes({ filters, places, laneFilters, lanePlaces }: Tile): number {
+function implicitGemmLanes({ filters, places, laneFilters, lanePlaces }: Tile): number {
   return (filters / laneFilters) * (places / lanePlaces);
 }
 
 /** Bytes of workgroup memory, at most. */
-export function implicitGemmBytes(tile: Tile): number {
+function implicitGemmBytes(tile: Tile): number {
   return filterStripBytes(tile) + inputStripBytes({ ...tile, threads: implicitGemmLanes(tile) });
 }
 
@@ -69,7 +78,7 @@ export function implicitGemmBytes(tile: Tile): number {
  *
  * Workgroups are numbered by range of taps, group, tile of places, and tile of filters, the last running fastest.
  */
-export const implicitGemm: (params: ImplicitGemmParams) => Kernel = variants((params: ImplicitGemmParams) => {
+const implicitGemm: (params: ImplicitGemmParams) => Kernel = variants((params: ImplicitGemmParams) => {
   const { tile, padding, isWhole, isClamped } = params;
   const { filters, places, step, laneFilters, lanePlaces } = tile;
   const threads = implicitGemmLanes(tile);
@@ -146,12 +155,7 @@ fn output_of(place: u32) -> u32 {
   return place / u.image_places * u.output_image + place % u.image_places;
 }
 
-@compute @workgroup_size(${threads})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(threads)}
   let number = group_index(id, grid);
   if (number >= u.group_count) { return; }
   let places = u.rows * u.output_width;
@@ -202,13 +206,13 @@ ${storeTile(false)}
 });
 
 /** Invocations of a workgroup, each of which adds one entry. */
-export const ADD_SPLITS_GROUP = 256;
+const ADD_SPLITS_GROUP = 256;
 
 /**
  * The second half of a convolution whose taps were split into ranges: output[i] = sum over ranges of sums[range, i]. Ranges
  * are added in order, so that equal calls give equal bits.
  */
-export const addSplits: Kernel = defineKernel({
+const addSplits: Kernel = defineKernel({
   name: 'conv2d/add-splits',
   storage: {
     sums: { access: 'read', type: 'array<f32>' },
@@ -216,12 +220,7 @@ export const addSplits: Kernel = defineKernel({
   },
   uniforms: { entries: 'u32', splits: 'u32', output_at: 'u32', accumulate: 'u32' },
   code: /* wgsl */ `
-@compute @workgroup_size(${ADD_SPLITS_GROUP})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(ADD_SPLITS_GROUP)}
   let group = group_index(id, grid);
   let entry = group * ${ADD_SPLITS_GROUP}u + lane;
   if (group >= u.group_count || entry >= u.entries) { return; }
@@ -231,3 +230,124 @@ fn main(
   output[u.output_at + entry] = sum;
 }`,
 });
+
+/** Tiles for GPUs, and how fast each is where it fits: on an NVIDIA H200, but the last is a guess. Of equals the first is taken. */
+const TILE_SPEEDS: readonly (readonly [Tile, number])[] = [
+  [{ filters: 128, places: 128, step: 8, laneFilters: 8, lanePlaces: 8 }, 1],
+  [{ filters: 128, places: 64, step: 8, laneFilters: 8, lanePlaces: 8 }, 1],
+  [{ filters: 64, places: 128, step: 8, laneFilters: 8, lanePlaces: 8 }, 1],
+  [{ filters: 64, places: 64, step: 8, laneFilters: 8, lanePlaces: 8 }, 0.88],
+  [{ filters: 32, places: 128, step: 8, laneFilters: 8, lanePlaces: 8 }, 0.7],
+];
+
+/** Multiprocessors of the GPU that was measured: WebGPU does not tell. Where it is wrong, the choice is merely less good. */
+const MULTIPROCESSORS = 132;
+/** Iterations of a range of taps. */
+const MIN_ITERATIONS = 8;
+const MAX_SPLITS = 48;
+/** It takes as long as this many taps to write the sum over a range and to add it up. */
+const TAPS_OF_SUM = 40;
+const FLOAT_BYTES = 4;
+
+const TILE_OF: ReadonlyMap<string, Tile> = new Map(TILE_SPEEDS.map(([tile]) => [idOf(tile), tile]));
+
+/** Convolution as a product whose second matrix is never stored: for GPUs. */
+export const implicitGemmTable: Conv2dTable = {
+  ids: [...TILE_OF.keys()],
+  kernelsFor: (traits) => {
+    if (traits.isSoftware) return [];
+    const products = tilesOn(traits).flatMap(([tile]) =>
+      FITS.map((fit) => implicitGemm({ tile, ...fit, isClamped: !traits.checksBounds })),
+    );
+    return [...products, addSplits];
+  },
+  candidates: (shape, traits) => {
+    const [first, ...others] = traits.isSoftware ? [] : tilesOn(traits).map((rated) => scored(rated, shape, traits));
+    if (first === undefined) return undefined;
+    const best = others.reduce((before, each) => (each.score > before.score ? each : before), first);
+    return { variants: [first, ...others].map(({ variant }) => variant), preferred: best.variant, rank: best.score };
+  },
+  launch: ({ shape, input, weights, output, uniforms }, variant, recorder) => {
+    const tile = shapeOf(TILE_OF, variant);
+    const { id, splits: wanted } = variant;
+    const taps = shape.channels * shape.filterHeight * shape.filterWidth;
+    const perIteration = iterationTaps(tile);
+    const depth = Math.ceil(taps / wanted / perIteration) * perIteration;
+    const splits = Math.ceil(taps / depth);
+    const isClamped = !recorder.traits.checksBounds;
+    const kernel = implicitGemm({ tile, ...fitOf(shape, taps % perIteration === 0), isClamped });
+    const ofTile = { ...uniforms, image_places: shape.outputRows * shape.outputWidth, depth };
+    const groups = splits * tilesOf(tile, shape);
+    if (splits === 1) {
+      const storage = { input, weights, output };
+      recorder.launch({ kernel, storage, uniforms: { ...ofTile, output_split: 0 }, groups, variant: id });
+      return;
+    }
+    // The output of a window lies in one piece.
+    const entries = shape.images * shape.groups * shape.filters * shape.outputRows * shape.outputWidth;
+    const sums = recorder.scratch(splits * entries * FLOAT_BYTES);
+    recorder.launch({
+      kernel,
+      storage: { input, weights, output: sums },
+      uniforms: { ...ofTile, output_split: entries, output_at: 0, accumulate: 0 },
+      groups,
+      variant: id,
+    });
+    recorder.launch({
+      kernel: addSplits,
+      storage: { sums, output },
+      uniforms: { ...uniforms, entries, splits },
+      groups: Math.ceil(entries / ADD_SPLITS_GROUP),
+    });
+  },
+};
+
+/** The checks that the kernel need not make. */
+function fitOf(shape: Conv2dShape, isWhole: boolean): Fit {
+  if (isWhole && !shape.isPadded) return { padding: 'none', isWhole };
+  const isSmall = shape.filterHeight <= MAX_ROWS && shape.filterWidth <= MAX_COLUMNS;
+  return isSmall ? { padding: 'sets', isWhole } : { padding: 'coordinates', isWhole: false };
+}
+
+function idOf({ filters, places, step }: Tile): string {
+  return `conv2d/implicit-gemm-${filters}x${places}x${step}`;
+}
+
+/** The tiles that a device has room for. */
+function tilesOn({ maxInvocations, maxWorkgroupBytes }: DeviceTraits): typeof TILE_SPEEDS {
+  return TILE_SPEEDS.filter(
+    ([tile]) => implicitGemmLanes(tile) <= maxInvocations && implicitGemmBytes(tile) <= maxWorkgroupBytes,
+  );
+}
+
+/** A tile with the number of ranges that suits it, and how fast that should be. */
+function scored(
+  [tile, speed]: (typeof TILE_SPEEDS)[number],
+  shape: Conv2dShape,
+  traits: DeviceTraits,
+): { readonly variant: Variant; readonly score: number } {
+  const { groups, filters, channels, filterHeight, filterWidth } = shape;
+  const places = placesOf(shape);
+  const tiles = tilesOf(tile, shape);
+  const useful = (groups * filters * places) / (tiles * tile.filters * tile.places);
+  const taps = channels * filterHeight * filterWidth;
+  const sumsThatFit = Math.floor(traits.maxBindingBytes / FLOAT_BYTES / (groups * filters * places));
+  const max = Math.max(1, Math.min(MAX_SPLITS, sumsThatFit, Math.floor(taps / iterationTaps(tile) / MIN_ITERATIONS)));
+  let splits = 1;
+  let score = 0;
+  for (let count = 1; count <= max; count++) {
+    // All multiprocessors work as long as the one that has the most to do.
+    const each = (tiles * count) / MULTIPROCESSORS;
+    const sums = count > 1 ? TAPS_OF_SUM * count : 0;
+    const countScore = speed * useful * (each / Math.ceil(each)) * (taps / (taps + sums));
+    if (countScore <= score) continue;
+    score = countScore;
+    splits = count;
+  }
+  return { variant: { id: idOf(tile), splits }, score };
+}
+
+/** Workgroups for one range of taps. */
+function tilesOf(tile: Tile, shape: Conv2dShape): number {
+  return shape.groups * Math.ceil(shape.filters / tile.filters) * Math.ceil(placesOf(shape) / tile.places);
+}

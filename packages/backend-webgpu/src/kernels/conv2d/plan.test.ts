@@ -1,13 +1,13 @@
 import { isBackendError } from '@concord/backend-core';
 import { describe, expect, it } from 'vitest';
-import { type Conv, shapeOf } from '../../../test/support/conv2d-shape.ts';
+import { type Conv2dCase, conv2dShape } from '../../../../backend-cpu/test/op-memory.ts';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { planConv2d } from './plan.ts';
 
-function planned(traits: DeviceTraits, conv: Conv, isTogether = false): PlanRecorder {
-  const shape = shapeOf(conv);
+function planned(traits: DeviceTraits, conv: Conv2dCase, isTogether = false): PlanRecorder {
+  const shape = conv2dShape(conv);
   const bytes = [shape.inputShape, shape.filterShape, shape.outputShape].map((each) => each.reduce((x, y) => x * y, 4));
   const [inputBytes, filterBytes, outputBytes] = bytes as [number, number, number];
   const { buffer } = fakeSpan(inputBytes + filterBytes + outputBytes);
@@ -26,10 +26,10 @@ function planned(traits: DeviceTraits, conv: Conv, isTogether = false): PlanReco
   return recorder;
 }
 
-const kernelOf = (traits: DeviceTraits, conv: Conv): string => planned(traits, conv).kernelNames.join();
+const kernelOf = (traits: DeviceTraits, conv: Conv2dCase): string => planned(traits, conv).kernelNames.join();
 
 describe('the variant', () => {
-  const resnet: Conv = { input: [16, 64, 56, 56], filter: [64, 3, 3], padding: [1, 1] };
+  const resnet: Conv2dCase = { input: [16, 64, 56, 56], filter: [64, 3, 3], padding: [1, 1] };
 
   it.each([
     ['one filter block of 64', resnet, 'implicit-gemm 64x128x8 8x8 sets whole'],
@@ -70,7 +70,7 @@ describe('the variant', () => {
 });
 
 it('little work is split along the taps, on a GPU', () => {
-  const few: Conv = { input: [16, 256, 14, 14], filter: [256, 3, 3], padding: [1, 1] };
+  const few: Conv2dCase = { input: [16, 256, 14, 14], filter: [256, 3, 3], padding: [1, 1] };
   const { kernelNames, launches, scratches } = planned(TEST_DEVICES.gpu, few);
   expect(kernelNames).toEqual(['conv2d/implicit-gemm 128x64x8 8x8 sets whole', 'conv2d/add-splits']);
   // 2 x 49 tiles, four times.
@@ -94,7 +94,7 @@ it('a software device gets no more channels than its loops have iterations for',
 });
 
 describe('refuses', () => {
-  const refusal = (traits: DeviceTraits, conv: Conv): string => {
+  const refusal = (traits: DeviceTraits, conv: Conv2dCase): string => {
     try {
       planned(traits, conv);
     } catch (error) {
@@ -105,7 +105,7 @@ describe('refuses', () => {
   };
 
   it('coordinates that are not told apart modulo 2^32, and no others', () => {
-    const conv = (pad: number): Conv => ({
+    const conv = (pad: number): Conv2dCase => ({
       input: [1, 1, 8, 8],
       filter: [9, 1, 1],
       stride: [2 ** 31, 1],
@@ -124,11 +124,11 @@ describe('refuses', () => {
   });
 
   it('a plane that does not fit a binding, and a filter of too many taps for a software device', () => {
-    const plane: Conv = { input: [1, 1, 20, 20], filter: [1, 3, 3] };
+    const plane: Conv2dCase = { input: [1, 1, 20, 20], filter: [1, 3, 3] };
     expect(refusal(TEST_DEVICES.tiny, plane)).toMatch(
       /^an input plane needs a binding of 1600 bytes, this device binds/,
     );
-    const large: Conv = { input: [1, 1, 300, 300], filter: [9, 256, 256] };
+    const large: Conv2dCase = { input: [1, 1, 300, 300], filter: [9, 256, 256] };
     expect(refusal(TEST_DEVICES.lavapipe, large)).toBe('a 256 x 256 filter is too large for a software device');
     expect(refusal(TEST_DEVICES.gpu, large)).toBe('nothing');
   });

@@ -6,11 +6,10 @@ import { maxLoopIterations } from '../loop-iterations.ts';
 import { apartFrom, bindingSlack } from '../operands.ts';
 import type { DeviceTraits, Recorder, StorageBuffer } from '../recorder.ts';
 import { type Family, sizeStep, VariantTables } from '@concord/variants';
-import { bindWindow, MODULUS, shapeOf } from './bind-window.ts';
-import { directTable } from './direct.ts';
-import { implicitGemmTable } from './implicit-gemm.ts';
+import { bindWindow, conv2dSizes, conv2dWindows, MODULUS, shapeOf } from './windows.ts';
+import { directTable } from './direct.wgsl.ts';
+import { implicitGemmTable } from './implicit-gemm.wgsl.ts';
 import { type BoundWindow, type Conv2dShape, placesOf, type Variant } from './table.ts';
-import { conv2dSizes, conv2dWindows } from './windows.ts';
 
 type ChooseVariant = (shape: Conv2dShape, recorder: Recorder) => Variant;
 

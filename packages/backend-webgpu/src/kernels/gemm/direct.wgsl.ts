@@ -1,26 +1,35 @@
-import { withEpilogue } from '../epilogue/epilogue-code.ts';
-import { kernelOfGraph } from '../run/kernels-of-graph.ts';
-import type { RunSpec } from '../run/run-spec.ts';
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { repeat } from '../wgsl/repeat.ts';
-import { storeC } from '../wgsl/store-c.ts';
-import { nameOf, type OperandParams, PLACE_OF_GROUP, PRODUCT_UNIFORMS } from './product-kernel.ts';
+import { shapeOf } from '@concord/variants';
+import { mainOf } from '../kernel.ts';
+import { repeat, storeC } from '../wgsl/snippets.ts';
+import {
+  launchTiles,
+  nameOf,
+  type OperandParams,
+  operandParams,
+  PLACE_OF_GROUP,
+  PRODUCT_UNIFORMS,
+  productKernel,
+  type TileLaunch,
+} from './product-kernel.ts';
 import { featuresFor, inputType, outputType, readFunction, storeFunction } from './storage-formats.ts';
+import type { DeviceTraits } from '../recorder.ts';
+import { isVector, type Product, type ProductTable, type Variant } from './product.ts';
+import { tilesOn } from './tile.ts';
 
 /** Entries of C that one invocation computes: multiples of 4. */
-export interface DirectTile {
+interface DirectTile {
   readonly rows: number;
   readonly columns: number;
 }
 
 /** Parameters of {@link direct}. */
-export interface DirectParams extends OperandParams, DirectTile {
+interface DirectParams extends OperandParams, DirectTile {
   /** Every row of A, B and C begins and ends at a multiple of four elements: they are read and written by fours. */
   readonly wide: boolean;
 }
 
 /** Invocations of a workgroup along m and along n. */
-export const DIRECT_GROUP = 8;
+const DIRECT_GROUP = 8;
 
 /** Terms per iteration of the loop. */
 const STEP = 4;
@@ -36,14 +45,7 @@ const STEP = 4;
  *
  * Invocations that reach beyond C read the last row or column again and write nothing.
  */
-export const direct: (params: DirectParams) => Kernel = variants((params: DirectParams) => directKernel(params));
-
-/** {@link direct} with an epilogue in it. */
-export function directWith(params: DirectParams, epilogue: RunSpec): Kernel {
-  return kernelOfGraph('gemm/direct', { ...epilogue, ...params }, () => directKernel(params, epilogue));
-}
-
-function directKernel(params: DirectParams, epilogue?: RunSpec): Kernel {
+const direct = productKernel<DirectParams>('gemm/direct', (params, epilogue) => {
   const { input, output, transA, transB, rows, columns, wide } = params;
   const a = side('a', rows, !transA, wide);
   const b = side('b', columns, transB, wide);
@@ -66,27 +68,21 @@ function directKernel(params: DirectParams, epilogue?: RunSpec): Kernel {
         })
     : (i: number) => repeat(columns, (j) => store(i, j, `c_row + ${j}u`, `c${i}_${j}`));
 
-  return defineKernel(
-    withEpilogue(epilogue, {
-      name: `gemm/direct ${nameOf(params)} ${rows}x${columns}${wide ? ' wide' : ''}`,
-      storage: {
-        a: { access: 'read', type: inputType(input, wide) },
-        b: { access: 'read', type: inputType(input, wide) },
-        c: { access: 'read_write', type: outputType(output, wide) },
-      },
-      uniforms: PRODUCT_UNIFORMS,
-      features: featuresFor(output, wide),
-      code: /* wgsl */ `
+  return {
+    name: `gemm/direct ${nameOf(params)} ${rows}x${columns}${wide ? ' wide' : ''}`,
+    storage: {
+      a: { access: 'read', type: inputType(input, wide) },
+      b: { access: 'read', type: inputType(input, wide) },
+      c: { access: 'read_write', type: outputType(output, wide) },
+    },
+    uniforms: PRODUCT_UNIFORMS,
+    features: featuresFor(output, wide),
+    code: /* wgsl */ `
 ${readFunction('a', input, wide)}
 ${readFunction('b', input, wide)}
 ${storeFunction(output, wide, epilogue)}
 
-@compute @workgroup_size(${DIRECT_GROUP * DIRECT_GROUP})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
+${mainOf(DIRECT_GROUP * DIRECT_GROUP)}
 ${PLACE_OF_GROUP}
   let row = (tile_row * ${DIRECT_GROUP}u + lane / ${DIRECT_GROUP}u) * ${rows}u;
   let column = (tile_column * ${DIRECT_GROUP}u + lane % ${DIRECT_GROUP}u) * ${columns}u;
@@ -119,9 +115,8 @@ ${storeRow(i)}
   }`,
 )}
 }`,
-    }),
-  );
-}
+  };
+});
 
 /** Source text for one operand's part of a tile: `size` rows of op(A), or columns of op(B). */
 interface Side {
@@ -171,4 +166,53 @@ function side(name: string, size: number, alongK: boolean, wide: boolean): Side 
     value: (i, p) => (wide ? `${name}${Math.floor(i / 4)}_${p}.${'xyzw'[i % 4]}` : `${name}${i}_${p}`),
     advance,
   };
+}
+
+const SMALLEST_TILE: DirectTile = { rows: 4, columns: 4 };
+
+/** Tiles of invocations, largest first: larger ones compute faster and compile slower. */
+const TILES: ReadonlyMap<string, DirectTile> = new Map(
+  [{ rows: 8, columns: 16 }, { rows: 8, columns: 8 }, SMALLEST_TILE].map((tile) => [idOf(tile), tile]),
+);
+
+/** Tiles of C that are worth the larger tile, and worth its compilation. */
+const ENOUGH_TILES = 512;
+
+/** Products without workgroup memory: for software devices, and for those that have no room for the tiles of others. */
+export const directTable: ProductTable = {
+  ids: [...TILES.keys()],
+  kernelsFor: (traits) => {
+    if (!isFor(traits)) return [];
+    return operandParams(traits).flatMap((params) =>
+      [...TILES.values()].flatMap((tile) => [false, true].map((wide) => direct({ ...params, ...tile, wide }))),
+    );
+  },
+  candidates: ({ product }, traits) => {
+    if (isVector(product) || !isFor(traits)) return undefined;
+    return { variants: directTable.ids.map((id) => ({ id, splits: 1 })), preferred: best(product) };
+  },
+  // A compiler of a software device takes each store of a large tile apart: a kernel after it costs less.
+  appliesEpilogues: ({ id }) => id === idOf(SMALLEST_TILE),
+  launch: ({ product, splits }, variant, recorder) => {
+    const { rows, columns } = shapeOf(TILES, variant);
+    const { transA, transB, a, c } = product;
+    const params = { input: a.dtype, output: c.dtype, transA, transB, rows, columns };
+    const tile = { m: rows * DIRECT_GROUP, n: columns * DIRECT_GROUP };
+    const kernel: TileLaunch['kernel'] = (wide, epilogue) => direct({ ...params, wide }, epilogue);
+    launchTiles(product, { id: variant.id, tile, kernel }, splits, recorder);
+  },
+};
+
+function isFor(traits: DeviceTraits): boolean {
+  return tilesOn(traits).length === 0;
+}
+
+function best({ m, n }: Product): Variant {
+  const isWorthwhile = ({ rows, columns }: DirectTile): boolean =>
+    Math.floor(m / rows) * Math.floor(n / columns) >= ENOUGH_TILES;
+  return { id: idOf([...TILES.values()].find(isWorthwhile) ?? SMALLEST_TILE), splits: 1 };
+}
+
+function idOf({ rows, columns }: DirectTile): string {
+  return `gemm/direct-${rows}x${columns}`;
 }

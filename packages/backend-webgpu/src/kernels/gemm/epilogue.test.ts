@@ -3,16 +3,17 @@ import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
 import type { ResolvedGemm } from '@concord/backend-core/implement';
 import { batchedGemmReference } from '@concord/backend-cpu/reference';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { download, integers, upload } from '../../../test/support/device-values.ts';
+import { integers } from '../../../../backend-cpu/test/op-memory.ts';
+import { download, upload } from '../../../test/support/device-values.ts';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import type { Span, StorageBuffer } from '../recorder.ts';
-import { directTable } from './direct.ts';
-import type { Variant } from './family.ts';
+import { directTable } from './direct.wgsl.ts';
+import type { Variant } from './product.ts';
 import { matvecTable } from './matvec.ts';
 import { planGemm } from './plan.ts';
-import { TILES } from './tile-table.ts';
+import { TILES } from './tile.ts';
 
 // Each variant applies an epilogue on the device at hand, whatever that would choose.
 

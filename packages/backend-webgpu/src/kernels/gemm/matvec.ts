@@ -1,14 +1,20 @@
-import type { Kernel } from '../kernel.ts';
+import { BYTES_OF } from '@concord/backend-core/implement';
 import type { DeviceTraits, Recorder } from '../recorder.ts';
 import { bindEpilogue } from '../epilogue/fused-epilogue.ts';
 import { shapeOf } from '@concord/variants';
-import type { ProductTable, ProductWork, Variant } from './family.ts';
-import { matvecColumns, type MatvecColumnsParams, matvecColumnsWith } from './matvec-columns.wgsl.ts';
-import { MATVEC_EACH, type MatvecEpilogue, type MatvecGroup } from './matvec-kernel.ts';
-import { matvecRows, matvecRowsWith } from './matvec-rows.wgsl.ts';
-import { areFours, bindMatrix, elementBytes, isVector, type Matrix, type Product } from './product.ts';
+import {
+  areFours,
+  bindMatrix,
+  isVector,
+  type Matrix,
+  type Product,
+  type ProductTable,
+  type ProductWork,
+  type Variant,
+} from './product.ts';
+import { MATVEC_EACH, matvecColumns, type MatvecGroup, matvecRows } from './matvec.wgsl.ts';
 import { storagesOn } from './product-kernel.ts';
-import { tilesOn } from './tile-table.ts';
+import { tilesOn } from './tile.ts';
 
 /** Workgroups by how M lies, smallest team first, for GPUs. */
 const GPU_GROUPS: Groups = {
@@ -163,13 +169,14 @@ function launchMatvec({ product, splits }: ProductWork, variant: Variant, record
   // All terms of an invocation, if they are few; where there are no teams, there is nothing to wait for.
   const each = group.team === 1 ? 1 : Math.ceil(splits.depth / group.team);
   const atOnce = COLUMNS_AT_ONCE.find((count) => each <= count) ?? 12;
-  const params = { input: matrix.dtype, output: c.dtype, wide, wideResult, group, atOnce };
+  const params = { input: matrix.dtype, output: c.dtype, wide, wideResult, group };
   const bound = epilogue === undefined ? undefined : bindEpilogue(epilogue, wideResult ? 4 : 1, storageAlignment);
+  const graph = bound && { ...bound.spec, isRow };
   const tiles = Math.ceil(rows / (group.lanes * MATVEC_EACH));
   recorder.launch({
-    kernel: kernelOf(params, alongRows, bound && { spec: bound.spec, isRow }),
+    kernel: alongRows ? matvecRows(params, graph) : matvecColumns({ ...params, atOnce }, graph),
     storage: { a: a.span, b: b.span, c: result.span, ...bound?.storage },
-    moving: { c: ['c_start', elementBytes(c.dtype)] },
+    moving: { c: ['c_start', BYTES_OF[c.dtype]] },
     uniforms: {
       rows,
       k,
@@ -194,16 +201,6 @@ function launchMatvec({ product, splits }: ProductWork, variant: Variant, record
     groups: tiles * batchCount * splits.count,
     variant: variant.id,
   });
-}
-
-function kernelOf(
-  { atOnce, ...params }: MatvecColumnsParams,
-  alongRows: boolean,
-  epilogue: MatvecEpilogue | undefined,
-): Kernel {
-  if (alongRows) return epilogue === undefined ? matvecRows(params) : matvecRowsWith(params, epilogue);
-  const own = { ...params, atOnce };
-  return epilogue === undefined ? matvecColumns(own) : matvecColumnsWith(own, epilogue);
 }
 
 function matvecOf({ m, n, transA, transB, a, b, c }: Product): Matvec {

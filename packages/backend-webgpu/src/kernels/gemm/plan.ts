@@ -1,19 +1,114 @@
-import type { ResolvedGemm } from '@concord/backend-core/implement';
-import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
+import { BYTES_OF, type ResolvedGemm } from '@concord/backend-core/implement';
 import { type Family, sizeStep, VariantTables } from '@concord/variants';
+import { bindingSlack } from '../operands.ts';
+import { maxLoopIterations } from '../loop-iterations.ts';
+import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
+import {
+  type Matrix,
+  type OfferedProduct,
+  type Part,
+  partOf,
+  type Product,
+  productOf,
+  type ProductTable,
+  type ProductWork,
+  type Variant,
+} from './product.ts';
 import { fusedEpilogue } from '../epilogue/fused-epilogue.ts';
 import { floatResults } from '../epilogue/plan-epilogue.ts';
 import type { Kernel } from '../kernel.ts';
-import { directTable } from './direct.ts';
-import { f16RoundTripTable } from './f16-round-trip.wgsl.ts';
-import type { OfferedProduct, ProductTable, ProductWork, Variant } from './family.ts';
-import { finish } from './finish.wgsl.ts';
-import { matrixUnitsTable } from './matrix-units.ts';
+import { directTable } from './direct.wgsl.ts';
+import { f16RoundTripTable, finish } from './finish.wgsl.ts';
+import { matrixUnitsTable } from './matrix-units.wgsl.ts';
 import { matvecTable } from './matvec.ts';
-import { bytesOfPanel, cuts, panels, panelSizes } from './panels.ts';
-import { type Matrix, type Part, partOf, type Product, productOf } from './product.ts';
 import { outputFormat } from './storage-formats.ts';
 import { tiledTable } from './tiled.ts';
+
+/** The part of a product that is computed at a time. */
+interface PanelSizes {
+  readonly batchCount: number;
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+}
+
+type Sizes = { -readonly [Name in keyof PanelSizes]: PanelSizes[Name] };
+type Dimension = 'm' | 'n' | 'k';
+
+/**
+ * The largest panels whose operands each fit into a binding: several whole matrices of the batch, or one matrix cut
+ * along m, n or k; and no sum has more terms than a loop can have iterations. A panel of C is also held as packed float32 sums
+ * when C is not float32 or k is cut.
+ */
+function panelSizes(product: Product, traits: DeviceTraits): PanelSizes {
+  const { batchCount, m, n, k, transA, transB, a, b, c } = product;
+  const sizes: Sizes = { batchCount, m, n, k: Math.min(k, mostTerms(traits)) };
+  const bytes = bytesOfPanel(traits);
+  fit(sizes, a, transA ? 'k' : 'm', transA ? 'm' : 'k', bytes);
+  fit(sizes, b, transB ? 'n' : 'k', transB ? 'k' : 'n', bytes);
+  fit(sizes, c, 'm', 'n', bytes);
+  if (c.dtype !== 'f32' || sizes.k < k) {
+    fit(sizes, { dtype: 'f32', ld: sizes.n, stride: sizes.m * sizes.n }, 'm', 'n', bytes);
+  }
+  return sizes;
+}
+
+/** The maximum number of bytes of a panel's operand. */
+function bytesOfPanel({ maxBindingBytes, storageAlignment }: DeviceTraits): number {
+  return maxBindingBytes - bindingSlack(storageAlignment);
+}
+
+/** The parts of m x n and the batch, in order, each with all of k. */
+function* panels(whole: PanelSizes, sizes: PanelSizes): Generator<Part> {
+  for (const [batch, batchCount] of cuts(whole.batchCount, sizes.batchCount)) {
+    for (const [row, m] of cuts(whole.m, sizes.m)) {
+      for (const [column, n] of cuts(whole.n, sizes.n)) {
+        yield { batch, row, column, depth: 0, batchCount, m, n, k: whole.k };
+      }
+    }
+  }
+}
+
+/** Cuts `total` into pieces of `size`, the last one smaller: their starts and lengths. */
+function* cuts(total: number, size: number): Generator<readonly [start: number, length: number]> {
+  for (let start = 0; start < total; start += size) yield [start, Math.min(size, total - start)];
+}
+
+/** The maximum number of terms of a sum in one launch: a kernel may take an iteration of its loop for each, and one to end it. */
+function mostTerms(traits: DeviceTraits): number {
+  const iterations = maxLoopIterations(traits) - 1;
+  return iterations === Infinity ? iterations : round(iterations);
+}
+
+/**
+ * Makes sizes smaller until an operand fits, which stays true as they become smaller still.
+ *
+ * @param rows - the dimension that its stored rows count
+ */
+function fit(
+  sizes: Sizes,
+  { dtype, ld, stride }: Pick<Matrix, 'dtype' | 'ld' | 'stride'>,
+  rows: Dimension,
+  columns: Dimension,
+  bytes: number,
+): void {
+  const max = Math.floor(bytes / BYTES_OF[dtype]);
+  const extent = (sizes[rows] - 1) * ld + sizes[columns];
+  if (extent <= max) {
+    if (stride > 0) sizes.batchCount = Math.min(sizes.batchCount, 1 + Math.floor((max - extent) / stride));
+    return;
+  }
+  sizes.batchCount = 1;
+  if (sizes[columns] > max) sizes[columns] = round(max);
+  const fitting = 1 + Math.floor((max - sizes[columns]) / ld);
+  if (sizes[rows] > fitting) sizes[rows] = round(fitting);
+}
+
+/** Rounds down so that panels keep the alignment of their operands. */
+function round(size: number): number {
+  const multiple = [64, 4].find((candidate) => size >= candidate) ?? 1;
+  return size - (size % multiple);
+}
 
 /** Memory for sums in float32, made when it is first asked for. */
 type SumsMemory = (bytes: number) => Span;
@@ -28,7 +123,7 @@ const DEPTH_MULTIPLE = 64;
  * Kernels that compute products. Where several can compute one, the first of them is preferred. A new one is added here, and
  * nothing else has to know of it.
  */
-export const productTables: VariantTables<OfferedProduct, ProductWork, Recorder, Kernel, Variant, ProductTable> =
+const productTables: VariantTables<OfferedProduct, ProductWork, Recorder, Kernel, Variant, ProductTable> =
   new VariantTables(
     [matrixUnitsTable, tiledTable, directTable, matvecTable],
     ({ product: { m, n, k, batchCount, transA, transB, a } }) =>

@@ -1,7 +1,13 @@
 import type { FloatDType } from '@concord/backend-core';
-import type { UniformType } from '../kernel.ts';
-import type { DeviceTraits } from '../recorder.ts';
+import { BYTES_OF } from '@concord/backend-core/implement';
+import { withEpilogue } from '../epilogue/epilogue-code.ts';
+import { defineKernel, type Kernel, type KernelSource, type UniformType, variants } from '../kernel.ts';
+import type { DeviceTraits, Recorder } from '../recorder.ts';
+import { kernelOfGraph } from '../run/kernels-of-graph.ts';
+import type { RunSpec } from '../run/run-spec.ts';
 import { DTYPES, type OutputFormat } from './storage-formats.ts';
+import { bindEpilogue } from '../epilogue/fused-epilogue.ts';
+import { areFours, bindMatrix, type Product, type Splits } from './product.ts';
 
 /** The parameters that distinguish the kernels of a product, besides their tiles. */
 export interface OperandParams {
@@ -11,6 +17,23 @@ export interface OperandParams {
   readonly output: Exclude<OutputFormat, 'half-words'>;
   readonly transA: boolean;
   readonly transB: boolean;
+}
+
+/** The kernel for some parameters, and for the epilogue that is in it, if any: the same one each time. */
+export type ProductKernel<Params, Epilogue extends RunSpec = RunSpec> = (params: Params, epilogue?: Epilogue) => Kernel;
+
+/** A {@link ProductKernel} by its source, without the epilogue's bindings, uniforms and parameters. */
+export function productKernel<Params extends object, Epilogue extends RunSpec = RunSpec>(
+  family: string,
+  sourceOf: (params: Params, epilogue?: Epilogue) => KernelSource,
+): ProductKernel<Params, Epilogue> {
+  const plain = variants((params: Params) => defineKernel(sourceOf(params)));
+  const fused = (params: Params, epilogue: Epilogue): Kernel =>
+    defineKernel(withEpilogue(epilogue, sourceOf(params, epilogue)));
+  return (params, epilogue) =>
+    epilogue === undefined
+      ? plain(params)
+      : kernelOfGraph(family, { ...epilogue, ...params }, () => fused(params, epilogue));
 }
 
 /** Every storage of inputs and results on a device: results of f16 may be sums in float32. */
@@ -77,4 +100,64 @@ export const PLACE_OF_GROUP: string = /* wgsl */ `${PART_OF_GROUP}
 export function nameOf({ input, output, transA, transB }: OperandParams): string {
   const formats = input === output ? input : `${input}-${output}`;
   return `${formats} ${transA ? 'T' : 'N'}${transB ? 'T' : 'N'}`;
+}
+
+/** A kernel with the uniforms of `product-kernel.ts`, and the tile of C that each of its workgroups computes. */
+export interface TileLaunch {
+  /** Of the variant. */
+  readonly id: string;
+  readonly tile: { readonly m: number; readonly n: number };
+  /** @param isWide - whether every row of A, B and C begins and ends at a multiple of four elements of its binding */
+  readonly kernel: (isWide: boolean, epilogue: RunSpec | undefined) => Kernel;
+}
+
+/** Launches a kernel that computes C tile by tile. */
+export function launchTiles(
+  product: Product,
+  { id, tile, kernel }: TileLaunch,
+  splits: Splits,
+  recorder: Recorder,
+): void {
+  const { m, n, k, transA, transB, alpha, beta, batchCount, epilogue } = product;
+  const { storageAlignment } = recorder.traits;
+  const a = bindMatrix(product.a, storageAlignment);
+  const b = bindMatrix(product.b, storageAlignment);
+  const c = bindMatrix(product.c, storageAlignment);
+  const isWide =
+    areFours(transA ? m : k, a.start, product.a.ld, product.a.stride) &&
+    areFours(transB ? k : n, b.start, product.b.ld, product.b.stride) &&
+    areFours(n, c.start, product.c.ld, product.c.stride);
+  const bound = epilogue === undefined ? undefined : bindEpilogue(epilogue, isWide ? 4 : 1, storageAlignment);
+  const tilesN = Math.ceil(n / tile.n);
+  const tiles = Math.ceil(m / tile.m) * tilesN;
+  recorder.launch({
+    kernel: kernel(isWide, bound?.spec),
+    storage: { a: a.span, b: b.span, c: c.span, ...bound?.storage },
+    moving: { c: ['c_start', BYTES_OF[product.c.dtype]] },
+    uniforms: {
+      m,
+      n,
+      k,
+      a_ld: product.a.ld,
+      b_ld: product.b.ld,
+      c_ld: product.c.ld,
+      a_start: a.start,
+      b_start: b.start,
+      c_start: c.start,
+      a_stride: product.a.stride,
+      b_stride: product.b.stride,
+      c_stride: product.c.stride,
+      batches: batchCount,
+      depth: splits.depth,
+      c_split: splits.stride,
+      tiles_n: tilesN,
+      tiles,
+      alpha,
+      beta,
+      reads_c: Number(beta !== 0),
+      ...bound?.uniforms,
+    },
+    groups: tiles * batchCount * splits.count,
+    variant: id,
+  });
 }

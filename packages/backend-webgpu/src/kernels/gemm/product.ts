@@ -1,8 +1,10 @@
 import type { FloatDType } from '@concord/backend-core';
-import type { ResolvedGemm } from '@concord/backend-core/implement';
+import { BYTES_OF, type ResolvedGemm } from '@concord/backend-core/implement';
+import type { KernelTable as AnyTable, NamedVariant, VariantTable } from '@concord/variants';
 import type { FusedEpilogue } from '../epilogue/fused-epilogue.ts';
 import { apartFrom, bindable, slice } from '../operands.ts';
-import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
+import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
+import type { Kernel } from '../kernel.ts';
 
 /** A batch of stored matrices: row r of matrix b begins at element `b * stride + r * ld` of the span. */
 export interface Matrix {
@@ -55,13 +57,6 @@ export interface Part {
   readonly k: number;
 }
 
-const ELEMENT_BYTES: Readonly<Record<FloatDType, number>> = { f32: 4, f16: 2 };
-
-/** Bytes of an element. */
-export function elementBytes(dtype: FloatDType): number {
-  return ELEMENT_BYTES[dtype];
-}
-
 /** The product that a call means; inputs in C's buffer are copied out of it first. */
 export function productOf(call: ResolvedGemm<StorageBuffer>, recorder: Recorder): Product {
   const { m, n, k, batchCount, transA, transB, alpha, beta, dtype } = call;
@@ -108,7 +103,7 @@ function partOfMatrix(
   columns: number,
 ): Matrix {
   const { dtype, ld, stride, span } = matrix;
-  const bytes = elementBytes(dtype);
+  const bytes = BYTES_OF[dtype];
   const start = batch * stride + row * ld + column;
   const extent = (batchCount - 1) * stride + (rows - 1) * ld + columns;
   return { ...matrix, span: slice(span, start * bytes, extent * bytes) };
@@ -130,7 +125,7 @@ function tidy(product: Product): Product {
 }
 
 /** A matrix as a kernel gets it. */
-export interface BoundMatrix {
+interface BoundMatrix {
   readonly span: Span;
   /** Elements from the start of the binding to the first one. */
   readonly start: number;
@@ -139,10 +134,45 @@ export interface BoundMatrix {
 /** Binds a matrix. */
 export function bindMatrix({ span, dtype }: Matrix, storageAlignment: number): BoundMatrix {
   const bound = bindable(span, storageAlignment);
-  return { span: bound.span, start: bound.byteOffset / elementBytes(dtype) };
+  return { span: bound.span, start: bound.byteOffset / BYTES_OF[dtype] };
 }
 
 /** Returns whether numbers of elements are all multiples of four: what lies between them can be read and written by fours. */
 export function areFours(...elements: readonly number[]): boolean {
   return elements.every((count) => count % 4 === 0);
+}
+
+/** Kernels without a choice. */
+export type KernelTable = AnyTable<DeviceTraits, Kernel>;
+
+/** A product as variants are chosen for it. */
+export interface OfferedProduct {
+  readonly product: Product;
+  /** Terms that are worked on at a time. */
+  readonly depth: number;
+}
+
+/** A product whose operands fit into bindings and whose C is stored as it can be written. */
+export interface ProductWork {
+  readonly product: Product;
+  readonly splits: Splits;
+}
+
+/** Kernels that compute products: all that the backend knows of them. */
+export interface ProductTable extends VariantTable<OfferedProduct, ProductWork, Recorder, Kernel, Variant> {
+  /** Returns whether the kernel of a variant applies the epilogue of a product that has one. Default: it does not. */
+  readonly appliesEpilogues?: (variant: Variant) => boolean;
+}
+
+/** A variant of a table, and into how many ranges k should be split. */
+export interface Variant extends NamedVariant {
+  readonly splits: number;
+}
+
+/** A product whose results for each range of k go beside each other: C of split s begins `s * stride` elements on. */
+export interface Splits {
+  /** Terms of a range; a multiple of 4 and of the tile's step. */
+  readonly depth: number;
+  readonly count: number;
+  readonly stride: number;
 }

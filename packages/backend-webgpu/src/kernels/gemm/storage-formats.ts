@@ -2,7 +2,7 @@ import type { FloatDType } from '@concord/backend-core';
 import type { KernelFeature } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { halfBits, halfBitsOfFour } from '../wgsl/half.wgsl.ts';
-import { isSet } from '../wgsl/is-set.wgsl.ts';
+import { isSet } from '../wgsl/snippets.ts';
 import { epilogueCode } from '../epilogue/epilogue-code.ts';
 import type { RunSpec } from '../run/run-spec.ts';
 
@@ -56,7 +56,7 @@ export function outputType(output: OutputFormat, wide: boolean): string {
 
 /**
  * WGSL: a finished value of C as it is stored. Every value of C goes through this: those of the kernels of products, by
- * {@link storeFunction}, and those of `entries.ts`.
+ * {@link storeFunction}, and those of `finish.wgsl.ts`.
  *
  * @param wide - whether it is four values; words of halves take one at a time
  */

@@ -1,12 +1,8 @@
 import { shapeOf } from '@concord/variants';
-import type { ProductTable } from './family.ts';
-import { launchTiles } from './launch-tiles.ts';
-import { isVector } from './product.ts';
-import { operandParams } from './product-kernel.ts';
-import { type Fit, type Tile, wholeIteration } from './tile.ts';
-import { costOf, TILES, tilesOn } from './tile-table.ts';
-import type { RunSpec } from '../run/run-spec.ts';
-import { tiled, tiledWith } from './tiled.wgsl.ts';
+import { isVector, type ProductTable } from './product.ts';
+import { launchTiles, operandParams, type TileLaunch } from './product-kernel.ts';
+import { costOf, type Fit, type Tile, TILES, tilesOn, wholeIteration } from './tile.ts';
+import { tiled } from './tiled.wgsl.ts';
 
 const FITS: readonly Fit[] = ['full', 'wide', 'any'];
 
@@ -33,10 +29,7 @@ export const tiledTable: ProductTable = {
     const isFull = m % tile.m === 0 && n % tile.n === 0 && k % wholeIteration(tile) === 0;
     const params = { input: a.dtype, output: c.dtype, transA, transB, tile };
     const fitOf = (isWide: boolean): Fit => (isWide ? (isFull ? 'full' : 'wide') : 'any');
-    const kernel = (isWide: boolean, epilogue: RunSpec | undefined) => {
-      const own = { ...params, fit: fitOf(isWide) };
-      return epilogue === undefined ? tiled(own) : tiledWith(own, epilogue);
-    };
+    const kernel: TileLaunch['kernel'] = (isWide, epilogue) => tiled({ ...params, fit: fitOf(isWide) }, epilogue);
     launchTiles(product, { id: variant.id, tile, kernel }, splits, recorder);
   },
 };

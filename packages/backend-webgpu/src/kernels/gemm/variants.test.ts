@@ -1,26 +1,14 @@
-import type { ResolvedGemm } from '@concord/backend-core/implement';
-import { batchedGemmReference } from '@concord/backend-cpu/reference';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { download, integers, pretending, upload } from '../../../test/support/device-values.ts';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { checkGemm, type GemmCase } from '../../../../backend-cpu/test/op-memory.ts';
+import { memoryOf, pretending } from '../../../test/support/device-values.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
-import type { StorageBuffer } from '../recorder.ts';
-import { directTable } from './direct.ts';
-import type { Variant } from './family.ts';
+import { directTable } from './direct.wgsl.ts';
+import type { Variant } from './product.ts';
 import { matvecTable } from './matvec.ts';
 import { planGemm } from './plan.ts';
-import { wholeIteration } from './tile.ts';
-import { TILES } from './tile-table.ts';
+import { TILES, wholeIteration } from './tile.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
-
-interface Shape {
-  readonly m: number;
-  readonly n: number;
-  readonly k: number;
-  readonly batchCount?: number;
-  readonly trans?: 'NN' | 'NT' | 'TN' | 'TT';
-  readonly dtype?: 'f32' | 'f16';
-}
 
 let client: WebGpuClient;
 beforeAll(async () => {
@@ -28,34 +16,11 @@ beforeAll(async () => {
 });
 afterAll(() => client.dispose());
 
-/** `2 A B - C` by one variant, compared with the oracle. */
-async function check(variant: Variant, shape: Shape, hasF16 = client.traits.hasF16): Promise<void> {
-  const { m, n, k, batchCount = 1, trans = 'NN', dtype = 'f32' } = shape;
-  const [transA, transB] = [trans.startsWith('T'), trans.endsWith('T')];
-  const a = integers(batchCount * m * k, 1);
-  const b = integers(batchCount * k * n, 4);
-  const c = integers(batchCount * m * n, 2);
-  const operands = {
-    a: upload(client, a, { dtype }),
-    b: upload(client, b, { dtype }),
-    c: upload(client, c, { dtype }),
-  };
-  const strides = { strideA: m * k, strideB: k * n, strideC: m * n };
-  const sizes = { m, n, k, lda: transA ? m : k, ldb: transB ? k : n, ldc: n, batchCount, ...strides };
-  const scalars = { alpha: 2, beta: -1 };
-  const rest = { opName: 'batchedGemm', dtype, operands: [], epilogue: undefined } as const;
-  const call: ResolvedGemm<StorageBuffer> = { ...rest, ...sizes, ...scalars, transA, transB, ...operands };
-  client.record('gemm', (recorder) => {
-    planGemm(call, pretending(recorder, { hasF16 }), () => variant);
-  });
-  const got = await download(client, operands.c, dtype);
-  for (const { buffer } of Object.values(operands)) client.deallocate(buffer.id);
-
-  const letters = { transA: transA ? 'T' : 'N', transB: transB ? 'T' : 'N' } as const;
-  const { value } = batchedGemmReference({ ...sizes, ...scalars, ...letters }, a, b, c);
-  const wrong = got.flatMap((x, i) => (x === value[i] ? [] : [{ index: i, got: x, want: value[i] }]));
-  expect(wrong.slice(0, 3)).toEqual([]);
-}
+/** `2 A B - C` by one variant. */
+const check = (variant: Variant, shape: GemmCase, hasF16 = client.traits.hasF16): Promise<void> =>
+  checkGemm(memoryOf(client), shape, (call) =>
+    client.record('gemm', (recorder) => planGemm(call, pretending(recorder, { hasF16 }), () => variant)),
+  );
 
 describe.each(TILES)('$id', ({ id, tile }) => {
   const tiled = (splits: number): Variant => ({ id, splits });

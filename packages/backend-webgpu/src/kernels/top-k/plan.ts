@@ -1,10 +1,77 @@
 import { BackendError } from '@concord/backend-core';
 import type { ResolvedTopK } from '@concord/backend-core/implement';
-import type { Family } from '@concord/variants';
+import {
+  type Family,
+  type Lists,
+  TOP_K_SOURCES,
+  type TopKInput,
+  type TopKOutput,
+  topKTables,
+  type TopKVariant,
+  type TopKWork,
+} from '@concord/variants';
 import type { Kernel } from '../kernel.ts';
-import { bindingSlack, slice } from '../operands.ts';
-import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
-import { type From, type Into, type Lists, type Pass, topKTables, type Variant } from './tables.ts';
+import { maxLoopIterations } from '../loop-iterations.ts';
+import { bindable, bindingSlack, slice } from '../operands.ts';
+import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
+import { lane, LANE_FORMS, type LaneForm, lanePerElement, select, sort } from './top-k.wgsl.ts';
+
+type From = TopKInput<StorageBuffer>;
+type Into = TopKOutput<StorageBuffer>;
+
+/** Longest and shortest part for one invocation, and elements for each of its candidates: with fewer there would be many passes. */
+const LANE = { most: 4096, least: 512, perCandidate: 16 };
+/** Invocations that are enough for a device. */
+const LANES = { software: 1024, gpu: 2 ** 16 };
+/** Workgroups that keep a large GPU busy. */
+const GROUPS = 1024;
+
+/** Kernels that select: by an invocation for each part where barriers are dear, else by workgroups. */
+const tables = topKTables<StorageBuffer, Recorder, Kernel>(
+  {
+    id: 'top-k/lane',
+    kernelsFor: () => TOP_K_SOURCES.flatMap((source) => LANE_FORMS.map((form) => lane({ source, form }))),
+    offer: (lists, traits) => ({ chunk: laneChunk(lists, traits), rank: traits.isSoftware ? 2 : -1 }),
+    kernelOf: (_, k, source) => {
+      const form = LANE_FORMS.find(({ room }) => k <= room) as LaneForm;
+      return { kernel: lane({ source, form }), perGroup: form.size };
+    },
+  },
+  { sort, select, groupsOf: ({ isSoftware }) => (isSoftware ? 0 : GROUPS) },
+  ({ base, from, into }, { kernel, groups, variant, numbers }, recorder) => {
+    const bound = (span: Span) => bindable(span, recorder.traits.storageAlignment);
+    const input = bound(from.input);
+    const places = from.places && bound(from.places);
+    const values = bound(into.values);
+    const indices = bound(into.indices);
+    recorder.launch({
+      kernel,
+      storage: {
+        input: input.span,
+        ...(places === undefined ? {} : { places: places.span }),
+        values: values.span,
+        indices: indices.span,
+      },
+      uniforms: {
+        ...numbers,
+        base,
+        input_at: input.byteOffset / 4,
+        places_at: (places?.byteOffset ?? 0) / 4,
+        values_at: values.byteOffset / 4,
+        indices_at: indices.byteOffset / 4,
+      },
+      groups,
+      variant,
+    });
+  },
+);
+
+function laneChunk({ rows, length, k }: Lists, traits: DeviceTraits): number {
+  const iterations = maxLoopIterations(traits) / lanePerElement(k) - k;
+  const most = Math.min(LANE.most, Math.floor(iterations));
+  const wanted = Math.ceil((length * rows) / LANES[traits.isSoftware ? 'software' : 'gpu']);
+  return Math.min(length, most, Math.max(wanted, LANE.least, LANE.perCandidate * k));
+}
 
 /** Largest k that kernels have room for. */
 export const MAX_K = 256;
@@ -14,7 +81,7 @@ export const topKFamily: Family<'topK', StorageBuffer, Recorder, Kernel> = {
   kernel: 'topK',
   dtypes: ['f32'],
   plan: planTopK,
-  tables: [topKTables],
+  tables: [tables],
 };
 
 /**
@@ -29,7 +96,7 @@ export function planTopK(call: ResolvedTopK<StorageBuffer>, recorder: Recorder):
   let length = columns;
   for (;;) {
     const lists = { rows, length, k };
-    const variant = topKTables.choose(lists, recorder);
+    const variant = tables.choose(lists, recorder);
     const chunk = chunkInRoom(variant.chunk, lists, recorder);
     const parts = Math.ceil(length / chunk);
     const isLast = parts === 1;
@@ -40,7 +107,7 @@ export function planTopK(call: ResolvedTopK<StorageBuffer>, recorder: Recorder):
       values: isLast && isApart(values, [...read, indices]) ? values : scratch(),
       indices: isLast && isApart(indices, read) ? indices : scratch(),
     };
-    passInWindows({ ...variant, chunk }, { largest, results, base: 0 }, lists, from, into, recorder);
+    passInWindows({ ...variant, chunk }, { lists, largest, results, base: 0, from, into }, recorder);
     if (isLast) {
       if (into.values !== values) recorder.copy(values, into.values);
       if (into.indices !== indices) recorder.copy(indices, into.indices);
@@ -69,9 +136,9 @@ function chunkInRoom(chunk: number, { length, k }: Lists, recorder: Recorder): n
 }
 
 /** One pass over rows of any size: in pieces that fit their bindings. */
-function passInWindows(variant: Variant, pass: Pass, lists: Lists, from: From, into: Into, recorder: Recorder): void {
-  const { rows, length, k } = lists;
-  const { results } = pass;
+function passInWindows(variant: TopKVariant, work: TopKWork<StorageBuffer>, recorder: Recorder): void {
+  const { results, from, into } = work;
+  const { rows, length, k } = work.lists;
   const room = roomOf(recorder);
   const window = Math.min(Math.floor(room / length), Math.floor(room / results));
   if (window >= 1) {
@@ -79,7 +146,7 @@ function passInWindows(variant: Variant, pass: Pass, lists: Lists, from: From, i
       const piece = { rows: Math.min(window, rows - row), length, k };
       const source = sliceFrom(from, row * length, piece.rows * length);
       const target = sliceInto(into, row * results, piece.rows * results);
-      topKTables.launch({ pass, lists: piece, from: source, into: target }, variant, recorder);
+      tables.launch({ ...work, lists: piece, from: source, into: target }, variant, recorder);
     }
     return;
   }
@@ -91,7 +158,7 @@ function passInWindows(variant: Variant, pass: Pass, lists: Lists, from: From, i
       const first = (base / variant.chunk) * k;
       const source = sliceFrom(from, row * length + base, piece.length);
       const target = sliceInto(into, row * results + first, Math.min(parts * k, results - first));
-      topKTables.launch({ pass: { ...pass, base }, lists: piece, from: source, into: target }, variant, recorder);
+      tables.launch({ ...work, lists: piece, base, from: source, into: target }, variant, recorder);
     }
   }
 }

@@ -6,7 +6,7 @@
  * indeterminate, and how it and `f16()` round is up to the implementation. The other direction, `unpack2x16float`, is
  * exact.
  *
- * `zero` is 0 and no constant: `u.zero` (see `float-bits.wgsl.ts`), as the number was computed, or `varyingZero`.
+ * `zero` is 0 and no constant: `u.zero` (see `softmax.wgsl.ts`), as the number was computed, or `varyingZero`.
  */
 export const halfBits: string = /* wgsl */ `
 fn half_bits(value: f32, zero: u32) -> u32 {
@@ -66,7 +66,7 @@ export function varyingZero(varying: string): string {
 
 /**
  * WGSL: `bfloat_bits(value: f32) -> u32` and `bfloat_bits_of_four` round to bfloat16, to nearest even. Subnormals are
- * kept, NaN stays NaN. With `u.zero` of every kernel (see `float-bits.wgsl.ts`): the number was computed.
+ * kept, NaN stays NaN. With `u.zero` of every kernel (see `softmax.wgsl.ts`): the number was computed.
  */
 export const bfloatBits: string = /* wgsl */ `
 fn bfloat_bits(value: f32) -> u32 {

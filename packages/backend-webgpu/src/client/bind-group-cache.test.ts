@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import type { PlannedDispatch } from '../kernels/launch-plan.ts';
+import type { Span } from '../kernels/recorder.ts';
+import { callWords } from './bind-group-cache.ts';
+
+const planned = (fields: object): PlannedDispatch =>
+  ({
+    kernel: { paramsAt: 2 },
+    ...sameWords(Uint32Array.of(1, 2, 3, 4, 5)),
+    moving: [],
+    places: [],
+    ...fields,
+  }) as never;
+const sameWords = (words: Uint32Array): object => ({ words, lastWords: words });
+const withParams = (step: PlannedDispatch, ...params: number[]): Uint32Array => callWords(step, [], params, [], 1024);
+
+it('parameters are words of their types', () => {
+  expect([...callWords(planned({}), [true, false], [0.5, -7], [], 1024)]).toEqual([1, 2, 0x3f00_0000, 2 ** 32 - 7, 5]);
+});
+
+it('parameters take the place of those of the plan, and leave the plan and the calls before as they are', () => {
+  const step = planned({});
+  expect(withParams(step, 3, 4)).toBe(step.words);
+  const calls = [
+    [3, 9],
+    [9, 4],
+    [8, 9],
+  ].map((words) => ({ words, got: withParams(step, ...words) }));
+  for (const { words, got } of calls) expect([...got]).toEqual([1, 2, ...words, 5]);
+  expect([...step.words]).toEqual([1, 2, 3, 4, 5]);
+});
+
+it('a call like the one before has its words', () => {
+  const step = planned({});
+  const before = withParams(step, 8, 9);
+  expect(withParams(step, 8, 9)).toBe(before);
+});
+
+it('without parameters they are those of the plan', () => {
+  const step = planned({ kernel: {} });
+  expect(withParams(step, 8, 9)).toBe(step.words);
+  expect(withParams(step)).toBe(step.words);
+});
+
+it('an operand that moves is told where it is, unless its memory is too large to be bound whole', () => {
+  const step = planned({
+    moving: [{ index: 0, word: 4, bytes: 4 }],
+    places: [{ memory: 0, byteOffset: 8 }],
+  });
+  const memory = [{ buffer: { size: 1024 }, byteOffset: 40, byteLength: 4 } as Span];
+  expect([...callWords(step, [], [], memory, 1024)]).toEqual([1, 2, 3, 4, 5 + 12]);
+  expect([...callWords(step, [], [], memory, 1020)]).toEqual([1, 2, 3, 4, 5]);
+});
