@@ -1,6 +1,6 @@
 import type { NodeOp } from '@concord/backend-core/kernel';
 import { EXACT_FUNCTIONS, FLOAT_FUNCTIONS, powC99 } from '../../../backend-cpu/src/reference/run/functions.ts';
-import { randomWord } from '../../../backend-cpu/src/reference/run/philox.ts';
+import { randomWord } from '../../../backend-cpu/src/reference/run/integers.ts';
 
 /** A float64 scratch whose bits can be looked at. */
 const FLOAT = new Float32Array(1);

@@ -1,7 +1,7 @@
 import { type Folding, type FoldSource, FoldStates, type PhaseFold } from '@concord/kernel';
 import { f32x4, f64x2, i8x16, type Local, type Value, v128 } from '../../encoder/index.ts';
 import type { Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
-import { wordsOfShuffle } from '../common/words-of-shuffle.ts';
+import { wordsOfShuffle } from '../common/integers.ts';
 import type { Cursor } from './cursor.ts';
 import { names } from './form.ts';
 
