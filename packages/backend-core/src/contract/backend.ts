@@ -99,6 +99,7 @@ export interface Recording {
    * @throws {BackendError} INVALID_ARGUMENT after `dispose`, when memory that it uses was freed, while something is recorded,
    *   and in what it runs anew itself; for memory that cannot take the place of a slot's; and what work that is run anew
    *   throws: what was recorded before it is queued then
+   * @throws {BackendError} OUT_OF_MEMORY with memory that is new, for the temporary memory of its kernels
    */
   replay(operands?: Readonly<Record<string, DevicePtr>>): void;
   /**

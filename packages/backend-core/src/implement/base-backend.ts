@@ -21,7 +21,7 @@ import type { TopKCall } from '../ops/top-k.ts';
 import type { UnaryCall } from '../ops/unary.ts';
 import { assertDType, assertSupported, type SupportSource } from './assert-supported.ts';
 import { type PlannedKernels, kernelOf, type KernelCall, type Launch, resolvedCall } from './backend-kernels.ts';
-import { type CallPlan, launchOf, planOp, planRun, resolveOperands } from './call-plan.ts';
+import { type CallPlan, launchOf, planOp, planRun, resolveOperands, usesOf } from './call-plan.ts';
 import { capabilitiesOf } from './capabilities-of.ts';
 import type { InitResult } from './lifecycle.ts';
 import { ListCache, type ListKey } from './list-map.ts';
@@ -194,11 +194,11 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
 
   #queue(plan: CallPlan, pointers: readonly (number | undefined)[], params: readonly number[]): void {
     const operands = resolveOperands(this.allocations, plan, pointers);
+    this.capture?.uses(plan.opName, usesOf(plan, operands));
     for (let index = 0; index < plan.steps.length; index++) {
-      const step = plan.steps[index] as CallPlan['steps'][number];
-      const launch = launchOf(plan.opName, step, operands, params);
+      const launch = launchOf(plan.opName, plan.steps[index] as CallPlan['steps'][number], operands, params);
       this.doLaunch(launch);
-      this.capture?.call(launch, step.outputs);
+      this.capture?.call(launch);
     }
   }
 

@@ -8,6 +8,7 @@ import type { AllocationTable } from './allocation-table.ts';
 import type { KernelCall, Launch } from './backend-kernels.ts';
 import type { LoweredStep } from './lower-call.ts';
 import type { Operand } from './operand.ts';
+import type { Use } from './recording-slots.ts';
 
 /**
  * All that calls have in common which differ in nothing but addresses and parameters, checked once: the rules of their
@@ -40,8 +41,6 @@ interface PlannedStep {
   readonly kernelCall: KernelCall;
   /** Which of the operands of the plan it gets, those without elements left out; undefined: all of them. */
   readonly operands: readonly number[] | undefined;
-  /** Those that it writes, which are its last ones. */
-  readonly outputs: number;
   /** Parameters after those of the call. */
   readonly constants: readonly number[];
 }
@@ -87,12 +86,7 @@ export function planRun(geometry: CheckedRun): CallPlan {
     };
   });
   const storesAnything = outputs.some(({ extent }) => extent > 0);
-  const step = {
-    kernelCall: { kernel: 'run' as const, call: geometry },
-    operands: undefined,
-    outputs: outputs.filter(({ extent }) => extent > 0).length,
-    constants: [],
-  };
+  const step = { kernelCall: { kernel: 'run' as const, call: geometry }, operands: undefined, constants: [] };
   return storesAnything ? { opName: 'run', operands, steps: [step] } : { opName: 'run', operands: [], steps: [] };
 }
 
@@ -102,7 +96,6 @@ function plannedStep(
   indexOf: (name: string) => number,
 ): PlannedStep {
   const names = step.kernel === 'run' ? [...step.inputs, ...step.outputs] : step.call.operands.map(({ name }) => name);
-  const written = step.kernel === 'run' ? step.outputs : names.filter((name) => operands[indexOf(name)]?.isOutput);
   const own = names.map(indexOf).filter((index) => (operands[index]?.bytes ?? 0) > 0);
   const all = operands.flatMap(({ bytes }, index) => (bytes > 0 ? [index] : []));
   const isAll = own.length === all.length && own.every((index, at) => index === all[at]);
@@ -110,7 +103,6 @@ function plannedStep(
   return {
     kernelCall: kernel === 'run' ? { kernel, call, inPlaceOf: step.inPlaceOf } : ({ kernel, call } as KernelCall),
     operands: isAll ? undefined : own,
-    outputs: written.length,
     constants: step.kernel === 'run' ? step.constants : [],
   };
 }
@@ -155,6 +147,17 @@ export function resolveOperands<Buffer>(
     }
   }
   return resolved;
+}
+
+/** The memory that a call uses. */
+export function usesOf<Buffer>(
+  { operands }: CallPlan,
+  resolved: readonly (Operand<Buffer> | undefined)[],
+): readonly Use<Buffer>[] {
+  return operands.flatMap(({ alignment, isOutput }, index) => {
+    const operand = resolved[index];
+    return operand === undefined ? [] : [{ ...operand, alignment, isWritten: isOutput }];
+  });
 }
 
 /** The launch of a step with the operands and parameters of a call. */

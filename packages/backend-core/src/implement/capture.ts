@@ -1,11 +1,12 @@
 import type { Recording } from '../contract/backend.ts';
 import { describe } from '../contract/checks.ts';
+import { isBackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 import { reading } from '../errors/reading.ts';
 import type { Allocation } from './allocation-table.ts';
 import type { Launch } from './backend-kernels.ts';
 import type { Operand } from './operand.ts';
-import type { Binding, RecordingSlots } from './recording-slots.ts';
+import type { Binding, RecordingSlots, Use } from './recording-slots.ts';
 
 /** Calls that are queued again and again. */
 export interface Sequence {
@@ -41,7 +42,7 @@ interface Program<Buffer> {
 }
 
 /** Programs that are kept besides the one with the recorded memory: steps take turns among a few buffers. */
-const MAX_PROGRAMS = 8;
+const MAX_PROGRAMS = 4;
 
 /**
  * The content of a recording: calls with their operands in device memory, copies and fills, and what the caller runs
@@ -85,24 +86,27 @@ export class Capture<Buffer> implements Recording {
     return buffers;
   }
 
-  /** Takes a call down, whose last `outputs` operands are written. */
-  call(launch: Launch<Buffer>, outputs: number): void {
-    if (this.isRecording) this.#note(launch.operands, outputs, { launch });
+  /**
+   * Is told of the memory that a call of `op` uses, before it is queued.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT for memory that is partly in a slot
+   */
+  uses(op: string, uses: readonly Use<Buffer>[]): void {
+    if (this.isRecording) this.#options.slots.note(op, uses);
   }
 
-  /** Takes a copy or fill down, whose last operand is written. */
+  /** Takes a call down. */
+  call(launch: Launch<Buffer>): void {
+    if (this.isRecording) this.#steps.push({ ...this.#placed(launch.operands), launch });
+  }
+
+  /** Takes a copy or fill down. */
   memory(operands: readonly Operand<Buffer>[], queue: (operands: readonly Operand<Buffer>[]) => void): void {
-    if (this.isRecording) this.#note(operands, 1, { queue });
+    if (this.isRecording) this.#steps.push({ ...this.#placed(operands), queue });
   }
 
-  #note(
-    operands: readonly Operand<Buffer>[],
-    outputs: number,
-    work: Pick<MemoryStep<Buffer>, 'launch' | 'queue'>,
-  ): void {
-    const first = operands.length - outputs;
-    const slots = operands.map((operand, index) => this.#options.slots.note(operand, index >= first));
-    this.#steps.push({ operands, slots, ...work });
+  #placed(operands: readonly Operand<Buffer>[]): Pick<MemoryStep<Buffer>, 'operands' | 'slots'> {
+    return { operands, slots: operands.map((operand) => this.#options.slots.slotOf(operand)) };
   }
 
   /** @throws {BackendError} INVALID_ARGUMENT for what is no function or returns a promise, and within another one */
@@ -136,9 +140,12 @@ export class Capture<Buffer> implements Recording {
     }
     const what = (): string => (label === undefined ? `an allocation of ${bytes} bytes` : `the allocation "${label}"`);
     if (this.#options.slots.freed(buffer, what)) this.#freed ??= what();
-    // The driver may give the same buffer out again.
-    const uses = ({ binding }: Program<Buffer>): boolean => binding.some((memory) => memory?.buffer === buffer);
-    if (this.#programs.some(uses)) this.#keep(this.#programs.filter((program) => !uses(program)));
+    // They would never run again, and the driver may give the same buffer out again.
+    const { slots } = this.#options;
+    const isOver = ({ binding }: Program<Buffer>): boolean => slots.uses(binding, buffer);
+    if (this.#state === 'ready' && this.#programs.some(isOver)) {
+      this.#keep(this.#programs.filter((program) => !isOver(program)));
+    }
     return false;
   }
 
@@ -165,13 +172,13 @@ export class Capture<Buffer> implements Recording {
 
   /** The work with the memory of a replay. */
   #program(binding: Binding<Buffer>): Program<Buffer> {
-    const { slots, sequence } = this.#options;
+    const { slots } = this.#options;
     const steps: (() => void)[] = [];
     const sequences: Sequence[] = [];
     let calls: Launch<Buffer>[] = [];
     const flush = (): void => {
       if (calls.length === 0) return;
-      const made = sequence(calls);
+      const made = this.#sequenceOf(calls, sequences);
       sequences.push(made);
       steps.push(() => made.run());
       calls = [];
@@ -197,6 +204,16 @@ export class Capture<Buffer> implements Recording {
     return { binding, steps, sequences };
   }
 
+  /** Where one cannot be made, those before it are given back. */
+  #sequenceOf(calls: readonly Launch<Buffer>[], before: readonly Sequence[]): Sequence {
+    try {
+      return this.#options.sequence(calls);
+    } catch (error) {
+      for (const each of before) each.release();
+      throw error;
+    }
+  }
+
   /** The program with the memory that a replay is given; the one used last is there again at once. */
   #bound(pointers: readonly (number | undefined)[]): Program<Buffer> {
     const binding = this.#options.slots.bind(pointers);
@@ -204,11 +221,22 @@ export class Capture<Buffer> implements Recording {
     const found = this.#programs.findIndex((program) => isSameMemory(program.binding, wanted));
     const [known] = found < 0 ? [] : this.#programs.splice(found, 1);
     if (known === undefined) this.#options.slots.checkApart(binding);
-    const program = known ?? this.#program(wanted);
+    const program = known ?? this.#programWithRoom(wanted);
     this.#programs.push(program);
     const bound = this.#programs.filter((each) => each.binding.length > 0);
     if (bound.length > MAX_PROGRAMS) this.#keep(this.#programs.filter((each) => each !== bound[0]));
     return program;
+  }
+
+  /** Each program has temporary memory: that of the others goes where there is none left. */
+  #programWithRoom(binding: Binding<Buffer>): Program<Buffer> {
+    try {
+      return this.#program(binding);
+    } catch (error) {
+      if (!isBackendError(error, 'OUT_OF_MEMORY') || this.#programs.length === 0) throw error;
+      this.#keep([]);
+      return this.#program(binding);
+    }
   }
 
   #keep(programs: Program<Buffer>[]): void {

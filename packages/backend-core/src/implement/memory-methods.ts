@@ -134,6 +134,7 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
       const bytes = viewBytes('src', src);
       if (bytes.byteLength === 0) return;
       const to = this.allocations.resolve('dst', dst, bytes.byteLength);
+      this.capture?.uses('copyHtod', [{ ...to, alignment: 1, isWritten: true }]);
       this.doCopyHtod(to, bytes);
       if (this.capture?.isRecording !== true) return;
       const copy = bytes.slice();
@@ -171,6 +172,10 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
       const to = this.allocations.resolve('dst', dst, bytes);
       const from = this.allocations.resolve('src', src, bytes);
       if (Math.abs(dst - src) < bytes) throw invalid(`dst overlaps src${this.allocations.placeOf(dst)}`);
+      this.capture?.uses('copyDtod', [
+        { ...from, alignment: 1, isWritten: false },
+        { ...to, alignment: 1, isWritten: true },
+      ]);
       this.doCopyDtod(to, from);
       this.capture?.memory([from, to], ([source, target]) =>
         this.doCopyDtod(target as Operand<Buffer>, source as Operand<Buffer>),
@@ -183,6 +188,7 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
       checkFill(dst, byte, bytes);
       if (bytes === 0) return;
       const to = this.allocations.resolve('dst', dst, bytes);
+      this.capture?.uses('fill', [{ ...to, alignment: 1, isWritten: true }]);
       this.doFill(to, byte);
       this.capture?.memory([to], ([target]) => this.doFill(target as Operand<Buffer>, byte));
     });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { expectInvalid } from '../../test/expect-error.ts';
+import { expectError, expectInvalid } from '../../test/expect-error.ts';
 import { MemoryBackend } from '../../test/memory-backend.ts';
-import { type DevicePtr, offsetPtr } from '../index.ts';
+import { BackendError, type DevicePtr, offsetPtr } from '../index.ts';
 
 const N = 4;
 const BYTES = 4 * N;
@@ -73,7 +73,8 @@ describe('slots of a recording', () => {
     const refused: [Record<string, unknown>, string | RegExp][] = [
       [{ z: other }, 'the recording has no field z; it has x, sum'],
       [{ x: 'a' }, 'x must be a DevicePtr, got "a"'],
-      [{ x: other + 2 }, /^x must lie as it was recorded, 0 bytes after a multiple of 4, got address /],
+      [{ x: other + 2 }, /^x must be aligned to 4 bytes, got address /],
+      [new Map([['x', other]]) as never, 'replay takes an object of pointers by names of slots, got Map'],
       [{ x: freed }, `unknown handle ${freed}, already freed`],
       [{ x: other + 4 * BYTES - 4 }, 'x is out of bounds: 16 bytes at offset 60 of its allocation of 64 bytes'],
       [{ x: out }, 'x overlaps sum'],
@@ -97,8 +98,8 @@ describe('slots of a recording', () => {
       [{ x: slot(a, 5 * BYTES) }, /^slots.x is out of bounds: /],
       [{ x: slot(a), y: slot(offsetPtr(a, 8)) }, 'slots.y overlaps slots.x'],
       [{ x: slot(other) }, 'nothing that was recorded uses slots.x'],
-      [{ x: slot(offsetPtr(a, 4)) }, /^an operand is partly in slots.x, of 16 bytes at /],
-      [{ x: slot(a, 8) }, /^an operand is partly in slots.x, of 8 bytes at /],
+      [{ x: slot(offsetPtr(a, 4)) }, 'an operand of binary is partly in slots.x, of 16 bytes'],
+      [{ x: slot(a, 8) }, 'an operand of binary is partly in slots.x, of 8 bytes'],
     ];
     for (const [slots, detail] of refused) {
       expectInvalid(() => backend.record(work, { slots: slots as never }), detail);
@@ -150,5 +151,67 @@ describe('slots of a recording', () => {
     };
     expectInvalid(() => recording.replay(ending), 'the recording was disposed');
     expect(backend.hooks.filter((hook) => hook === 'run')).toHaveLength(queued);
+  });
+
+  it('are where a call is refused before it is queued, and what has nothing to do uses them too', async () => {
+    const { backend, a, b, out, add, first } = await opened();
+    const recording = backend.record(
+      () => {
+        expectInvalid(() => add(a, b, out), 'an operand of binary is partly in slots.x, of 8 bytes');
+        backend.gemm({ m: 1, n: 1, k: 2, alpha: 0, a, b, c: out });
+      },
+      { slots: { x: slot(a, 8) } },
+    );
+    expect(await first(out)).toBe(100);
+    expectInvalid(() => recording.replay({ x: out }), 'x overlaps memory that the recording uses');
+    recording.replay({ x: b });
+  });
+
+  it('take what is aligned to the elements in them', async () => {
+    const { backend, a, b, out, other } = await opened();
+    const work = (): void => backend.gemm({ m: 2, n: 2, k: 2, dtype: 'f16', a, b, c: out });
+    const halves = backend.record(work, { slots: { x: slot(a, 8) } });
+    halves.replay({ x: offsetPtr(other, 2) });
+    expectInvalid(() => halves.replay({ x: offsetPtr(other, 1) }), /^x must be aligned to 2 bytes, got address /);
+    const bytes = backend.record(() => backend.copyDtod(out, a, 5), { slots: { x: slot(a, 5) } });
+    bytes.replay({ x: offsetPtr(other, 3) });
+  });
+
+  it('may have names that every object has', async () => {
+    const { backend, a, b, out, other, add, first } = await opened();
+    const slots = { constructor: slot(a), toString: slot(b) } as never;
+    const recording = backend.record(() => add(a, b, out), { slots });
+    recording.replay({ constructor: other } as never);
+    expect(await first(out)).toBe(1010);
+  });
+
+  it('give back what was prepared before a part that does not fit, and what can never run again', async () => {
+    const { backend, a, b, out, other, add } = await opened();
+    const made: unknown[] = [];
+    const released: unknown[] = [];
+    let failing = Infinity;
+    (backend as unknown as { doSequence: (calls: unknown) => unknown }).doSequence = () => {
+      if (made.length === failing) throw new BackendError('OUT_OF_MEMORY', 'no scratch');
+      const sequence = { run: () => undefined, release: () => released.push(sequence) };
+      made.push(sequence);
+      return sequence;
+    };
+    const work = (): void => {
+      add(a, b, out);
+      backend.copyDtod(offsetPtr(out, BYTES), out, BYTES);
+      add(a, b, out);
+    };
+    const recording = backend.record(work, { slots: { x: slot(a), y: slot(b) } });
+    recording.replay({ x: other });
+    expect([made.length, released.length]).toEqual([4, 0]);
+    // The second of two cannot be made: all others go, and it is tried once more.
+    failing = 5;
+    expectError(() => recording.replay({ y: other }), 'OUT_OF_MEMORY', 'no scratch');
+    expect([made.length, released.length]).toEqual([5, 5]);
+    failing = Infinity;
+    recording.replay({ x: other });
+    backend.free(b);
+    expect([made.length, released.length]).toEqual([7, 7]);
+    recording.dispose();
   });
 });

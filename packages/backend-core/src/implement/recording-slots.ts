@@ -5,12 +5,11 @@ import { invalid } from '../errors/invalid.ts';
 import type { AllocationTable } from './allocation-table.ts';
 import type { Operand } from './operand.ts';
 
-/** Every element begins at a multiple of its size, of which this is one. */
-const ALIGNMENT = 4;
-
 /** A piece of memory that recorded work uses. */
-interface Use<Buffer> extends Operand<Buffer> {
+export interface Use<Buffer> extends Operand<Buffer> {
   readonly isWritten: boolean;
+  /** Bytes that its address is a multiple of. */
+  readonly alignment: number;
 }
 
 /** Memory that a replay may put other memory in the place of. */
@@ -19,6 +18,8 @@ interface Slot<Buffer> extends Operand<Buffer> {
   readonly ptr: number;
   isUsed: boolean;
   isWritten: boolean;
+  /** The largest of what lies in it. */
+  alignment: number;
   /** How messages call its allocation, once that is freed. */
   freed?: string;
 }
@@ -42,7 +43,14 @@ export class RecordingSlots<Buffer> {
     this.#table = table;
     this.#names = [...given.keys()];
     this.#slots = [...given].map(([name, { ptr, bytes }]): Slot<Buffer> => {
-      return { ...table.resolve(`slots.${name}`, ptr, bytes), name, ptr, isUsed: false, isWritten: false };
+      return {
+        ...table.resolve(`slots.${name}`, ptr, bytes),
+        name,
+        ptr,
+        isUsed: false,
+        isWritten: false,
+        alignment: 1,
+      };
     });
     for (const [index, slot] of this.#slots.entries()) {
       const other = this.#slots.find((each, at) => at < index && doOverlap(each, slot));
@@ -55,27 +63,38 @@ export class RecordingSlots<Buffer> {
   }
 
   /**
-   * Notes an operand of the recorded work.
+   * Notes memory that a call of `op` uses, before it is queued.
    *
-   * @returns the index of its slot, -1 for none
-   * @throws {BackendError} INVALID_ARGUMENT for one that is partly in a slot
+   * @throws {BackendError} INVALID_ARGUMENT for memory that is partly in a slot
    */
-  note(operand: Operand<Buffer>, isWritten: boolean): number {
-    const own = this.#slots.findIndex((slot) => doOverlap(slot, operand));
-    const slot = this.#slots[own];
-    if (slot !== undefined) {
-      const end = operand.byteOffset + operand.byteLength;
-      if (operand.byteOffset < slot.byteOffset || end > slot.byteOffset + slot.byteLength) {
-        throw invalid(`an operand is partly in slots.${slot.name}, of ${slot.byteLength} bytes at ${slot.ptr}`);
-      }
-      slot.isUsed = true;
-      slot.isWritten ||= isWritten;
-      return own;
+  note(op: string, uses: readonly Use<Buffer>[]): void {
+    const slots = uses.map((use) => this.#slots[this.slotOf(use)]);
+    for (const [index, { byteOffset, byteLength }] of uses.entries()) {
+      const slot = slots[index];
+      if (slot === undefined) continue;
+      const isWithin = byteOffset >= slot.byteOffset && byteOffset + byteLength <= slot.byteOffset + slot.byteLength;
+      if (!isWithin) throw invalid(`an operand of ${op} is partly in slots.${slot.name}, of ${slot.byteLength} bytes`);
     }
-    const uses = this.#others.get(operand.buffer) ?? [];
-    if (!this.isEmpty) uses.push({ ...operand, isWritten });
-    this.#others.set(operand.buffer, uses);
-    return -1;
+    for (const [index, use] of uses.entries()) {
+      const slot = slots[index];
+      if (slot === undefined) this.#noteOther(use);
+      else {
+        slot.isUsed = true;
+        slot.isWritten ||= use.isWritten;
+        slot.alignment = Math.max(slot.alignment, use.alignment);
+      }
+    }
+  }
+
+  #noteOther(use: Use<Buffer>): void {
+    const uses = this.#others.get(use.buffer) ?? [];
+    if (!this.isEmpty) uses.push(use);
+    this.#others.set(use.buffer, uses);
+  }
+
+  /** The index of the slot that an operand lies in; -1 for none. */
+  slotOf(operand: Operand<Buffer>): number {
+    return this.#slots.findIndex((slot) => doOverlap(slot, operand));
   }
 
   /** @throws {BackendError} INVALID_ARGUMENT for a slot that nothing uses */
@@ -90,6 +109,11 @@ export class RecordingSlots<Buffer> {
     return this.#others.has(buffer);
   }
 
+  /** Returns whether a replay with that memory uses a buffer in a slot. */
+  uses(binding: Binding<Buffer>, buffer: Buffer): boolean {
+    return this.#slots.some((slot, index) => (binding[index] ?? slot).buffer === buffer);
+  }
+
   /**
    * Reads the pointers that a replay is given.
    *
@@ -100,14 +124,19 @@ export class RecordingSlots<Buffer> {
     let count = 0;
     const pointers: (number | undefined)[] = [];
     for (const name of this.#names) {
-      const value = (given as Readonly<Record<string, unknown>>)[name];
+      const isInherited = name in Object.prototype && !Object.hasOwn(given, name);
+      const value = isInherited ? undefined : (given as Readonly<Record<string, unknown>>)[name];
       if (value !== undefined) {
         checkPointerType(name, value);
         count++;
       }
       pointers.push(value as number | undefined);
     }
-    if (!hasFields(given, count)) checkFields('the recording', given, this.#names);
+    if (!hasFields(given, count)) {
+      checkFields('the recording', given, this.#names);
+      // A Map has no fields at all.
+      if (count === 0) throw invalid(`replay takes an object of pointers by names of slots, got ${describe(given)}`);
+    }
     return pointers;
   }
 
@@ -117,11 +146,10 @@ export class RecordingSlots<Buffer> {
    * @throws {BackendError} INVALID_ARGUMENT, also for a slot that is not given and whose own memory was freed
    */
   bind(pointers: readonly (number | undefined)[]): Binding<Buffer> {
-    for (const [index, { name, ptr }] of this.#slots.entries()) {
+    for (const [index, { name, alignment }] of this.#slots.entries()) {
       const given = pointers[index];
-      if (given === undefined || (given - ptr) % ALIGNMENT === 0) continue;
-      const place = `${ptr % ALIGNMENT} bytes after a multiple of ${ALIGNMENT}`;
-      throw invalid(`${name} must lie as it was recorded, ${place}, got address ${given}${this.#table.placeOf(given)}`);
+      if (given === undefined || given % alignment === 0) continue;
+      throw invalid(`${name} must be aligned to ${alignment} bytes, got address ${given}${this.#table.placeOf(given)}`);
     }
     return this.#slots.map(({ name, byteLength, freed }, index) => {
       const given = pointers[index];
@@ -134,7 +162,7 @@ export class RecordingSlots<Buffer> {
   /** @throws {BackendError} INVALID_ARGUMENT where memory that is given overlaps other memory that is used, and one of both is written */
   checkApart(binding: Binding<Buffer>): void {
     const uses = this.#slots.map((slot, index): Use<Buffer> => {
-      return { ...(binding[index] ?? slot), isWritten: slot.isWritten };
+      return { ...(binding[index] ?? slot), isWritten: slot.isWritten, alignment: slot.alignment };
     });
     for (const [index, use] of uses.entries()) {
       if (binding[index] === undefined) continue;

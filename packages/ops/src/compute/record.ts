@@ -14,7 +14,11 @@ type Tensors = Readonly<Record<string, Tensor>>;
 
 /** Options of {@link record}. */
 export interface RecordOptions {
-  /** Tensors, by names, in whose place a replay may put others. Each has elements, and the work uses it. */
+  /**
+   * Tensors, by names, in whose place a replay may put others. The work uses the memory of each from its first element to its
+   * last, or all of what lies between: that of two columns of a matrix is not apart. Where the result is such a tensor or a view
+   * of it, it stays that of the recording.
+   */
   readonly slots?: Tensors;
 }
 
@@ -75,6 +79,9 @@ export function record<Result>(
   if (typeof work !== 'function') throw refuse('record', `takes a function, got ${shown(work)}`);
   checkOptions('record', options, { slots: 'any' });
   const slots = readTensors('record', backend, options.slots ?? {});
+  if (slots.size > 0 && (backend.contractVersion as number) < 3) {
+    throw new BackendError('UNSUPPORTED', `${backend.name} has no slots`, { backend: backend.name, op: 'record' });
+  }
   const tensors: Tensor[] = [];
   const disposeTensors = (): void => {
     for (const tensor of tensors.splice(0)) tensor.dispose();
@@ -106,13 +113,16 @@ export function record<Result>(
 
 /** @throws {BackendError} INVALID_ARGUMENT */
 function readTensors(op: string, backend: ComputeBackend, given: Tensors): ReadonlyMap<string, Tensor> {
-  if (typeof given !== 'object' || given === null) throw refuse(op, `takes tensors by names, got ${shown(given)}`);
+  const prototype: unknown = typeof given === 'object' && given !== null ? Object.getPrototypeOf(given) : undefined;
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw refuse(op, `takes tensors by names of slots, such as { x }, got ${shown(given)}`);
+  }
   const read = new Map<string, Tensor>();
-  for (const name of Object.keys(given)) {
-    const tensor = given[name];
+  for (const [name, tensor] of Object.entries<Tensor | undefined>(given)) {
     if (tensor === undefined) continue;
     checkTensor(op, name, tensor);
     if (tensor.backend !== backend) throw refuse(op, `${name} must be on the backend of the recording`);
+    if (tensor.size === 0) throw refuse(op, `${name} is ${layoutText(tensor.layout)}, which has no elements`);
     read.set(name, tensor);
   }
   return read;
@@ -129,15 +139,13 @@ function pointersOf(
   layouts: ReadonlyMap<string, string>,
   tensors: ReadonlyMap<string, Tensor>,
 ): Record<string, DevicePtr> {
-  const pointers: Record<string, DevicePtr> = {};
-  for (const [name, tensor] of tensors) {
-    const [wanted, got] = [layouts.get(name), layoutText(tensor.layout)];
+  for (const [name, { layout }] of tensors) {
+    const [wanted, got] = [layouts.get(name), layoutText(layout)];
     // A name of no slot is left to the backend to refuse.
     if (wanted !== undefined && wanted !== got)
       throw refuse('replay', `${name} must be ${wanted} as recorded, got ${got}`);
-    pointers[name] = tensor.ptr;
   }
-  return pointers;
+  return Object.fromEntries([...tensors].map(([name, { ptr }]) => [name, ptr]));
 }
 
 /** The same text for layouts whose elements lie alike. */

@@ -109,6 +109,12 @@ test('a tensor of another kind, backend or layout cannot take the place of one',
   expect(() => step.replay({ x: out })).toThrow('x overlaps memory that the recording uses');
   const work = (): unknown => mul(x, x);
   expect(() => record(backend, work, { slots: { x: foreign } })).toThrow('x must be on the backend of the recording');
+  expect(() => step.replay(new Map([['x', x]]) as never)).toThrow(
+    'takes tensors by names of slots, such as { x }, got Map',
+  );
+  expect(() => step.replay(x as never)).toThrow('takes tensors by names of slots');
+  using none = empty(backend, [0, 2]);
+  expect(() => record(backend, work, { slots: { none } })).toThrow('none is f32[0, 2], which has no elements');
   expect(() => record(backend, work, { slots: { flat } })).toThrow('nothing that was recorded uses slots.flat');
   expect(() => record(backend, work, { slot: { x } } as never)).toThrow('did you mean slots?');
 });
