@@ -173,15 +173,20 @@ describe('slots of a recording', () => {
     const halves = backend.record(work, { slots: { x: slot(a, 8) } });
     halves.replay({ x: offsetPtr(other, 2) });
     expectInvalid(() => halves.replay({ x: offsetPtr(other, 1) }), /^x must be aligned to 2 bytes, got address /);
+    const odd = backend.record(() => backend.binary({ op: 'add', n: 1, a: offsetPtr(a, 4), b, output: out }), {
+      slots: { x: slot(offsetPtr(a, 2), 8) },
+    });
+    odd.replay({ x: offsetPtr(other, 6) });
+    expectInvalid(() => odd.replay({ x: other }), /^x must be 2 bytes after a multiple of 4, got address /);
     const bytes = backend.record(() => backend.copyDtod(out, a, 5), { slots: { x: slot(a, 5) } });
     bytes.replay({ x: offsetPtr(other, 3) });
   });
 
   it('may have names that every object has', async () => {
     const { backend, a, b, out, other, add, first } = await opened();
-    const slots = { constructor: slot(a), toString: slot(b) } as never;
+    const slots: Record<string, { ptr: DevicePtr; bytes: number }> = { constructor: slot(a), toString: slot(b) };
     const recording = backend.record(() => add(a, b, out), { slots });
-    recording.replay({ constructor: other } as never);
+    recording.replay(Object.fromEntries([['constructor', other]]));
     expect(await first(out)).toBe(1010);
   });
 

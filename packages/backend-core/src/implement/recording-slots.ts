@@ -146,10 +146,13 @@ export class RecordingSlots<Buffer> {
    * @throws {BackendError} INVALID_ARGUMENT, also for a slot that is not given and whose own memory was freed
    */
   bind(pointers: readonly (number | undefined)[]): Binding<Buffer> {
-    for (const [index, { name, alignment }] of this.#slots.entries()) {
+    for (const [index, { name, ptr, alignment }] of this.#slots.entries()) {
       const given = pointers[index];
-      if (given === undefined || given % alignment === 0) continue;
-      throw invalid(`${name} must be aligned to ${alignment} bytes, got address ${given}${this.#table.placeOf(given)}`);
+      if (given === undefined || (given - ptr) % alignment === 0) continue;
+      // What lies in a slot is aligned, which its own pointer need not be.
+      const rest = ptr % alignment;
+      const wanted = rest === 0 ? `aligned to ${alignment} bytes` : `${rest} bytes after a multiple of ${alignment}`;
+      throw invalid(`${name} must be ${wanted}, got address ${given}${this.#table.placeOf(given)}`);
     }
     return this.#slots.map(({ name, byteLength, freed }, index) => {
       const given = pointers[index];
