@@ -16,6 +16,12 @@ export function bitsOfFloat(value: number): number {
   return new Uint32Array(Float32Array.of(value).buffer)[0] as number;
 }
 
+type Constant<V> = (value: number) => V;
+type Unary<V> = (x: V) => V;
+type Binary<V> = (x: V, y: V) => V;
+type WithConstant<V> = (x: V, constant: number) => V;
+type Choice<V> = (condition: V, x: V, y: V) => V;
+
 /**
  * Short forms of {@link Arithmetic} for the bodies of functions. What has no type in its name is of float32.
  *
@@ -26,124 +32,55 @@ export function bitsOfFloat(value: number): number {
 export class Terms<V> {
   readonly a: Arithmetic<V>;
 
+  /** Constants. */
+  readonly f: Constant<V> = (value) => this.a.constant('f32', bitsOfFloat(value));
+  readonly u: Constant<V> = (value) => this.a.constant('u32', value >>> 0);
+  readonly i: Constant<V> = (value) => this.a.constant('i32', value >>> 0);
+
+  readonly add: Binary<V> = (x, y) => this.a.add('f32', x, y);
+  readonly sub: Binary<V> = (x, y) => this.a.sub('f32', x, y);
+  readonly mul: Binary<V> = (x, y) => this.a.mul('f32', x, y);
+  readonly times: WithConstant<V> = (x, factor) => this.mul(x, this.f(factor));
+  readonly plus: WithConstant<V> = (x, summand) => this.add(x, this.f(summand));
+  readonly neg: Unary<V> = (x) => this.a.neg('f32', x);
+  readonly abs: Unary<V> = (x) => this.a.abs('f32', x);
+  /** The lesser, or the greater one, of x, which is not NaN, and a limit. */
+  readonly atMost: WithConstant<V> = (x, limit) => this.a.min('f32', x, this.f(limit));
+  readonly atLeast: WithConstant<V> = (x, limit) => this.a.max('f32', x, this.f(limit));
+  readonly less: Binary<V> = (x, y) => this.a.less('f32', x, y);
+  readonly select: Choice<V> = (condition, x, y) => this.a.select('f32', condition, x, y);
+
+  /** The bits of a float32, a u32; and the float32 of bits. */
+  readonly bits: Unary<V> = (x) => this.a.bitcast('f32', 'u32', x);
+  readonly float: Unary<V> = (bits) => this.a.bitcast('u32', 'f32', bits);
+  readonly and: WithConstant<V> = (bits, mask) => this.a.and('u32', bits, this.u(mask));
+  readonly or: Binary<V> = (x, y) => this.a.or('u32', x, y);
+  /** One of two u32. */
+  readonly choose: Choice<V> = (condition, x, y) => this.a.select('u32', condition, x, y);
+  /** Bits without their sign: in the order of the numbers, the infinity above them, then the NaNs. */
+  readonly magnitude: Unary<V> = (bits) => this.and(bits, BITS.magnitude);
+  /** Whether bits are those of a NaN, or have a sign. */
+  readonly isNan: Unary<V> = (bits) => this.above(this.magnitude(bits), BITS.infinity);
+  readonly hasSign: Unary<V> = (bits) => this.atLeastBits(bits, BITS.sign);
+  /** Whether a u32 is less than a limit, greater, or at least as great. */
+  readonly below: WithConstant<V> = (bits, limit) => this.a.less('u32', bits, this.u(limit));
+  readonly above: WithConstant<V> = (bits, limit) => this.a.less('u32', this.u(limit), bits);
+  readonly atLeastBits: WithConstant<V> = (bits, limit) => this.a.lessOrEqual('u32', this.u(limit), bits);
+  /** Of bools. */
+  readonly both: Binary<V> = (x, y) => this.a.and('bool', x, y);
+  readonly either: Binary<V> = (x, y) => this.a.or('bool', x, y);
+  readonly not: Unary<V> = (x) => this.a.not('bool', x);
+  /** The 12 leading bits of the significand; the product of two such numbers is exact. */
+  readonly leading: Unary<V> = (x) => this.float(this.and(this.bits(x), 0xffff_f000));
+
   constructor(a: Arithmetic<V>) {
     this.a = a;
   }
 
-  /** A float32 constant. */
-  f(value: number): V {
-    return this.a.constant('f32', bitsOfFloat(value));
-  }
-  /** A u32 constant. */
-  u(value: number): V {
-    return this.a.constant('u32', value >>> 0);
-  }
-  /** An i32 constant. */
-  i(value: number): V {
-    return this.a.constant('i32', value >>> 0);
-  }
-
-  add(x: V, y: V): V {
-    return this.a.add('f32', x, y);
-  }
-  sub(x: V, y: V): V {
-    return this.a.sub('f32', x, y);
-  }
-  mul(x: V, y: V): V {
-    return this.a.mul('f32', x, y);
-  }
-  /** `x` times a constant. */
-  times(x: V, factor: number): V {
-    return this.mul(x, this.f(factor));
-  }
-  /** `x` plus a constant. */
-  plus(x: V, summand: number): V {
-    return this.add(x, this.f(summand));
-  }
-  neg(x: V): V {
-    return this.a.neg('f32', x);
-  }
-  abs(x: V): V {
-    return this.a.abs('f32', x);
-  }
-  /** The lesser of x, which is not NaN, and a limit. */
-  atMost(x: V, limit: number): V {
-    return this.a.min('f32', x, this.f(limit));
-  }
-  /** The greater of x, which is not NaN, and a limit. */
-  atLeast(x: V, limit: number): V {
-    return this.a.max('f32', x, this.f(limit));
-  }
-  /** `x < y`. */
-  less(x: V, y: V): V {
-    return this.a.less('f32', x, y);
-  }
-  select(condition: V, x: V, y: V): V {
-    return this.a.select('f32', condition, x, y);
-  }
   /** A polynomial by Horner's rule, the constant coefficient first. */
   polynomial(x: V, coefficients: readonly number[]): V {
     const [last, ...others] = [...coefficients].reverse();
     return others.reduce<V>((sum, coefficient) => this.plus(this.mul(sum, x), coefficient), this.f(last as number));
-  }
-
-  /** The bits of a float32, a u32. */
-  bits(x: V): V {
-    return this.a.bitcast('f32', 'u32', x);
-  }
-  /** The float32 of some bits, a u32. */
-  float(bits: V): V {
-    return this.a.bitcast('u32', 'f32', bits);
-  }
-  /** Bits that are set in both, u32. */
-  and(bits: V, mask: number): V {
-    return this.a.and('u32', bits, this.u(mask));
-  }
-  or(x: V, y: V): V {
-    return this.a.or('u32', x, y);
-  }
-  /** One of two u32. */
-  choose(condition: V, x: V, y: V): V {
-    return this.a.select('u32', condition, x, y);
-  }
-  /** Bits without their sign: in the order of the numbers, the infinity above them, then the NaNs. */
-  magnitude(bits: V): V {
-    return this.and(bits, BITS.magnitude);
-  }
-  /** Returns whether bits are those of a NaN. */
-  isNan(bits: V): V {
-    return this.above(this.magnitude(bits), BITS.infinity);
-  }
-  /** Returns whether bits have a sign. */
-  hasSign(bits: V): V {
-    return this.atLeastBits(bits, BITS.sign);
-  }
-  /** Returns whether a u32 is less than a limit. */
-  below(bits: V, limit: number): V {
-    return this.a.less('u32', bits, this.u(limit));
-  }
-  /** Returns whether a u32 is greater than a limit. */
-  above(bits: V, limit: number): V {
-    return this.a.less('u32', this.u(limit), bits);
-  }
-  /** Returns whether a u32 is at least a limit. */
-  atLeastBits(bits: V, limit: number): V {
-    return this.a.lessOrEqual('u32', this.u(limit), bits);
-  }
-  /** Returns whether both. */
-  both(x: V, y: V): V {
-    return this.a.and('bool', x, y);
-  }
-  /** Returns whether either. */
-  either(x: V, y: V): V {
-    return this.a.or('bool', x, y);
-  }
-  not(x: V): V {
-    return this.a.not('bool', x);
-  }
-  /** The 12 leading bits of the significand; the product of two such numbers is exact. */
-  leading(x: V): V {
-    return this.float(this.and(this.bits(x), 0xffff_f000));
   }
   /** The bits of a result, but those of a NaN where the operand's bits are. */
   nanFrom(operand: V, result: V): V {

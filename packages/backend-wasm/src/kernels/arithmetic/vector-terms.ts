@@ -8,6 +8,15 @@ export type { Vector } from './wasm-arithmetic.ts';
 export class VectorTerms extends Terms<Vector> {
   declare readonly a: WasmArithmetic;
 
+  /** The lesser, or the greater one, of x and a limit; NaN stays. */
+  override readonly atMost = (x: Vector, limit: number): Vector => this.a.keep(f32x4.pmin(x, this.f(limit)));
+  override readonly atLeast = (x: Vector, limit: number): Vector => this.a.keep(f32x4.pmax(x, this.f(limit)));
+  /** True where |x| is below a limit; false for NaN. */
+  readonly isSmall = (x: Vector, limit: number): Vector => this.a.keep(f32x4.lt(f32x4.abs(x), this.f(limit)));
+  readonly isNegative = (x: Vector): Vector => this.a.keep(f32x4.lt(x, this.f(0)));
+  /** -|x|. */
+  readonly negated = (x: Vector): Vector => this.a.keep(v128.or(x, this.u(0x8000_0000)));
+
   constructor(a: WasmArithmetic) {
     super(a);
   }
@@ -30,25 +39,7 @@ export class VectorTerms extends Terms<Vector> {
     }
     return terms[0] as Vector;
   }
-  /** True where |x| is below a limit; false for NaN. */
-  isSmall(x: Vector, limit: number): Vector {
-    return this.a.keep(f32x4.lt(f32x4.abs(x), this.f(limit)));
-  }
-  /** -|x|. */
-  negated(x: Vector): Vector {
-    return this.a.keep(v128.or(x, this.u(0x8000_0000)));
-  }
-  /** The lesser of x and a limit; NaN stays. */
-  override atMost(x: Vector, limit: number): Vector {
-    return this.a.keep(f32x4.pmin(x, this.f(limit)));
-  }
-  /** The greater of x and a limit; NaN stays. */
-  override atLeast(x: Vector, limit: number): Vector {
-    return this.a.keep(f32x4.pmax(x, this.f(limit)));
-  }
-  isNegative(x: Vector): Vector {
-    return this.a.keep(f32x4.lt(x, this.f(0)));
-  }
+
   /** `x` with the sign of another number besides. */
   withSign(x: Vector, of: Vector): Vector {
     return this.a.keep(v128.or(x, v128.and(of, this.u(0x8000_0000))));
