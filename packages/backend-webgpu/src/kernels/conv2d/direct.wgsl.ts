@@ -2,7 +2,7 @@ import { shapeOf } from '@concord/variants';
 import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
 import { repeat, storeC } from '../wgsl/snippets.ts';
 import { windowFunctions, windowUniforms } from './window.wgsl.ts';
-import { type Conv2dTable, FEW_FILTERS } from './table.ts';
+import { type Conv2dTable, FEW_FILTERS } from './windows.ts';
 
 /** The parameters that distinguish the `direct` kernels. */
 interface DirectParams {

@@ -12,7 +12,7 @@ import {
 } from './strips.ts';
 import { windowFunctions, windowUniforms } from './window.wgsl.ts';
 import type { DeviceTraits } from '../recorder.ts';
-import { type Conv2dShape, type Conv2dTable, placesOf, type Variant } from './table.ts';
+import { type Conv2dShape, type Conv2dTable, placesOf, type Variant } from './windows.ts';
 
 /** Shape of a workgroup's tile of the product. */
 interface Tile {

@@ -6,10 +6,19 @@ import { maxLoopIterations } from '../loop-iterations.ts';
 import { apartFrom, bindingSlack } from '../operands.ts';
 import type { DeviceTraits, Recorder, StorageBuffer } from '../recorder.ts';
 import { type Family, sizeStep, VariantTables } from '@concord/variants';
-import { bindWindow, conv2dSizes, conv2dWindows, MODULUS, shapeOf } from './windows.ts';
+import {
+  bindWindow,
+  type BoundWindow,
+  type Conv2dShape,
+  conv2dSizes,
+  conv2dWindows,
+  MODULUS,
+  placesOf,
+  shapeOf,
+  type Variant,
+} from './windows.ts';
 import { directTable } from './direct.wgsl.ts';
 import { implicitGemmTable } from './implicit-gemm.wgsl.ts';
-import { type BoundWindow, type Conv2dShape, placesOf, type Variant } from './table.ts';
 
 type ChooseVariant = (shape: Conv2dShape, recorder: Recorder) => Variant;
 

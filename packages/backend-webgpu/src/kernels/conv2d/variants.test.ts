@@ -5,7 +5,7 @@ import { WebGpuClient } from '../../client/webgpu-client.ts';
 import { bindingSlack } from '../operands.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { conv2dTables, planConv2d } from './plan.ts';
-import type { Conv2dShape, Variant } from './table.ts';
+import type { Conv2dShape, Variant } from './windows.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 
