@@ -138,8 +138,3 @@ void engine_release_program(engine_program *program)
     free(program->numbers);
     free(program);
 }
-
-const engine_kernel_info *engine_kernel_info_at(const engine_program *program, uint32_t index)
-{
-    return index < program->kernel_count ? &program->kernels[index] : NULL;
-}
