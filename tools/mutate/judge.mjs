@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { root } from '../lib/paths.mjs';
 import { toolEnvironment } from '../lib/run.mjs';
 import { FAILURE_VARIABLE } from './first-failure.mjs';
-import { FAULT_VARIABLE, LOADED_VARIABLE, plant } from './plant.mjs';
+import { FAULT_VARIABLE, plant } from './plant.mjs';
 import { stagesOf } from './stages.mjs';
 
 /**
@@ -15,7 +15,7 @@ import { stagesOf } from './stages.mjs';
  * @typedef {object} Verdict
  * @property {import('./plant.mjs').NamedFault} fault
  * @property {'killed' | 'survived' | 'invalid' | 'stopped'} end
- * @property {string} by - the test that failed and why; of a survivor, whether tests loaded it
+ * @property {string} by - the test that failed and why
  * @property {Kill} [kill]
  *
  * @typedef {import('./stages.mjs').Stage} Stage
@@ -33,18 +33,16 @@ import { stagesOf } from './stages.mjs';
 export async function judge(fault, signal) {
   try {
     plant(readFileSync(join(root, fault.file), 'utf8'), fault);
-    let isLoaded = false;
     for (const stage of stagesOf(fault.file)) {
-      const { failure, loaded } = await runStage(stage, fault, signal);
+      const failure = await runStage(stage, fault, signal);
       if (signal.aborted) return { fault, end: 'stopped', by: '' };
-      isLoaded ||= loaded;
       if (failure === undefined) continue;
       const by = `${stage.project}: ${failure.test}: ${failure.why}`;
       return isNoProgram(failure.why)
         ? { fault, end: 'invalid', by }
         : { fault, end: 'killed', by, kill: { stage, failure } };
     }
-    return { fault, end: 'survived', by: isLoaded ? '' : 'no test loads the file' };
+    return { fault, end: 'survived', by: '' };
   } catch (error) {
     return { fault, end: 'invalid', by: String(error) };
   }
@@ -71,7 +69,7 @@ export async function failingAnyway(verdicts, signal) {
     const tests = kills.map(({ failure }) => failure.test.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`));
     // A file that does not load fails whatever test is asked for.
     const only = [...new Set(tests)].filter(Boolean).join('|') || 'no test';
-    const { failure } = await runStage({ .../** @type {Kill} */ (kills[0]).stage, files, only }, undefined, signal);
+    const failure = await runStage({ .../** @type {Kill} */ (kills[0]).stage, files, only }, undefined, signal);
     if (failure !== undefined && !signal.aborted) failing.push(`${failure.file} ${failure.test}: ${failure.why}`);
   }
   return failing;
@@ -83,12 +81,12 @@ export async function failingAnyway(verdicts, signal) {
  * @param {Stage} stage
  * @param {import('./plant.mjs').Fault | undefined} fault
  * @param {AbortSignal} signal
- * @returns {Promise<{ failure: Failure | undefined, loaded: boolean }>}
+ * @returns {Promise<Failure | undefined>}
  * @throws {Error} when vitest itself fails
  */
 async function runStage({ project, files, part, exclude = [], only, env }, fault, signal) {
   const folder = mkdtempSync(join(tmpdir(), 'concord-mutate-'));
-  const [failed, loaded] = [join(folder, 'failure.json'), join(folder, 'loaded')];
+  const failed = join(folder, 'failure.json');
   const args = [
     ...['run', '--project', project, '--maxWorkers=1', '--passWithNoTests', '--testTimeout=0'],
     `--reporter=${join(import.meta.dirname, 'first-failure.mjs')}`,
@@ -103,12 +101,11 @@ async function runStage({ project, files, part, exclude = [], only, env }, fault
       CONCORD_REQUIRE: 'webgpu,level-zero,wasm',
       CONCORD_TEST_PART: part,
       [FAULT_VARIABLE]: fault === undefined ? '' : JSON.stringify(fault),
-      [LOADED_VARIABLE]: loaded,
       [FAILURE_VARIABLE]: failed,
     });
     const failure = existsSync(failed) ? JSON.parse(readFileSync(failed, 'utf8')) : undefined;
     if (code !== 0 && failure === undefined && !signal.aborted) throw new Error(`vitest failed: ${output}`);
-    return { failure, loaded: existsSync(loaded) };
+    return failure;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,6 +1,5 @@
 // @ts-check
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../lib/paths.mjs';
 
@@ -18,9 +17,6 @@ import { root } from '../lib/paths.mjs';
 
 /** Names the fault of a run of the tests: JSON of the fault to plant. */
 export const FAULT_VARIABLE = 'CONCORD_FAULT';
-
-/** Names a file that is written once a test has loaded the file with the fault. */
-export const LOADED_VARIABLE = 'CONCORD_FAULT_LOADED';
 
 /**
  * The source with the fault in it.
@@ -63,10 +59,7 @@ export function faultPlugins() {
       name: 'concord-fault',
       enforce: 'pre',
       transform(code, id) {
-        if (id.split('?')[0] !== file) return undefined;
-        const loaded = process.env[LOADED_VARIABLE];
-        if (loaded !== undefined) writeFileSync(loaded, '');
-        return plant(code, fault);
+        return id.split('?')[0] === file ? plant(code, fault) : undefined;
       },
     },
   ];

@@ -47,8 +47,8 @@ export function formatReport(verdicts) {
     const counts = [`${row.killed}`.padStart(6), `${row.survived}`.padStart(8)];
     lines.push([row.package.padEnd(18), ...counts, percent(scoreOf(row)).padStart(6)].join('  '));
   }
-  for (const { fault, by } of ended('survived')) {
-    lines.push('', `survived  ${fault.id}${by === '' ? '' : ` (${by})`}`, `  breaks: ${fault.breaks}`);
+  for (const { fault } of ended('survived')) {
+    lines.push('', `survived  ${fault.id}`, `  breaks: ${fault.breaks}`);
     lines.push(`  - ${oneLine(fault.find)}`, `  + ${oneLine(fault.replace)}`);
   }
   for (const { fault, by } of ended('invalid')) lines.push('', `invalid   ${fault.id}: ${by}`);

@@ -92,6 +92,8 @@ static ze_result_t build_module(build *job, spirv_module *module)
     uint32_t subgroup_size;
     status = subgroups_emulate(module, &subgroup_size, &job->log);
     if (status != SPIRV_OK) return result_of(status, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+    status = spirv_pass_locals(module, &job->log);
+    if (status != SPIRV_OK) return result_of(status, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
     status = spirv_reflect(module, &job->program->kernels, &job->program->kernel_count, reason, sizeof reason);
     if (status == SPIRV_BAD) engine_say(&job->log, "%s", reason);
     if (status != SPIRV_OK) return result_of(status, ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
@@ -137,9 +139,4 @@ void engine_release_program(engine_program *program)
     free(program->kernels);
     free(program->numbers);
     free(program);
-}
-
-const engine_kernel_info *engine_kernel_info_at(const engine_program *program, uint32_t index)
-{
-    return index < program->kernel_count ? &program->kernels[index] : NULL;
 }

@@ -65,9 +65,6 @@ ze_result_t engine_build(const void *spirv, size_t bytes, const ze_module_consta
                          char **log);
 void engine_release_program(engine_program *program);
 
-/* Kernels of a program, by index in the module's order; NULL beyond the last. Names live as long as the program. */
-const engine_kernel_info *engine_kernel_info_at(const engine_program *program, uint32_t index);
-
 /* A kernel object: one per ze_kernel_handle_t. The program must outlive it. */
 ze_result_t engine_create_kernel(engine_program *program, const char *name, engine_kernel **kernel);
 const engine_kernel_info *engine_info_of(const engine_kernel *kernel);

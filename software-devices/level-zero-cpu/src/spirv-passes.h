@@ -25,6 +25,13 @@ void spirv_warn(const spirv_module *module, engine_log *log);
 void spirv_specialize(spirv_module *module, const ze_module_constants_t *constants);
 
 /*
+ * Workgroup variables of the functions that sub-groups are emulated by. PoCL makes memory of every work-group's own of the
+ * variables that a kernel's own function mentions; what only a called function mentions is one memory for all groups,
+ * also of those that run at the same time. So the kernels are made to mention them all, and functions get them as parameters.
+ */
+spirv_status spirv_pass_locals(spirv_module *module, engine_log *log);
+
+/*
  * Describes every kernel, in the module's order: name, arguments, group size, memory. The array, its names and arguments are one block that the caller frees
  * by `free`. SPIRV_BAD with a line in `reason` for an argument that no value can be given for.
  */

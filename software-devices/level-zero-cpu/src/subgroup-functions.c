@@ -1,41 +1,16 @@
 #include "subgroup-functions.h"
 
-#include "spirv-passes.h"
 #include "subgroup-templates.h"
 #include "subgroups.h"
 
 #include <string.h>
 
-/* The maximum where a kernel does not say. Groups that are larger than that cannot be launched. */
-static uint32_t items_of(const uint32_t group[3])
-{
-    uint64_t items = group[0];
-    for (int axis = 1; axis < 3 && items <= SUBGROUP_MAX_GROUP; axis++) items *= group[axis];
-    return items > 0 && items <= SUBGROUP_MAX_GROUP ? (uint32_t)items : SUBGROUP_MAX_GROUP;
-}
-
-static void measure_groups(subgroup_functions *functions, const spirv_module *module)
-{
-    uint32_t most = 1;
-    functions->are_rows = true;
-    const uint32_t *end = spirv_end(module);
-    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at)) {
-        if (spirv_opcode(at) != SpvOpEntryPoint) continue;
-        uint32_t group[3] = {0};
-        spirv_required_group(module, at[2], group);
-        if (items_of(group) > most) most = items_of(group);
-        if (group[0] != functions->size) functions->are_rows = false;
-    }
-    /* The last sub-group may be smaller: what its missing items would have means nothing, but is memory. */
-    functions->items = (most + functions->size - 1) / functions->size * functions->size;
-}
-
-static uint32_t constant(subgroup_functions *functions, uint32_t value)
+uint32_t subgroup_constant(subgroup_functions *functions, uint32_t value)
 {
     return spirv_declare_constant(functions->edit, SpvOpConstant, functions->uint_type, 1, &value);
 }
 
-static uint32_t wide_constant(subgroup_functions *functions, uint32_t value)
+uint32_t subgroup_wide_constant(subgroup_functions *functions, uint32_t value)
 {
     return spirv_declare_constant(functions->edit, SpvOpConstant, functions->ulong_type, 2, (uint32_t[]){value, 0});
 }
@@ -45,17 +20,15 @@ static uint32_t declare_pointer(spirv_edit *edit, uint32_t storage, uint32_t typ
     return spirv_declare_type(edit, SpvOpTypePointer, 2, (uint32_t[]){storage, type});
 }
 
-static uint32_t declare_variable(spirv_edit *edit, uint32_t id, uint32_t type, uint32_t storage)
+static void declare_variable(spirv_edit *edit, uint32_t id, uint32_t type, uint32_t storage)
 {
     uint32_t pointer = declare_pointer(edit, storage, type);
     spirv_emit(&edit->declarations, SpvOpVariable, 3, (uint32_t[]){pointer, id, storage});
-    return pointer;
 }
 
 void subgroup_functions_begin(subgroup_functions *functions)
 {
     spirv_edit *edit = functions->edit;
-    measure_groups(functions, edit->module);
     functions->void_type = spirv_declare_type(edit, SpvOpTypeVoid, 0, NULL);
     functions->bool_type = spirv_declare_type(edit, SpvOpTypeBool, 0, NULL);
     functions->uint_type = spirv_declare_type(edit, SpvOpTypeInt, 2, (uint32_t[]){32, 0});
@@ -67,26 +40,18 @@ void subgroup_functions_begin(subgroup_functions *functions)
         declare_variable(edit, functions->group_size, functions->vector_type, SpvStorageClassInput);
 }
 
-uint32_t subgroup_memory_of(subgroup_functions *functions, uint32_t type, uint32_t *pointer)
+void subgroup_declare_array(subgroup_functions *functions, uint32_t id, uint32_t type, uint32_t length)
 {
-    spirv_edit *edit = functions->edit;
-    unsigned at = 0;
-    while (at < functions->memory_count && functions->memories[at].type != type) at++;
-    if (at == SUBGROUP_MAX_TYPES) {
-        engine_say(edit->log, "work-items of sub-groups take values of more than %d types", SUBGROUP_MAX_TYPES);
-        edit->failed = true;
-        return 0;
-    }
-    if (at == functions->memory_count) {
-        const uint32_t operands[2] = {type, constant(functions, functions->items)};
-        const uint32_t array = spirv_declare_type(edit, SpvOpTypeArray, 2, operands);
-        functions->memories[functions->memory_count++].type = type;
-        functions->memories[at].variable = spirv_new_id(edit);
-        functions->memories[at].pointer =
-            declare_variable(edit, functions->memories[at].variable, array, SpvStorageClassWorkgroup);
-    }
-    *pointer = functions->memories[at].pointer;
-    return functions->memories[at].variable;
+    const uint32_t operands[2] = {type, subgroup_constant(functions, length)};
+    uint32_t array = spirv_declare_type(functions->edit, SpvOpTypeArray, 2, operands);
+    declare_variable(functions->edit, id, array, SpvStorageClassWorkgroup);
+}
+
+void subgroup_barrier(subgroup_functions *functions, spirv_words *out)
+{
+    uint32_t scope = subgroup_constant(functions, SpvScopeWorkgroup);
+    uint32_t semantics = subgroup_constant(functions, SUBGROUP_SEMANTICS);
+    spirv_emit(out, SpvOpControlBarrier, 3, (uint32_t[]){scope, scope, semantics});
 }
 
 static const uint32_t *definition_of(const subgroup_functions *functions, uint32_t type)
@@ -130,7 +95,7 @@ static uint32_t helper(subgroup_functions *functions, const char *text, uint32_t
 void subgroup_define_function(subgroup_functions *functions, const subgroup_recipe *recipe, uint32_t id)
 {
     spirv_edit *edit = functions->edit;
-    uint32_t signature[5] = {recipe->result};
+    uint32_t signature[4] = {recipe->result};
     memcpy(signature + 1, recipe->parameters, sizeof recipe->parameters);
     uint32_t value = recipe->value ? recipe->value : functions->uint_type;
     /* These two are what the others call, and call nothing. */
@@ -149,9 +114,7 @@ void subgroup_define_function(subgroup_functions *functions, const subgroup_reci
         {"ulong", functions->ulong_type, NULL},
         {"v3ulong", functions->vector_type, NULL},
         {"T_pointer", declare_pointer(edit, SpvStorageClassWorkgroup, value), NULL},
-        {"M", recipe->memory, NULL},
-        {"workgroup", constant(functions, SpvScopeWorkgroup), NULL},
-        {"semantics", constant(functions, SUBGROUP_SEMANTICS), NULL},
+        {"memory", recipe->slots, NULL},
         {"local_id", functions->local_id, NULL},
         {"group_size", functions->group_size, NULL},
         {"item_of", basic ? 0 : helper(functions, ITEM_TEXT, functions->ulong_type), NULL},
@@ -160,10 +123,10 @@ void subgroup_define_function(subgroup_functions *functions, const subgroup_reci
         {"wide_y", recipe->wide_y, NULL},
         {"widen_x", recipe->widen_x, NULL},
         {"widen_y", recipe->widen_y, NULL},
-        {"span", constant(functions, recipe->span), NULL},
-        {"wide_span", wide_constant(functions, recipe->span), NULL},
-        {"zero", constant(functions, 0), NULL},
-        {"one", constant(functions, 1), NULL},
+        {"span", subgroup_constant(functions, recipe->span), NULL},
+        {"wide_span", subgroup_wide_constant(functions, recipe->span), NULL},
+        {"zero", subgroup_constant(functions, 0), NULL},
+        {"one", subgroup_constant(functions, 1), NULL},
         {"lanes", 0, functions->are_rows && recipe->span == functions->size ? LANE_IN_ROW : LANE_IN_SPAN},
         {"operation", 0, recipe->operation},
         {"bounds", 0, recipe->bounds},
@@ -175,7 +138,7 @@ void subgroup_define_function(subgroup_functions *functions, const subgroup_reci
 uint32_t subgroup_function(subgroup_functions *functions, const subgroup_recipe *recipe)
 {
     /* Up to the last member, as what is after it is not set. */
-    const size_t bytes = offsetof(subgroup_recipe, memory) + sizeof recipe->memory;
+    const size_t bytes = offsetof(subgroup_recipe, slots) + sizeof recipe->slots;
     for (unsigned at = 0; at < functions->known_count; at++)
         if (memcmp(&functions->known[at].recipe, recipe, bytes) == 0) return functions->known[at].id;
     if (functions->known_count == SUBGROUP_MAX_FUNCTIONS) {

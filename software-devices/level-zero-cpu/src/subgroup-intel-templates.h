@@ -33,11 +33,13 @@ static const char WIDEN_TEXT[] = BEGIN "%x = OpFunctionParameter %T\n" ENTRY "%h
                                        "OpReturnValue %result\n" END;
 
 /*
- * A B + C, column by column of A; $operation makes %added of %sum and %wide, what work-item %i of the sub-group has.
+ * A B + C, column by column of A, which is in a slot from %place on; $operation makes %added of %sum and %wide, what
+ * work-item %i of the sub-group has.
  */
-static const char MATRIX_TEXT[] = BEGIN "%x = OpFunctionParameter %T\n"
+static const char MATRIX_TEXT[] = BEGIN "%place = OpFunctionParameter %ulong\n"
                                         "%y = OpFunctionParameter %I\n"
-                                        "%z = OpFunctionParameter %R\n" MEMORY ENTRY EXCHANGE
+                                        "%z = OpFunctionParameter %R\n" ENTRY LANE
+                                        "%start = OpIAdd %ulong %place %wide_first\n"
                                         "%factors = OpFunctionCall %wide_y %widen_y %y\n"
                                         "OpBranch %header\n"
                                         "%header = OpLabel\n"
@@ -48,9 +50,9 @@ static const char MATRIX_TEXT[] = BEGIN "%x = OpFunctionParameter %T\n"
                                         "OpBranchConditional %more %body %done\n"
                                         "%body = OpLabel\n"
                                         "%wide_i = OpUConvert %ulong %i\n"
-                                        "%from = OpIAdd %ulong %wide_first %wide_i\n"
-                                        "%theirs = OpInBoundsAccessChain %T_pointer %memory %from\n"
-                                        "%share = OpLoad %T %theirs\n"
+                                        "%from = OpIAdd %ulong %start %wide_i\n"
+                                        "%slot = OpInBoundsAccessChain %T_pointer %memory %from\n"
+                                        "%share = OpLoad %T %slot\n"
                                         "%wide = OpFunctionCall %wide_x %widen_x %share\n"
                                         "$operation\n"
                                         "%next = OpIAdd %uint %i %one\n"

@@ -1,6 +1,7 @@
 #include "subgroup-intel.h"
 
 #include "subgroup-intel-templates.h"
+#include "subgroup-slots.h"
 
 #include <string.h>
 
@@ -87,22 +88,22 @@ bool subgroup_define_import(subgroup_functions *functions, const uint32_t *decla
         engine_say(functions->edit->log, "the import %s is declared with other types than it has", import->name);
         return false;
     }
-    uint32_t memory;
-    if (subgroup_memory_of(functions, type[3], &memory) == 0) return false;
+    const subgroup_pool *pool = subgroup_pool_of(functions, type[3]);
+    if (!pool) return false;
     subgroup_recipe recipe = {.text = MATRIX_TEXT,
                               .operation = in_pairs ? ADD_TWO_COLUMNS : ADD_COLUMN,
                               .bounds = of_count(import->rows, APART_1, APART_2, APART_4, APART_8),
                               .result = type[2],
                               .value = type[3],
                               .index = type[4],
-                              .parameters = {type[3], type[4], type[5], memory},
-                              .parameter_count = 4,
+                              .parameters = {functions->ulong_type, type[4], type[5]},
+                              .parameter_count = 3,
                               .span = import->lanes,
                               .wide_x = declare_numbers(functions, 32, halves),
                               .wide_y = declare_numbers(functions, 32, DEPTH),
                               .widen_x = widening(functions, type[3], halves),
                               .widen_y = widening(functions, type[4], DEPTH),
-                              .memory = memory};
+                              .slots = pool->variable};
     subgroup_define_function(functions, &recipe, declaration[2]);
     return true;
 }

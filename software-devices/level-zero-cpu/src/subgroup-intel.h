@@ -21,7 +21,8 @@ typedef struct {
 const subgroup_import *subgroup_import_of(const char *name);
 
 /*
- * Writes the function that takes the place of an import, under its id, with the memory for A as one more parameter. False with a line in the log where it is declared (`declaration`, its OpFunction) with other types than it has, or
+ * Writes the function that takes the place of an import, under its id: instead of A it has a slot (subgroup-slots.h).
+ * False with a line in the log where it is declared (`declaration`, its OpFunction) with other types than it has, or
  * for sub-groups of another size.
  */
 bool subgroup_define_import(subgroup_functions *functions, const uint32_t *declaration, const subgroup_import *import);

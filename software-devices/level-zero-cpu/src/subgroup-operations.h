@@ -15,8 +15,8 @@ typedef struct {
 /* True if an opcode is one of the group instructions, emulated or not. */
 bool subgroup_is_group_opcode(uint16_t opcode);
 
-/* False where the instruction is not emulated, or not for its operands. */
-bool subgroup_call_for(subgroup_functions *functions, const uint32_t *instruction, subgroup_call *call);
+/* False where the instruction is not emulated, or not for its operands. `slot` has the value that it takes, if any. */
+bool subgroup_call_for(subgroup_functions *functions, const uint32_t *instruction, uint32_t slot, subgroup_call *call);
 
 /* Function without parameters, of type uint, for a built-in variable of sub-groups. */
 uint32_t subgroup_builtin(subgroup_functions *functions, uint32_t builtin);

@@ -60,30 +60,30 @@ static const char COUNT_TEXT[] = BEGIN ENTRY "%total = OpFunctionCall %uint %tot
                                              "%result = OpIAdd %uint %whole %one\n"
                                              "OpReturnValue %result\n" END;
 
-/*
- * Every item of the group puts its value %x into %memory, the last parameter, where the others find it. The first barrier:
- * they may still take those of the exchange before.
- */
-#define MEMORY "%memory = OpFunctionParameter %M\n"
-#define BARRIER "OpControlBarrier %workgroup %workgroup %semantics\n"
-#define EXCHANGE                                                                                                       \
-    LANE BARRIER "%own = OpInBoundsAccessChain %T_pointer %memory %wide_item\n"                                        \
-                 "OpStore %own %x\n" BARRIER
+/* The work-item's value goes into a slot, which starts at %place. */
+static const char STORE_TEXT[] = BEGIN "%x = OpFunctionParameter %T\n"
+                                       "%place = OpFunctionParameter %ulong\n" ENTRY CALL_ITEM
+                                       "%at = OpIAdd %ulong %place %wide_item\n"
+                                       "%own = OpInBoundsAccessChain %T_pointer %memory %at\n"
+                                       "OpStore %own %x\n"
+                                       "OpReturn\n" END;
 
-/* The value of another item, by its number in the sub-group; wraps around. */
+/* The value of another item in a slot, by its number in the sub-group; wraps around. */
 static const char SHUFFLE_TEXT[] =
-    BEGIN "%x = OpFunctionParameter %T\n"
-          "%index = OpFunctionParameter %I\n" MEMORY ENTRY EXCHANGE "%wrapped = OpUMod %uint %index %span\n"
+    BEGIN "%place = OpFunctionParameter %ulong\n"
+          "%index = OpFunctionParameter %I\n" ENTRY LANE "%wrapped = OpUMod %uint %index %span\n"
           "%wide_to = OpUConvert %ulong %wrapped\n"
           "%from = OpIAdd %ulong %wide_first %wide_to\n"
-          "%theirs = OpInBoundsAccessChain %T_pointer %memory %from\n"
+          "%at = OpIAdd %ulong %place %from\n"
+          "%theirs = OpInBoundsAccessChain %T_pointer %memory %at\n"
           "%result = OpLoad %T %theirs\n"
           "OpReturnValue %result\n" END;
 
-/* All values of the sub-group, combined: $operation makes %added of %sum and %value. */
+/* All values of the sub-group in a slot, combined: $operation makes %added of %sum and %value. */
 static const char FOLD_TEXT[] =
-    BEGIN "%x = OpFunctionParameter %T\n" MEMORY ENTRY EXCHANGE STOP "%start = OpIAdd %uint %first %one\n"
-          "%first_value = OpInBoundsAccessChain %T_pointer %memory %wide_first\n"
+    BEGIN "%place = OpFunctionParameter %ulong\n" ENTRY LANE STOP "%start = OpIAdd %uint %first %one\n"
+          "%first_at = OpIAdd %ulong %place %wide_first\n"
+          "%first_value = OpInBoundsAccessChain %T_pointer %memory %first_at\n"
           "%initial = OpLoad %T %first_value\n"
           "OpBranch %header\n"
           "%header = OpLabel\n"
@@ -94,7 +94,8 @@ static const char FOLD_TEXT[] =
           "OpBranchConditional %more %body %done\n"
           "%body = OpLabel\n"
           "%wide_i = OpUConvert %ulong %i\n"
-          "%theirs = OpInBoundsAccessChain %T_pointer %memory %wide_i\n"
+          "%at = OpIAdd %ulong %place %wide_i\n"
+          "%theirs = OpInBoundsAccessChain %T_pointer %memory %at\n"
           "%value = OpLoad %T %theirs\n"
           "$operation\n"
           "%next = OpIAdd %uint %i %one\n"

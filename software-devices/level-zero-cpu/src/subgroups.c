@@ -3,6 +3,7 @@
 #include "spirv-tools.h"
 #include "subgroup-intel.h"
 #include "subgroup-operations.h"
+#include "subgroup-slots.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ typedef struct {
 
 typedef struct {
     subgroup_functions functions;
+    subgroup_slots slots;
     spirv_edit edit;
     role *roles; /* by id */
     bool has_imports;
@@ -143,10 +145,10 @@ static void refuse(emulation *state, const uint32_t *at)
     state->edit.failed = true;
 }
 
-static void emit_group_operation(emulation *state, const uint32_t *at)
+static void emit_group_operation(emulation *state, const uint32_t *at, uint32_t slot)
 {
     subgroup_call call;
-    if (!subgroup_call_for(&state->functions, at, &call)) {
+    if (!subgroup_call_for(&state->functions, at, slot, &call)) {
         refuse(state, at);
         return;
     }
@@ -156,16 +158,13 @@ static void emit_group_operation(emulation *state, const uint32_t *at)
     spirv_emit(&state->edit.bodies, SpvOpFunctionCall, 3 + call.argument_count, operands);
 }
 
-/* What takes its place has one more parameter. Types of imports, three parameters each, are checked where they are declared. */
-static void emit_call_of_import(emulation *state, const uint32_t *at)
+/* The replacement of an import has a slot instead of the first operand. */
+static void emit_call_of_import(emulation *state, const uint32_t *at, uint32_t slot)
 {
-    enum { OPERANDS = 6 };
-    uint32_t operands[OPERANDS + 1], pointer;
-    if (spirv_length(at) != 1 + OPERANDS) return;
-    memcpy(operands, at + 1, OPERANDS * sizeof *operands);
-    operands[OPERANDS] =
-        subgroup_memory_of(&state->functions, spirv_definition(state->edit.module, at[4])[1], &pointer);
-    spirv_emit(&state->edit.bodies, SpvOpFunctionCall, OPERANDS + 1, operands);
+    spirv_words *out = &state->edit.bodies;
+    spirv_append(out, at, 4);
+    spirv_append(out, &slot, 1);
+    spirv_append(out, at + 5, spirv_length(at) - 5u);
 }
 
 /* The declaration goes, and a function takes its id. */
@@ -188,15 +187,18 @@ static void copy_body(emulation *state, const uint32_t *at)
     spirv_words *out = &state->edit.bodies;
     uint16_t opcode = spirv_opcode(at);
     if (skip_import(state, at)) return;
+    subgroup_slots_pass(&state->slots, at);
+    const bool takes = subgroup_taken_value(&state->functions, at) != 0;
+    const uint32_t slot = takes ? subgroup_slot_for(&state->slots, at) : 0;
     if (opcode == SpvOpLoad && is_dropped_variable(state, at[3])) {
         uint32_t function = subgroup_builtin(&state->functions, state->roles[at[3]].builtin - 1u);
         spirv_emit(out, SpvOpFunctionCall, 3, (uint32_t[]){at[1], at[2], function});
     } else if (opcode == SpvOpControlBarrier && is_subgroup_barrier(state->edit.module, at)) {
         refuse(state, at);
     } else if (subgroup_is_group_opcode(opcode)) {
-        emit_group_operation(state, at);
-    } else if (opcode == SpvOpFunctionCall && state->roles[at[3]].import) {
-        emit_call_of_import(state, at);
+        emit_group_operation(state, at, slot);
+    } else if (takes) {
+        emit_call_of_import(state, at, slot);
     } else {
         spirv_append(out, at, spirv_length(at));
     }
@@ -215,6 +217,7 @@ static void rewrite(emulation *state, const spirv_module *module)
             spirv_append(&state->edit.declarations, at, spirv_length(at));
     subgroup_functions_begin(&state->functions);
     for (; at < end; at += spirv_length(at)) copy_body(state, at);
+    subgroup_slots_end(&state->functions);
 }
 
 const uint32_t subgroup_sizes[ENGINE_SUBGROUP_SIZES] = {8, 16, 32};
@@ -282,6 +285,9 @@ spirv_status subgroups_emulate(spirv_module *module, uint32_t *size, engine_log 
         state->edit = (spirv_edit){.module = module, .bound = module->bound, .log = log};
         state->functions.edit = &state->edit;
         state->functions.size = *size;
+        subgroup_measure_groups(&state->functions, module);
+        state->slots.functions = &state->functions;
+        state->slots.out = &state->edit.bodies;
         if (survey(state, module)) {
             if (!state->functions.local_id) state->functions.local_id = spirv_new_id(&state->edit);
             if (!state->functions.group_size) state->functions.group_size = spirv_new_id(&state->edit);

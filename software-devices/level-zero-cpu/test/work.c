@@ -164,7 +164,7 @@ static void two_queues(void)
     OK(zeCommandListAppendBarrier(late, NULL, 0, NULL));
     OK(zeCommandListAppendBarrier(list, NULL, 0, NULL));
     OK(zeCommandListClose(late));
-    delay_next(UINT64_C(200) * MILLISECOND);
+    delay_next(1000 * MILLISECOND);
     OK(zeCommandQueueExecuteCommandLists(other, 1, &late, NULL));
     const struct timespec pause = {.tv_nsec = 50000000};
     nanosleep(&pause, NULL);

@@ -1,76 +1,44 @@
-import type { FloatDType } from '@concord/backend-core';
 import { compareWithOracle } from '../cases/attention/checks.ts';
 import { type AttentionParams, kvHeadsOf, maskStridesOf, shapeOf } from '../cases/attention/params.ts';
-import { type Extent, lengthOf, saidStrides, startsOf, stridesOf } from '../cases/attention/placement.ts';
-import { bytesOf } from '../run/storage.ts';
-import { elementsAt, inOrder, plainValues } from './expected.ts';
-import type { ProgramCall, ProgramOperand } from './program-call.ts';
+import { type Extent, saidStrides, startsOf, stridesOf } from '../cases/attention/placement.ts';
+import { elementsAt, inOrder } from './expected.ts';
+import { namedCall } from './named-calls.ts';
+import type { ProgramCall } from './program-call.ts';
 
 /** The call of attention with these parameters, in each layout but `joined`. Its results are judged, and not known. */
 export function planAttentionCall(given: AttentionParams): ProgramCall {
   const params: AttentionParams = { ...given, layout: given.layout === 'joined' ? 'padded' : given.layout };
-  const { batch, heads, seqQ, seqKv, headDim, dtype, layout, mask } = params;
+  const { batch, heads, seqQ, seqKv, headDim, dtype, layout } = params;
   const queries: Extent = [batch, heads, seqQ, headDim];
   const keys: Extent = [batch, kvHeadsOf(params), seqKv, headDim];
-  const laid = (
-    [
-      ['q', queries],
-      ['k', keys],
-      ['v', keys],
-      ['o', queries],
-    ] as const
-  ).map(([name, extent]) => {
-    const strides = stridesOf(extent, layout, name);
-    return { name, strides, elements: lengthOf(extent, strides), at: rowsAt(startsOf(extent, strides), headDim) };
-  });
+  const extents = { q: queries, k: keys, v: keys, o: queries };
+  const names = ['q', 'k', 'v', 'o'] as const;
+  const strides = Object.fromEntries(names.map((name) => [name, stridesOf(extents[name], layout, name)]));
+  const [qAt, kAt, vAt, oAt] = names.map((name) =>
+    rowsAt(startsOf(extents[name], strides[name] as ReturnType<typeof stridesOf>), headDim),
+  ) as [Uint32Array, Uint32Array, Uint32Array, Uint32Array];
   const maskStrides = maskStridesOf(params);
-  const sizes = [batch, heads, seqQ, seqKv];
-  const maskElements = sizes.reduce((sum, size, axis) => sum + (size - 1) * (maskStrides[axis] as number), 1);
-  const regions: number[] = [];
-  const operand = (name: string, elements: number, own: FloatDType, writes?: Uint32Array): ProgramOperand => ({
-    ...{ name, dtype: own, elements, region: regions.push(elements * bytesOf(own)) - 1, at: 0 },
-    ...{ reads: writes === undefined, writes, data: 'unit' },
-  });
-  const operands = [
-    ...laid.slice(0, 3).map(({ name, elements }) => operand(name, elements, dtype)),
-    ...(mask === 'none' ? [] : [operand('mask', maskElements, 'f32')]),
-    ...laid.slice(3).map(({ name, elements, at }) => operand(name, elements, dtype, at)),
-  ];
-  const shape = {
-    ...shapeOf(params),
-    ...(layout === 'packed'
-      ? {}
-      : { strides: saidStrides(layout, Object.fromEntries(laid.map(({ name, strides }) => [name, strides]))) }),
-  };
-  const masked = (ptr: unknown): object => (mask === 'none' ? {} : { mask: { ptr, strides: maskStrides } });
-  return {
+  return namedCall({
     op: 'attention',
-    shape: mask === 'none' ? shape : { ...shape, mask: { strides: maskStrides } },
-    regions,
-    operands,
-    argumentsOf: (ptrOf) => {
-      const pointers = Object.fromEntries(operands.map(({ name }, index) => [name, ptrOf(index)]));
-      return [{ ...shape, ...pointers, ...masked(pointers['mask']) }];
+    shape: {
+      ...shapeOf(params),
+      ...(layout === 'packed' ? {} : { strides: saidStrides(layout, strides) }),
+      ...(params.mask === 'none' ? {} : { mask: { strides: maskStrides } }),
     },
-    evaluate: (_, bytes) => {
-      const values = bytes.map((own, index) => plainValues((operands[index] as ProgramOperand).dtype, own));
-      if (values.some((own) => own === undefined || own.some((x) => Math.abs(x) > 100))) return undefined;
-      const [q, k, v] = laid
-        .slice(0, 3)
-        .map(({ at }, index) =>
-          Float32Array.from(at, (distance) => (values[index] as Float64Array)[distance] as number),
-        ) as [Float32Array, Float32Array, Float32Array];
-      const own = values[3] === undefined ? undefined : Float32Array.from(values[3]);
-      const output = laid[3] as (typeof laid)[number];
-      return [
-        {
-          bitsOf: () => undefined,
-          judge: (after) =>
-            compareWithOracle(params, Float32Array.from(elementsAt(dtype, after, output.at)), { q, k, v, mask: own }),
-        },
-      ];
+    writes: oAt,
+    data: 'unit',
+    place: ({ mask: ptr, ...own }) => (ptr === undefined ? own : { ...own, mask: { ptr, strides: maskStrides } }),
+    evaluate: (_, values) => {
+      if (Object.values(values).some((own) => own.some((x) => Math.abs(x) > 100))) return undefined;
+      const taken = (name: string, places: Uint32Array): Float32Array =>
+        Float32Array.from(places, (distance) => values[name]?.[distance] as number);
+      const mask = values['mask'] && Float32Array.from(values['mask']);
+      const operands = { q: taken('q', qAt), k: taken('k', kAt), v: taken('v', vAt), mask };
+      const judge = (after: Uint8Array): void =>
+        compareWithOracle(params, Float32Array.from(elementsAt(dtype, after, oAt)), operands);
+      return { o: { bitsOf: () => undefined, judge } };
     },
-  };
+  });
 }
 
 /** The distances of the elements of rows, from where each begins. */

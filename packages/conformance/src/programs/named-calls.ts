@@ -1,4 +1,4 @@
-import type { ComputeBackend, DevicePtr, DType } from '@concord/backend-core';
+import type { ComputeBackend, DevicePtr } from '@concord/backend-core';
 import { type DefinedOp, OPS } from '@concord/backend-core/implement';
 import type { PlannedEpilogue } from '../epilogue/planned-epilogue.ts';
 import type { CaseContext } from '../harness/case.ts';
@@ -6,6 +6,7 @@ import { Slot } from '../harness/slot.ts';
 import { bytesOf } from '../run/storage.ts';
 import { inOrder, isFloat, plainValues } from './expected.ts';
 import type { Expected, ProgramCall, ProgramOperand } from './program-call.ts';
+import type { WriteData } from './write-data.ts';
 
 /** What a named op's call is made of, beyond what its definition says. */
 export interface NamedCall {
@@ -21,7 +22,12 @@ export interface NamedCall {
   readonly writes?: ArrayLike<number>;
   /** The result may tell a zero from a negative one: not judged where the sign of one is open. */
   readonly seesSign?: boolean;
-  evaluate(backend: ComputeBackend, values: Values): Readonly<Record<string, Expected>>;
+  /** Contents that suit operands of floating-point numbers. Default: small. */
+  readonly data?: WriteData;
+  /** The pointers as the call has them. Default: by their names. */
+  readonly place?: (pointers: Readonly<Record<string, DevicePtr>>) => object;
+  /** Undefined where the oracle has no answer for the values. */
+  evaluate(backend: ComputeBackend, values: Values): Readonly<Record<string, Expected>> | undefined;
   /** The result before the epilogue, and its bound. */
   readonly accumulate?: (values: Values) => {
     readonly value: ArrayLike<number>;
@@ -34,7 +40,7 @@ export type Values = Readonly<Record<string, Float64Array>>;
 
 /** The call of a named op, whose operands the op's own definition lays out. */
 export function namedCall(named: NamedCall): ProgramCall {
-  const { op, shape: plain, epilogue, inPlaceOf } = named;
+  const { op, shape: plain, epilogue, inPlaceOf, data = 'small', place = (own) => own } = named;
   const shape = epilogue === undefined ? plain : { ...plain, epilogue: epilogue.shape };
   const checked = OPS[op].check(shape as never, false);
   if (checked === null) throw new RangeError(`this ${op} does nothing`);
@@ -44,7 +50,7 @@ export function namedCall(named: NamedCall): ProgramCall {
     const region = shared < 0 ? regions.push(elements * bytesOf(dtype)) - 1 : shared;
     const reads = !output || named.updates === name;
     const writes = output ? (named.writes ?? inOrder(elements)) : undefined;
-    return { name, dtype, elements, region, at: 0, reads, writes, data: dataOf(dtype) };
+    return { name, dtype, elements, region, at: 0, reads, writes, data: isFloat(dtype) ? data : 'bits' };
   });
   const read = operands.filter(({ reads }) => reads);
   return {
@@ -59,7 +65,7 @@ export function namedCall(named: NamedCall): ProgramCall {
       return [
         {
           ...plain,
-          ...Object.fromEntries(own),
+          ...place(Object.fromEntries(own) as Record<string, DevicePtr>),
           ...(epilogue === undefined ? {} : { epilogue: epilogue.call(ofEpilogue) }),
         },
       ];
@@ -73,12 +79,11 @@ export function namedCall(named: NamedCall): ProgramCall {
       const values = Object.fromEntries(entries) as Record<string, Float64Array>;
       if (epilogue !== undefined) return [judgedEpilogue(named, epilogue, { backend, operands, bytes, values })];
       const expected = named.evaluate(backend, values);
+      if (expected === undefined) return undefined;
       return operands.flatMap(({ name, writes }) => (writes === undefined ? [] : [expected[name] as Expected]));
     },
   };
 }
-
-const dataOf = (dtype: DType): ProgramOperand['data'] => (isFloat(dtype) ? 'small' : 'bits');
 
 interface Evaluated {
   readonly backend: ComputeBackend;
