@@ -4,6 +4,7 @@ const implementAllocationTable = 'packages/backend-core/src/implement/allocation
 const implementAddressSlots = 'packages/backend-core/src/implement/address-slots.ts';
 const implementLifecycle = 'packages/backend-core/src/implement/lifecycle.ts';
 const implementCapture = 'packages/backend-core/src/implement/capture.ts';
+const implementSlots = 'packages/backend-core/src/implement/recording-slots.ts';
 const implementMemoryMethods = 'packages/backend-core/src/implement/memory-methods.ts';
 const contractChecks = 'packages/backend-core/src/contract/checks.ts';
 const contractMemoryValidate = 'packages/backend-core/src/contract/memory.validate.ts';
@@ -14,10 +15,28 @@ const contractMemoryValidate = 'packages/backend-core/src/contract/memory.valida
  */
 export const coreMemoryFaults = [
   {
-    file: implementCapture,
-    find: '    for (const { buffer } of call.operands) this.#uses.add(buffer);',
+    file: implementSlots,
+    find: '    this.#others.set(use.buffer, uses);',
     replace: '',
     breaks: 'A replay works on memory that was freed, and perhaps given to others.',
+  },
+  {
+    file: implementSlots,
+    find: 'memory.byteOffset + operand.byteOffset - (this.#slots[slot] as Slot<Buffer>).byteOffset',
+    replace: 'memory.byteOffset',
+    breaks: 'What lies further on in a slot is computed with what is at its start.',
+  },
+  {
+    file: implementSlots,
+    find: '(a.isWritten || b.isWritten) && doOverlap(a, b)',
+    replace: 'a.isWritten && doOverlap(a, b)',
+    breaks: 'A replay reads memory that it also writes, where it is given it as an input.',
+  },
+  {
+    file: implementCapture,
+    find: 'memory?.buffer === b[slot]?.buffer && memory?.byteOffset === b[slot]?.byteOffset',
+    replace: 'memory?.buffer === b[slot]?.buffer',
+    breaks: 'A replay with other memory of one allocation takes what the one before was given.',
   },
   {
     file: implementCapture,
