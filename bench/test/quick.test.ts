@@ -192,9 +192,3 @@ it.skipIf(!hasDevice)('resnet: a small image, right', async () => {
   const { stdout: theirs, error } = spawnSync('python3', [script, '--batch', '1', '--pixels', '64', '--list']);
   if (error === undefined) expect(theirs.toString()).toBe(`${op} ${name}\n`);
 });
-
-it.skipIf(!hasDevice)('soak: a few ops, right and freed', async () => {
-  const { code, stdout } = await bench('soak', '--ops', '100', ...device);
-  expect(stdout).toMatch(/\n100 ops in \d+ s; /);
-  expect(code).toBe(0);
-});
