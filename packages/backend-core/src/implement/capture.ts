@@ -26,13 +26,13 @@ export interface CaptureOptions<Buffer> {
 }
 
 /** Work on device memory: a call, or a copy or fill. */
-type MemoryStep<Buffer> = Readonly<{
-  operands: readonly Operand<Buffer>[];
+interface MemoryStep<Buffer> {
+  readonly operands: readonly Operand<Buffer>[];
   /** The slot of each operand, -1 for none. */
-  slots: readonly number[];
-  launch?: Launch<Buffer>;
-  queue?: (operands: readonly Operand<Buffer>[]) => void;
-}>;
+  readonly slots: readonly number[];
+  readonly launch?: Launch<Buffer>;
+  readonly queue?: (operands: readonly Operand<Buffer>[]) => void;
+}
 
 /** What a replay does, with the memory of one binding. */
 interface Program<Buffer> {
@@ -140,11 +140,10 @@ export class Capture<Buffer> implements Recording {
     }
     const what = (): string => (label === undefined ? `an allocation of ${bytes} bytes` : `the allocation "${label}"`);
     if (this.#options.slots.freed(buffer, what)) this.#freed ??= what();
-    // They would never run again, and the driver may give the same buffer out again.
     const { slots } = this.#options;
-    const isOver = ({ binding }: Program<Buffer>): boolean => slots.uses(binding, buffer);
-    if (this.#state === 'ready' && this.#programs.some(isOver)) {
-      this.#keep(this.#programs.filter((program) => !isOver(program)));
+    if (this.#state === 'ready' && !slots.isEmpty) {
+      // Programs with it would never run again, and the driver may give the same buffer out again.
+      this.#keep(this.#programs.filter(({ binding }) => !slots.uses(binding, buffer)));
     }
     return false;
   }
@@ -239,6 +238,7 @@ export class Capture<Buffer> implements Recording {
     }
   }
 
+  /** Gives all other programs back. */
   #keep(programs: Program<Buffer>[]): void {
     for (const program of this.#programs) {
       if (!programs.includes(program)) for (const sequence of program.sequences) sequence.release();
@@ -247,8 +247,7 @@ export class Capture<Buffer> implements Recording {
   }
 
   replay(given?: unknown): void {
-    if (this.#state === 'disposed') throw invalid('the recording was disposed');
-    // Its getters may do anything; what follows asks again.
+    // Its getters may do anything: what follows is asked after them.
     const pointers = given === undefined ? [] : reading('the operands', () => this.#options.slots.read(given));
     this.#assertReplayable();
     const program = this.#options.slots.isEmpty ? (this.#programs[0] as Program<Buffer>) : this.#bound(pointers);

@@ -31,7 +31,6 @@ export type Binding<Buffer> = readonly (Operand<Buffer> | undefined)[];
 export class RecordingSlots<Buffer> {
   readonly #table: AllocationTable<Buffer>;
   readonly #slots: readonly Slot<Buffer>[];
-  readonly #names: readonly string[];
   /** What is used outside of slots. */
   readonly #others = new Map<Buffer, Use<Buffer>[]>();
 
@@ -41,7 +40,6 @@ export class RecordingSlots<Buffer> {
    */
   constructor(table: AllocationTable<Buffer>, given: ReadonlyMap<string, MemorySlot>) {
     this.#table = table;
-    this.#names = [...given.keys()];
     this.#slots = [...given].map(([name, { ptr, bytes }]): Slot<Buffer> => {
       return {
         ...table.resolve(`slots.${name}`, ptr, bytes),
@@ -123,7 +121,7 @@ export class RecordingSlots<Buffer> {
     if (typeof given !== 'object' || given === null) throw invalid(`replay takes an object, got ${describe(given)}`);
     let count = 0;
     const pointers: (number | undefined)[] = [];
-    for (const name of this.#names) {
+    for (const { name } of this.#slots) {
       const isInherited = name in Object.prototype && !Object.hasOwn(given, name);
       const value = isInherited ? undefined : (given as Readonly<Record<string, unknown>>)[name];
       if (value !== undefined) {
@@ -133,7 +131,8 @@ export class RecordingSlots<Buffer> {
       pointers.push(value as number | undefined);
     }
     if (!hasFields(given, count)) {
-      checkFields('the recording', given, this.#names);
+      const names = this.#slots.map(({ name }) => name);
+      checkFields('the recording', given, names);
       // A Map has no fields at all.
       if (count === 0) throw invalid(`replay takes an object of pointers by names of slots, got ${describe(given)}`);
     }
@@ -167,11 +166,11 @@ export class RecordingSlots<Buffer> {
     const uses = this.#slots.map((slot, index): Use<Buffer> => {
       return { ...(binding[index] ?? slot), isWritten: slot.isWritten, alignment: slot.alignment };
     });
-    for (const [index, use] of uses.entries()) {
+    for (const [index, { name }] of this.#slots.entries()) {
       if (binding[index] === undefined) continue;
-      const name = this.#names[index] as string;
-      const other = uses.findIndex((each, at) => at !== index && areInTheWay(use, each));
-      if (other >= 0) throw invalid(`${name} overlaps ${this.#names[other] as string}`);
+      const use = uses[index] as Use<Buffer>;
+      const other = this.#slots.find((_, at) => at !== index && areInTheWay(use, uses[at] as Use<Buffer>));
+      if (other !== undefined) throw invalid(`${name} overlaps ${other.name}`);
       if (this.#others.get(use.buffer)?.some((each) => areInTheWay(use, each)) !== true) continue;
       throw invalid(`${name} overlaps memory that the recording uses`);
     }

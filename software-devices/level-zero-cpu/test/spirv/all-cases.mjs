@@ -3,7 +3,7 @@
 import { compilers, kernelArguments, rewritten, specialization } from './cases-code.mjs';
 import { groups } from './cases-groups.mjs';
 import { intel } from './cases-intel.mjs';
-import { exchanges, subgroups } from './cases-subgroups.mjs';
+import { slots, subgroups } from './cases-subgroups.mjs';
 
 /** @type {Record<string, import('./harness.mjs').Case[]>} */
 export const casesByTopic = {
@@ -13,7 +13,7 @@ export const casesByTopic = {
   compilers,
   groups,
   subgroups,
-  exchanges,
+  slots,
   intel,
 };
 

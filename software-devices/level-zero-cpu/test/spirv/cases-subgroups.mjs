@@ -1,5 +1,6 @@
 // @ts-check
-// Sub-groups of 8: their built-in variables and operations, and values that are taken one after the other.
+// Sub-groups of 8: their built-in variables and operations, and the slots for values that are stored once and taken several
+// times: what is kept, what is stored anew, and what comes in between.
 import { item } from './item.mjs';
 
 // 20 work-items, so that the third sub-group is a smaller one.
@@ -38,6 +39,25 @@ const lane = '%lane = OpLoad %i32 %builtin_SubgroupLocalInvocationId\n';
 /** Three steps of x = x + own lane, and the sum of what lane `from` of the step has, and the next one. */
 const steps = (/** @type {number} */ first, /** @type {number[]} */ members) =>
   sum([0, 1, 2].flatMap((step) => [step, step + 1].map((from) => (members[from] ?? 0) + first + step * from)));
+
+/** Values %v0, %v1, ... are %x and so much more; all are taken from two lanes, and all of one lane come first. */
+function many(/** @type {string} */ name, /** @type {number} */ count, /** @type {object} */ more = kernel) {
+  const values = ramp(count);
+  const takes = [1, 2].flatMap((from) => values.map((at) => ({ from, at })));
+  const body = [
+    ...values.map((at) => add(`v${at}`, 'x', `#i32:${at * at}`)),
+    ...takes.flatMap(({ from, at }, index) => [
+      broadcast(`t${index}`, `v${at}`, from),
+      `%m${index} = OpIMul %i32 %t${index} #i32:${index + 1}\n`,
+      index === 0 ? '%s0 = OpCopyObject %i32 %m0\n' : add(`s${index}`, `s${index - 1}`, `m${index}`),
+    ]),
+    `%y = OpCopyObject %i32 %s${takes.length - 1}`,
+  ].join('');
+  const expected = each((_, all) =>
+    sum(takes.map(({ from, at }, index) => ((all[from] ?? 0) + at * at) * (index + 1))),
+  );
+  return one(name, 'i32', body, expected, more);
+}
 
 const loop = (/** @type {string} */ body) => `${lane}
       OpBranch %head
@@ -169,7 +189,34 @@ export const subgroups = [
   ),
 ];
 
-export const exchanges = [
+export const slots = [
+  many('one value from two lanes', 1),
+  many('three values from two lanes', 3),
+  many('more values than there are slots', 20),
+  many('more values than a pool ever has', 70, { ...kernel, modes: 'OpExecutionMode %main LocalSize 20 1 1' }),
+  item(
+    'values as large as all slots, in turns',
+    'v8f64',
+    'v8f64',
+    `${lane}%other = OpBitwiseXor %i32 %lane #i32:1
+      %more = OpFAdd %v8f64 %x %x
+      %a = OpSubgroupShuffleINTEL %v8f64 %x %other
+      %b = OpSubgroupShuffleINTEL %v8f64 %more %other
+      %c = OpSubgroupShuffleINTEL %v8f64 %x %lane
+      %d = OpFAdd %v8f64 %a %b
+      %y = OpFAdd %v8f64 %c %d`,
+    ramp(64),
+    ramp(64).map((at) => 3 * (at ^ 8) + at),
+    { ...intel, capabilities: [...intel.capabilities, 'SubgroupDispatch'] },
+  ),
+  one(
+    'values that are made of what was taken',
+    'i32',
+    `${lane}${broadcast('a', 'x', 1)}${add('v', 'a', 'lane')}${broadcast('b', 'v', 2)}${add('w', 'b', 'lane')}
+      ${broadcast('c', 'w', 3)}${broadcast('d', 'x', 0)}${add('e', 'c', 'd')}${add('y', 'e', 'b')}`,
+    each((_, all) => 2 * (all[1] ?? 0) + 2 + 2 + 3 + (all[0] ?? 0)),
+    { ...kernel, capabilities: ['Groups', 'SubgroupDispatch'] },
+  ),
   one(
     'sums of sums',
     'i32',
@@ -187,6 +234,16 @@ export const exchanges = [
       ${add('after', 'i', '#i32:1')}%u = OpSubgroupShuffleINTEL %i32 %v %after
       ${add('tu', 't', 'u')}${add('s_next', 's', 'tu')}`),
     each((_, all) => steps(0, all)),
+    { ...intel, capabilities: [...intel.capabilities, 'SubgroupDispatch'] },
+  ),
+  one(
+    'a value of a loop, and one from before it',
+    'i32',
+    loop(`%t = OpSubgroupShuffleINTEL %i32 %v %i
+      ${add('after', 'i', '#i32:1')}%u = OpSubgroupShuffleINTEL %i32 %v %after
+      %w = OpSubgroupShuffleINTEL %i32 %x #i32:2
+      ${add('tu', 't', 'u')}${add('tuw', 'tu', 'w')}${add('s_next', 's', 'tuw')}`),
+    each((_, all) => steps(0, all) + 3 * (all[2] ?? 0)),
     { ...intel, capabilities: [...intel.capabilities, 'SubgroupDispatch'] },
   ),
   ...[0, 1].map((taken) =>
