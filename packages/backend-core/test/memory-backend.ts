@@ -162,7 +162,8 @@ export class MemoryBackend extends BaseBackend<Uint8Array> {
     const dtypes: readonly DType[] = f16 ? ['f32', 'f16', 'bf16', 'i32', 'u32', 'i8', 'u8'] : ['f32'];
     return {
       dtypes: kernel === 'run' ? (this.options.runDtypes ?? dtypes) : dtypes,
-      ...(kernel === 'run' ? { covers } : { hasEpilogues }),
+      ...(kernel === 'run' ? { covers } : {}),
+      features: hasEpilogues && (kernel === 'gemm' || kernel === 'conv2dForward') ? ['epilogues'] : [],
       refuse: (call: never) => {
         const refusal = this.refusals.get(kernel);
         return typeof refusal === 'function' ? refusal(call) : refusal;

@@ -46,7 +46,7 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
   protected readonly kernels: BackendKernels<ArrayBuffer> = {
     gemm: {
       dtypes: FLOATS,
-      hasEpilogues: true,
+      features: ['epilogues'],
       run: (call) => {
         const [a, b] = [floatsOf(call.a, call.dtype), floatsOf(call.b, call.dtype)];
         finish(call, call.c, call.beta !== 0, (c) => gemm(call, a, b, c));
@@ -54,7 +54,7 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
     },
     conv2dForward: {
       dtypes: FLOATS,
-      hasEpilogues: true,
+      features: ['epilogues'],
       run: (call) => {
         const [input, filter] = [floatsOf(call.input, call.dtype), floatsOf(call.filter, call.dtype)];
         finish(call, call.output, false, (output) => conv2d(call, input, filter, output));

@@ -6,7 +6,7 @@ import type { WasmBuffer } from './wasm-buffer.ts';
 it('an op has its end, also where it fails, and all else of its kernel is as it was', () => {
   const [end, run] = [vi.fn(), vi.fn()];
   const kernels: BackendKernels<WasmBuffer> = {
-    gemm: { dtypes: ['f32'], hasEpilogues: true, run },
+    gemm: { dtypes: ['f32'], features: ['epilogues'], run },
     topK: {
       dtypes: ['f32'],
       run: () => {
@@ -16,7 +16,7 @@ it('an op has its end, also where it fails, and all else of its kernel is as it 
   };
   const scoped = scopedKernels(kernels, end);
   expect(Object.keys(scoped)).toEqual(['gemm', 'topK']);
-  expect(scoped.gemm).toMatchObject({ dtypes: ['f32'], hasEpilogues: true });
+  expect(scoped.gemm).toMatchObject({ dtypes: ['f32'], features: ['epilogues'] });
   const call = {};
   scoped.gemm?.run(call as never);
   expect(run).toHaveBeenCalledWith(call);

@@ -25,6 +25,7 @@ export type BackendReport =
       readonly device: DeviceInfo;
       readonly limits: Limits;
       readonly dtypes: Capabilities['dtypes'];
+      readonly features: Capabilities['features'];
       /** Which kernels `run` takes; left out where there is no `run`. */
       readonly run?: 'all' | 'some';
       readonly numerics: Capabilities['numerics'];
@@ -131,8 +132,8 @@ async function describe(backend: ComputeBackend, { signal, triesVariants }: Insp
   // Of a backend that does not stand on ours, they have not been looked at.
   const texts = { vendor: printable(vendor), name: printable(called), driver: printable(driver) };
   const device = { ...backend.device, ...texts };
-  const { limits, dtypes, run, numerics } = capabilities;
-  const common = { name, available: true, device, limits, dtypes, numerics } as const;
+  const { limits, dtypes, features, run, numerics } = capabilities;
+  const common = { name, available: true, device, limits, dtypes, features, numerics } as const;
   const report = run === undefined ? common : { ...common, run };
   if (!isTunable(backend)) return report;
   const tuned = { ...report, tuning: backend.native.tuning.profile };

@@ -1,5 +1,5 @@
 import type { DType } from '@concord/backend-core';
-import type { KernelCall, KernelName, ResolvedCall } from '@concord/backend-core/implement';
+import type { Feature, KernelCall, KernelName, ResolvedCall } from '@concord/backend-core/implement';
 import { type NamedVariant, pickVariant, type VariantChooser, type VariantQuestion } from './variant-choice.ts';
 
 /** The facts about a device that planning needs, as a recorder has them. */
@@ -140,7 +140,7 @@ export interface Family<Name extends KernelName, Buffer, Recorder extends Varian
   /** Element types that it takes. */
   readonly dtypes: readonly DType[];
   /** Its abilities beyond those that every kernel of this name has. */
-  readonly features?: { readonly hasEpilogues?: boolean };
+  readonly features?: readonly Feature<Name>[];
   /** The call that is planned in the place of one and of others like it; undefined for one that is planned as it is. */
   canonical?(
     call: Extract<KernelCall, { kernel: Name }>['call'],

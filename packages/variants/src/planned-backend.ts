@@ -216,8 +216,8 @@ export abstract class PlannedBackend<
     const callOf = (call: KernelCall['call'], inPlaceOf?: readonly number[]): KernelCall =>
       ({ kernel, call, ...(inPlaceOf === undefined ? {} : { inPlaceOf }) }) as KernelCall;
     return {
-      ...features,
       dtypes,
+      ...(features === undefined ? {} : { features }),
       refuse: (call: KernelCall['call']) => this.#refuse(callOf(call)),
       prepare: (call: KernelCall['call'], inPlaceOf?: readonly number[]) => this.#prepare(callOf(call, inPlaceOf)),
     };

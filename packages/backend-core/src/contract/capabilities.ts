@@ -65,6 +65,8 @@ export interface Capabilities {
    * `supports` tells. Undefined where there is no `run`.
    */
   readonly run?: 'all' | 'some';
+  /** What calls may need of an op beyond its dtypes, such as `epilogues`: those of each implemented op that has any. */
+  readonly features: Readonly<Partial<Record<OpName, readonly string[]>>>;
   readonly limits: Limits;
   readonly numerics: Numerics;
 }

@@ -37,6 +37,8 @@ export function assertSupported(
     }
     const kernel = kernelOf(kernels, step.kernel);
     if (kernel === undefined) throw unsupported(`${op} with an epilogue needs run, which ${name} does not have`);
+    const lacking = step.call.needs?.find((feature) => kernel.features?.includes(feature) !== true);
+    if (lacking !== undefined) throw unsupported(`${op} with ${lacking} is not implemented on ${name}`);
     if (step.kernel === 'run') {
       assertStored(source, op, step.call, step.call.inputs);
       assertStored(source, op, step.call, step.call.outputs);

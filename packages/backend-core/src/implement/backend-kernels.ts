@@ -5,7 +5,7 @@ import type { CheckedAttention } from '../ops/attention.ts';
 import type { CheckedConv2d } from '../ops/conv2d.ts';
 import type { CheckedEpilogue } from '../ops/epilogue.ts';
 import type { CheckedGemm } from '../ops/gemm.ts';
-import type { KernelName } from '../ops/op-definition.ts';
+import type { Feature, KernelName } from '../ops/op-definition.ts';
 import type { CheckedTopK } from '../ops/top-k.ts';
 import type { Operand } from './operand.ts';
 
@@ -33,9 +33,11 @@ export type ResolvedAttention<Buffer> = WithOperands<CheckedAttention, 'q' | 'k'
 export type ResolvedTopK<Buffer> = WithOperands<CheckedTopK, 'input' | 'values' | 'indices', Buffer>;
 
 /** A backend's implementation of one of the contract's five primitives. */
-export interface OpKernel<Checked, Resolved> {
+export interface OpKernel<Checked, Resolved, Wanted extends Feature = never> {
   /** Element types that it takes; a call in another is UNSUPPORTED. */
   readonly dtypes: readonly DType[];
+  /** What it knows beyond what every kernel of its name does; a call that needs another is UNSUPPORTED. Default: nothing. */
+  readonly features?: readonly Wanted[];
   /** Why this device cannot run a checked call, beyond dtypes and limits. Default: it can. */
   refuse?(call: Checked): string | undefined;
   /**
@@ -48,23 +50,17 @@ export interface OpKernel<Checked, Resolved> {
   run(call: Resolved): void;
 }
 
-/** A product or convolution. */
-export interface EpilogueKernel<Checked, Resolved> extends OpKernel<Checked, Resolved> {
-  /** True if it applies epilogues itself. Where not, f32 ones are a `run` after it, others are UNSUPPORTED. */
-  readonly hasEpilogues?: boolean;
-}
-
 /** `run`. */
-export interface RunKernel<Buffer> extends OpKernel<CheckedRun, ResolvedRun<Buffer>> {
+export interface RunKernel<Buffer> extends OpKernel<CheckedRun, ResolvedRun<Buffer>, Feature<'run'>> {
   /** `some` where `refuse` refuses kernels that are not beyond a size of the device. Default: `all`. */
   readonly covers?: 'all' | 'some';
 }
 
 /** The kernels of a backend: each primitive that it leaves out is UNSUPPORTED. `run` brings unary, binary and reduce. */
 export interface BackendKernels<Buffer> {
-  readonly gemm?: EpilogueKernel<CheckedGemm, ResolvedGemm<Buffer>>;
-  readonly conv2dForward?: EpilogueKernel<CheckedConv2d, ResolvedConv2d<Buffer>>;
-  readonly attention?: OpKernel<CheckedAttention, ResolvedAttention<Buffer>>;
+  readonly gemm?: OpKernel<CheckedGemm, ResolvedGemm<Buffer>, Feature<'gemm'>>;
+  readonly conv2dForward?: OpKernel<CheckedConv2d, ResolvedConv2d<Buffer>, Feature<'conv2dForward'>>;
+  readonly attention?: OpKernel<CheckedAttention, ResolvedAttention<Buffer>, Feature<'attention'>>;
   readonly topK?: OpKernel<CheckedTopK, ResolvedTopK<Buffer>>;
   readonly run?: RunKernel<Buffer>;
 }
@@ -130,9 +126,8 @@ export type Launch<Buffer> = KernelCall & {
 };
 
 /** Any kernel of a backend, for what treats them all alike. */
-export type AnyKernel = Omit<OpKernel<KernelCall['call'], unknown>, 'run'> & {
+export type AnyKernel = Omit<OpKernel<KernelCall['call'], unknown, Feature>, 'run'> & {
   run?(call: unknown): void;
-  readonly hasEpilogues?: boolean;
   readonly covers?: 'all' | 'some';
 };
 

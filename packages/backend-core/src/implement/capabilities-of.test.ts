@@ -11,7 +11,7 @@ const F32 = { dtypes: ['f32'] as const };
 
 describe('capabilitiesOf', () => {
   it('a record without kernels is a backend without ops', () => {
-    expect(of({})).toEqual({ ops: [], dtypes: {}, limits: LIMITS, numerics: NUMERICS });
+    expect(of({})).toEqual({ ops: [], dtypes: {}, features: {}, limits: LIMITS, numerics: NUMERICS });
   });
 
   it('a kernel brings all that it runs, in the dtypes that both have', () => {
@@ -27,6 +27,11 @@ describe('capabilitiesOf', () => {
     expect(of({ run: F32 }).run).toBe('all');
     expect(of({ run: { ...F32, covers: 'some' } }).run).toBe('some');
     expect('run' in of({ gemm: F32 })).toBe(false);
+  });
+
+  it('an op has the features of its kernel, but for ops that are a run of their own', () => {
+    const { features } = of({ gemm: { ...F32, features: ['epilogues'] }, conv2dForward: F32, run: F32 });
+    expect(features).toEqual({ gemm: ['epilogues'], batchedGemm: ['epilogues'] });
   });
 
   it('of some kernels, an op is there if one of its functions is', () => {

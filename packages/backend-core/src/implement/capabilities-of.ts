@@ -7,14 +7,20 @@ import { type AnyKernel, type PlannedKernels, kernelOf } from './backend-kernels
 /** The capabilities of a backend with these kernels. */
 export function capabilitiesOf(kernels: PlannedKernels<never>, limits: Limits, numerics: Numerics): Capabilities {
   const dtypes: Partial<Record<OpName, readonly DType[]>> = {};
+  const features: Partial<Record<OpName, readonly string[]>> = {};
   for (const op of OP_NAMES) {
-    const kernel = kernelOf(kernels, op === 'run' ? 'run' : OPS[op].kernel);
+    const name = op === 'run' ? 'run' : OPS[op].kernel;
+    const kernel = kernelOf(kernels, name);
     if (kernel === undefined || !covers(kernel, op)) continue;
     const own = op === 'run' ? kernel.dtypes : OPS[op].dtypes.filter((dtype) => kernel.dtypes.includes(dtype));
-    if (own.length > 0) dtypes[op] = [...own];
+    if (own.length === 0) continue;
+    dtypes[op] = [...own];
+    // Other ops that are a run of their own kernel need nothing of it.
+    const known = op !== 'run' && name === 'run' ? [] : (kernel.features ?? []);
+    if (known.length > 0) features[op] = [...known];
   }
   const run = kernels.run === undefined ? {} : { run: kernels.run.covers ?? 'all' };
-  return { ops: Object.keys(dtypes) as OpName[], dtypes, ...run, limits, numerics };
+  return { ops: Object.keys(dtypes) as OpName[], dtypes, ...run, features, limits, numerics };
 }
 
 /** Returns whether a `run` that covers some kernels has one of an op's own. */

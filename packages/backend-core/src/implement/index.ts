@@ -19,6 +19,7 @@ export { type DefinedOp, OPS } from '../ops/index.ts';
 export type {
   CheckedCall,
   DerivedDefinition,
+  Feature,
   FieldKind,
   KernelName,
   OpCost,
@@ -31,7 +32,6 @@ export type { CheckedTopK } from '../ops/top-k.ts';
 export type { CheckedUnary } from '../ops/unary.ts';
 export type {
   BackendKernels,
-  EpilogueKernel,
   KernelCall,
   Launch,
   OpKernel,

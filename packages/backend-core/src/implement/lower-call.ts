@@ -53,7 +53,7 @@ function runs({ run }: PlannedKernels<never>, call: CheckedRun): boolean {
 /** A primitive, and a `run` after it for an epilogue that its kernel does not apply itself. */
 function withEpilogue(step: PrimitiveStep, output: string, kernels: PlannedKernels<never>): readonly LoweredStep[] {
   const { epilogue, operands } = step.call as CheckedCall & { readonly epilogue?: CheckedEpilogue };
-  if (epilogue === undefined || kernelOf(kernels, step.kernel)?.hasEpilogues === true) return [step];
+  if (epilogue === undefined || kernelOf(kernels, step.kernel)?.features?.includes('epilogues') === true) return [step];
   const own = operands.filter(({ name }) => !name.startsWith('epilogue.'));
   const product = { ...step, call: { ...step.call, epilogue: undefined, operands: own } } as PrimitiveStep;
   return [product, epilogueStep(epilogue, output)];

@@ -1,6 +1,7 @@
 import type { OpName } from '../contract/capabilities.ts';
 import type { DType } from '../contract/element-types.ts';
 import type { Operand } from '../implement/operand.ts';
+import type { Feature } from '../ops/op-definition.ts';
 import type { Kernel } from './graph.ts';
 import type { NumberType } from './value-types.ts';
 
@@ -40,6 +41,8 @@ export interface CheckedRun {
   readonly inputs: readonly RunLayout[];
   /** In the order of `kernel.outputs`. */
   readonly outputs: readonly RunLayout[];
+  /** Features that its kernel must have. Default: none. */
+  readonly needs?: readonly Feature<'run'>[];
 }
 
 /** A checked `run` with its operands in the device's memory. */

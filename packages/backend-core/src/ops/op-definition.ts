@@ -17,6 +17,8 @@ export interface OperandSpec {
 export interface CheckedCall {
   readonly dtype: DType;
   readonly operands: readonly OperandSpec[];
+  /** Features that its kernel must have. Default: none. */
+  readonly needs?: readonly Feature[];
 }
 
 /** The minimal cost of a call. */
@@ -35,7 +37,20 @@ export interface OpSample<Shape> {
 }
 
 /** The kernels that a backend may have: an op's is the one that runs it. */
-export type KernelName = 'gemm' | 'conv2dForward' | 'attention' | 'topK' | 'run';
+export type KernelName = keyof Features;
+
+/** What calls may need of each kernel beyond what every one of its name does; a backend's kernel lists those that it has. */
+export interface Features {
+  /** `epilogues`: without it f32 ones are a `run` after the product, others are UNSUPPORTED. */
+  readonly gemm: 'epilogues';
+  readonly conv2dForward: 'epilogues';
+  readonly attention: never;
+  readonly topK: never;
+  readonly run: never;
+}
+
+/** One of the {@link Features} of a kernel. */
+export type Feature<Name extends KernelName = KernelName> = Features[Name];
 
 /** The use of a field of a call, for tests that put wrong values into it. */
 export type FieldKind = 'size' | 'sizes' | 'number' | 'word' | 'boolean' | 'object' | 'axis';

@@ -33,7 +33,7 @@ const finishTable: KernelTable<DeviceTraits, Kernel> = {
 export const gemmFamily: Family<'gemm', DeviceMemory, Recorder, Kernel> = {
   kernel: 'gemm',
   dtypes: ['f32', 'f16'],
-  features: { hasEpilogues: true },
+  features: ['epilogues'],
   plan: planGemm,
   tables: [productTables, finishTable],
 };

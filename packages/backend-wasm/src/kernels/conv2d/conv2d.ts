@@ -1,7 +1,7 @@
 import {
+  type BackendKernels,
   BYTES_OF,
   type CheckedConv2d,
-  type EpilogueKernel,
   type ResolvedConv2d,
 } from '@concord/backend-core/implement';
 import type { WasmBuffer } from '../../wasm-buffer.ts';
@@ -19,11 +19,11 @@ import { windowColumns } from './window-columns.ts';
  * of the filter. The matrix is never stored: panels of it are packed from the image, which is padded beforehand. Where
  * groups have one channel the sums are too short for that, and computed one by one.
  */
-export function conv2dKernel(launcher: Launcher): EpilogueKernel<CheckedConv2d, ResolvedConv2d<WasmBuffer>> {
+export function conv2dKernel(launcher: Launcher): NonNullable<BackendKernels<WasmBuffer>['conv2dForward']> {
   const codes = new CodeCache(launcher.traits);
   return {
     dtypes: ['f32', 'f16'],
-    hasEpilogues: true,
+    features: ['epilogues'],
     run: (call) => {
       if (isDepthwise(call)) convolveDepthwise(launcher, codes, call);
       else if (isPointwise(call)) multiplyPoints(launcher, codes, call);

@@ -1,4 +1,4 @@
-import type { CheckedGemm, EpilogueKernel, ResolvedGemm } from '@concord/backend-core/implement';
+import type { BackendKernels, ResolvedGemm } from '@concord/backend-core/implement';
 import type { WasmBuffer } from '../../wasm-buffer.ts';
 import { bitsOf, operandAddress } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
@@ -8,11 +8,11 @@ import { launchProduct, MATRIX_FORMS } from './product.ts';
 import { launchVector } from './vector.ts';
 
 /** gemm, gemmF16 and batchedGemm: `C = alpha op(A) op(B) + beta C`, summed in float32 and rounded once. */
-export function gemmKernel(launcher: Launcher): EpilogueKernel<CheckedGemm, ResolvedGemm<WasmBuffer>> {
+export function gemmKernel(launcher: Launcher): NonNullable<BackendKernels<WasmBuffer>['gemm']> {
   const codes = new CodeCache(launcher.traits);
   return {
     dtypes: ['f32', 'f16'],
-    hasEpilogues: true,
+    features: ['epilogues'],
     run: (call) => {
       if (call.k > 0 && (call.n === 1 || call.m === 1)) multiplyVector(launcher, codes, call);
       else multiplyMatrices(launcher, codes, call);

@@ -134,7 +134,7 @@ const productTables: VariantTables<OfferedProduct, ProductWork, Recorder, Kernel
 export const gemmFamily: Family<'gemm', StorageBuffer, Recorder, Kernel> = {
   kernel: 'gemm',
   dtypes: ['f32', 'f16'],
-  features: { hasEpilogues: true },
+  features: ['epilogues'],
   plan: planGemm,
   tables: [productTables, finish, f16RoundTripTable],
 };
