@@ -35,7 +35,14 @@ export {
 } from './contract/capabilities.ts';
 export { BYTES_OF, type DType, DTYPES, type FloatDType } from './contract/element-types.ts';
 export { type DevicePtr, NULL_PTR, offsetPtr } from './contract/device-ptr.ts';
-export type { AttentionCall, AttentionShape, HeadStrides, MaskField, MaskView } from './ops/attention.ts';
+export type {
+  AttentionCall,
+  AttentionShape,
+  AttentionViews,
+  BatchView,
+  HeadStrides,
+  MaskView,
+} from './ops/attention.ts';
 export {
   BINARY_OPS,
   type BinaryOp,

@@ -62,12 +62,15 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
     },
     attention: {
       dtypes: FLOATS,
+      features: ['lengths', 'starts'],
       run: (call) =>
         attention(call, {
           q: floatsOf(call.q, call.dtype),
           k: floatsOf(call.k, call.dtype),
           v: floatsOf(call.v, call.dtype),
           mask: call.mask === undefined ? undefined : floatsOf(call.mask, 'f32'),
+          lengths: call.lengths === undefined ? undefined : words(call.lengths),
+          starts: call.starts === undefined ? undefined : words(call.starts),
           o: storageOf(call.o, call.dtype),
         }),
     },

@@ -3,7 +3,7 @@ import {
   f16BitsToF32,
   f32ToF16Bits,
   type FloatDType,
-  type MaskField,
+  type AttentionViews,
 } from '@concord/backend-core';
 import {
   type CheckedAttention,
@@ -230,7 +230,7 @@ export async function checkConv2d<Buffer>(
 }
 
 /** An attention in a test: of one batch and one head, with the usual scale, unless given. */
-export type AttentionCase = Omit<AttentionShape & MaskField, 'batch' | 'heads' | 'scale'> & {
+export type AttentionCase = Omit<AttentionShape & AttentionViews, 'batch' | 'heads' | 'scale'> & {
   readonly batch?: number;
   readonly heads?: number;
 };

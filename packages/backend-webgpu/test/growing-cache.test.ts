@@ -1,4 +1,4 @@
-import type { AttentionShape, DevicePtr, MaskField } from '@concord/backend-core';
+import type { AttentionShape, DevicePtr, AttentionViews } from '@concord/backend-core';
 import { attentionReference } from '@concord/backend-cpu/reference';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { WebGpuClient } from '../src/client/webgpu-client.ts';
@@ -28,7 +28,7 @@ afterAll(() => backend.dispose());
 const numbers = (length: number, seed: number): Float32Array =>
   Float32Array.from({ length }, (_, i) => (Math.imul(i + seed, 0x9e3779b1) >>> 8) / 2 ** 23 - 1);
 
-type Shape = Omit<AttentionShape & MaskField, 'batch' | 'heads' | 'headDim' | 'scale'>;
+type Shape = Omit<AttentionShape & AttentionViews, 'batch' | 'heads' | 'headDim' | 'scale'>;
 
 /** The greatest difference from the oracle of one call after the other, on the same memory. */
 async function worst(shapes: readonly Shape[], kvHeads: number, keys = CAPACITY): Promise<number> {

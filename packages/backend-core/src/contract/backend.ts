@@ -2,7 +2,7 @@
 import type { Capabilities, DeviceInfo, OpName, Support } from './capabilities.ts';
 import type { DType } from './element-types.ts';
 import type { DevicePtr } from './device-ptr.ts';
-import type { AttentionCall, AttentionShape, MaskField } from '../ops/attention.ts';
+import type { AttentionCall, AttentionShape, AttentionViews } from '../ops/attention.ts';
 import type { BinaryCall, BinaryShape } from '../ops/binary.ts';
 import type { Conv2dCall, Conv2dShape } from '../ops/conv2d.ts';
 import type { EpilogueField } from '../ops/epilogue.ts';
@@ -25,7 +25,7 @@ export interface OpShapes {
   batchedGemm: BatchedGemmShape & EpilogueField;
   gemmF16: GemmShape & EpilogueField;
   conv2dForward: Conv2dShape & EpilogueField;
-  attention: AttentionShape & MaskField;
+  attention: AttentionShape & AttentionViews;
   topK: TopKShape;
   run: RunShape;
   reduce: ReduceShape;

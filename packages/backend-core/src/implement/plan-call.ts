@@ -9,7 +9,7 @@ import type { Kernel } from '../kernel/graph.ts';
 import { readRun, viewsByName } from '../kernel/read-run-call.ts';
 import { ReadEpilogue } from '../ops/epilogue.ts';
 import { type DefinedOp, OPS } from '../ops/index.ts';
-import { fieldsOf, pointerNames, readCall, readOperands } from './read-call.ts';
+import { fieldsOf, pointerNames, readCall, readOperands, viewNames } from './read-call.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -78,16 +78,17 @@ function ofOp(op: OpName, shape: object): WholeCall {
   const own = op as DefinedOp;
   const read = readCall(own, shape, true);
   const names = pointerNames(own, read);
-  const { mask, epilogue, ...fields } = fieldsOf(own, read);
+  const { epilogue, ...fields } = fieldsOf(own, read);
+  const views = viewNames(own, fields);
   const kernel = epilogue instanceof ReadEpilogue ? epilogue.kernel : undefined;
   const call: WholeCall['call'] = (backend, at, params) => {
     const whole: Fields = { ...fields };
     for (const name of OPS[own].operands) whole[name] = at(name);
-    if (mask !== undefined) whole['mask'] = { ...(mask as object), ptr: at('mask') };
+    for (const name of views) whole[name] = { ...(fields[name] as object), ptr: at(name) };
     if (epilogue instanceof ReadEpilogue) {
-      const views = viewsByName(epilogue.kernel.inputs, epilogue.inputs);
+      const layouts = viewsByName(epilogue.kernel.inputs, epilogue.inputs);
       const added = names.filter((name) => name.startsWith('epilogue.')).map((name) => name.slice('epilogue.'.length));
-      const inputs = added.map((name) => [name, { ...views[name], ptr: at(`epilogue.${name}`) }]);
+      const inputs = added.map((name) => [name, { ...layouts[name], ptr: at(`epilogue.${name}`) }]);
       whole['epilogue'] = { kernel, inputs: Object.fromEntries(inputs), params };
     }
     (backend[own] as (call: unknown) => void)(whole);

@@ -46,16 +46,23 @@ export function fieldsOf(op: DefinedOp, { values }: ReadCall): Record<string, un
   return Object.fromEntries(NAMES[op].map((name, index) => [name, values[index]]));
 }
 
-/** What the addresses of a call are of: those of its inputs, the mask, the epilogue's inputs, then of its outputs. */
+/** What the addresses of a call are of: those of its inputs, of fields with a pointer of their own, the epilogue's inputs, then of its outputs. */
 export function pointerNames(op: DefinedOp, call: ReadCall): string[] {
-  const { mask, epilogue } = fieldsOf(op, call);
+  const given = fieldsOf(op, call);
   const { operands, output } = OPS[op];
+  const { epilogue } = given;
   const outputs = operands.indexOf(output);
   const names = operands.slice(0, outputs);
-  if (mask !== undefined) names.push('mask');
+  names.push(...viewNames(op, given));
   const inputs = epilogue instanceof ReadEpilogue ? epilogue.kernel.inputs : [];
   for (const { name } of inputs) if (name !== ACCUMULATOR) names.push(`epilogue.${name}`);
   return [...names, ...operands.slice(outputs)];
+}
+
+/** Those of the fields with a pointer of their own that are given. */
+export function viewNames(op: DefinedOp, given: Readonly<Record<string, unknown>>): string[] {
+  const { nested = {} } = OPS[op];
+  return Object.keys(nested).filter((name) => given[name] !== undefined && nested[name]?.includes('ptr') === true);
 }
 
 /**

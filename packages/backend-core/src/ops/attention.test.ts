@@ -116,6 +116,28 @@ describe('attention: softcap, offset and window', () => {
   });
 });
 
+describe('attention: lengths and starts', () => {
+  it('have a number for each batch, or one for all, and need a feature', () => {
+    expect(attention({})?.needs).toEqual([]);
+    const checked = attention({ lengths: {}, starts: { strides: [0] } });
+    expect(checked).toMatchObject({ lengthStride: 1, startStride: 0, needs: ['lengths', 'starts'] });
+    expect(checked?.operands.slice(3, 5)).toEqual([
+      { name: 'lengths', dtype: 'u32', elements: 2 },
+      { name: 'starts', dtype: 'i32', elements: 1 },
+    ]);
+    expect(attention({ starts: {} })?.needs).toEqual(['starts']);
+  });
+
+  it('refuse what is none', () => {
+    expectInvalid(() => attention({ lengths: 8 }), 'lengths must be { ptr, strides? }, got 8');
+    expectInvalid(() => attention({ starts: { strides: [0, 1] } }), 'starts.strides must have 1 element [batch], got 2');
+    expectInvalid(
+      () => attention({ starts: {}, causalOffset: 1 }),
+      'causalOffset must be 0 where starts are given, got 1',
+    );
+  });
+});
+
 describe('attention: mask', () => {
   it('is packed, or has four strides, of which 0 repeats', () => {
     expect(attention({ mask: {} })).toMatchObject({ maskStrides: [60, 20, 5, 1] });

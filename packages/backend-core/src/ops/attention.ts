@@ -13,7 +13,7 @@ import type { DevicePtr } from '../contract/device-ptr.ts';
 import { checkFields } from '../contract/fields.ts';
 import { invalid } from '../errors/invalid.ts';
 import { areDistinct } from '../kernel/check-run.ts';
-import type { CheckedCall, OpDefinition } from './op-definition.ts';
+import type { CheckedCall, Feature, OpDefinition } from './op-definition.ts';
 
 /** Elements from one batch, head and row to the next. */
 export type HeadStrides = readonly [batch: number, head: number, seq: number];
@@ -22,6 +22,12 @@ export type HeadStrides = readonly [batch: number, head: number, seq: number];
 export interface MaskView {
   /** Elements from one index of an axis to the next; 0 repeats. Default: packed. */
   readonly strides?: readonly [batch: number, head: number, query: number, key: number];
+}
+
+/** A number for each batch, in the memory of the device. */
+export interface BatchView {
+  /** Elements from one batch to the next; 0 repeats. Default: `[1]`. */
+  readonly strides?: readonly [batch: number];
 }
 
 /**
@@ -45,9 +51,12 @@ export interface AttentionShape {
   readonly softcap?: number;
   /** Default false. True: query i sees key j only when `j <= i + causalOffset`. */
   readonly causal?: boolean;
-  /** Place of query 0 among the keys: the length of a cache before it. Any integer; default 0. */
+  /**
+   * Place of query 0 among the keys: the length of a cache before it. Any integer; default 0. With `lengths` it counts from
+   * where the last query has the place of the last key, with `starts` it must be 0.
+   */
   readonly causalOffset?: number;
-  /** Query i sees key j only when `j > i + causalOffset - window`. At least 1. Default: no limit. */
+  /** Query i sees key j only when `j > place of i - window`. At least 1. Default: no limit. */
   readonly window?: number;
   /** Layouts that are not packed; each row of `headDim` is dense. */
   readonly strides?: {
@@ -68,11 +77,20 @@ export interface AttentionCall extends AttentionShape {
   readonly o: DevicePtr;
   /** Added to the scores; -Infinity hides a key, unless its score is NaN or its value infinite: see `docs/numerics.md`. */
   readonly mask?: MaskView & { readonly ptr: DevicePtr };
+  /**
+   * u32, `[batch]`: of the keys of a batch the first `min(length, seqKv)` exist; what lies behind is not seen. The place of its
+   * query i is `that - seqQ + causalOffset + i`. A feature: see `capabilities.features`.
+   */
+  readonly lengths?: BatchView & { readonly ptr: DevicePtr };
+  /** i32, `[batch]`: the place of query i is `start + i`, a start beyond 2^30 either way being as good as 2^30. A feature. */
+  readonly starts?: BatchView & { readonly ptr: DevicePtr };
 }
 
-/** The field of an attention that may have a mask, without its pointer. */
-export interface MaskField {
+/** The fields of an attention that have pointers of their own, without them. */
+export interface AttentionViews {
   readonly mask?: MaskView;
+  readonly lengths?: BatchView;
+  readonly starts?: BatchView;
 }
 
 /** An attention with its defaults filled in. */
@@ -93,6 +111,9 @@ export interface CheckedAttention extends CheckedCall {
   readonly window: number;
   /** Undefined: none. */
   readonly maskStrides: readonly number[] | undefined;
+  /** Elements from one batch to the next; undefined: none. */
+  readonly lengthStride: number | undefined;
+  readonly startStride: number | undefined;
   readonly qStrides: HeadStrides;
   readonly kStrides: HeadStrides;
   readonly vStrides: HeadStrides;
@@ -101,7 +122,7 @@ export interface CheckedAttention extends CheckedCall {
 }
 
 /** `attention`. */
-export const attention: OpDefinition<AttentionShape & MaskField, CheckedAttention> = {
+export const attention: OpDefinition<AttentionShape & AttentionViews, CheckedAttention> = {
   kernel: 'attention',
   operands: ['q', 'k', 'v', 'o'],
   output: 'o',
@@ -115,18 +136,25 @@ export const attention: OpDefinition<AttentionShape & MaskField, CheckedAttentio
     scale: 'number',
     softcap: 'number',
     mask: 'object',
+    lengths: 'object',
+    starts: 'object',
     causal: 'boolean',
     causalOffset: 'axis',
     window: 'size',
     strides: 'object',
     dtype: 'word',
   },
-  nested: { mask: ['ptr', 'strides'], strides: ['q', 'k', 'v', 'o'] },
+  nested: {
+    mask: ['ptr', 'strides'],
+    lengths: ['ptr', 'strides'],
+    starts: ['ptr', 'strides'],
+    strides: ['q', 'k', 'v', 'o'],
+  },
   read: (call) => {
-    const { batch, heads, kvHeads, seqQ, seqKv, headDim, scale, softcap, mask, causal, causalOffset } = call;
-    const { window, strides, dtype, q, k, v, o } = call;
+    const { batch, heads, kvHeads, seqQ, seqKv, headDim, scale, softcap, mask, lengths, starts } = call;
+    const { causal, causalOffset, window, strides, dtype, q, k, v, o } = call;
     const sizes = [batch, heads, kvHeads, seqQ, seqKv, headDim];
-    return [...sizes, scale, softcap, mask, causal, causalOffset, window, strides, dtype, q, k, v, o];
+    return [...sizes, scale, softcap, mask, lengths, starts, causal, causalOffset, window, strides, dtype, q, k, v, o];
   },
   dtypes: ['f32', 'f16'],
   check,
@@ -140,7 +168,7 @@ export const attention: OpDefinition<AttentionShape & MaskField, CheckedAttentio
   },
 };
 
-function check(shape: AttentionShape & MaskField): CheckedAttention | null {
+function check(shape: AttentionShape & AttentionViews): CheckedAttention | null {
   const { batch, heads, seqQ, seqKv, headDim } = shape;
   checkSize('batch', batch);
   checkSize('heads', heads);
@@ -160,7 +188,9 @@ function check(shape: AttentionShape & MaskField): CheckedAttention | null {
   const window = shape.window ?? Infinity;
   if (shape.window !== undefined) checkPositive('window', window);
   const given = readStrides(shape.strides);
-  const maskSizes = readMask(shape.mask);
+  const maskSizes = readView('mask', shape.mask, ['batch', 'head', 'query', 'key']);
+  const lengthSizes = readView('lengths', shape.lengths, ['batch']);
+  const startSizes = readView('starts', shape.starts, ['batch']);
   const dtype = checkDType(shape.dtype);
 
   if (seqQ === 0 || seqKv === 0 || headDim === 0) {
@@ -172,6 +202,9 @@ function check(shape: AttentionShape & MaskField): CheckedAttention | null {
   }
   if (shape.softcap !== undefined && !(softcap > 0 && softcap < Infinity)) {
     throw invalid(`softcap must be a positive finite number, got ${String(shape.softcap)}`);
+  }
+  if (shape.starts !== undefined && causalOffset !== 0) {
+    throw invalid(`causalOffset must be 0 where starts are given, got ${causalOffset}`);
   }
   if (batch === 0 || heads === 0) return null;
   if (kvHeads === 0 || heads % kvHeads !== 0) throw invalid(`kvHeads ${kvHeads} must divide heads ${heads}`);
@@ -186,6 +219,10 @@ function check(shape: AttentionShape & MaskField): CheckedAttention | null {
   const queries = [batch, heads, seqQ, headDim];
   const keys = [batch, kvHeads, seqKv, headDim];
   const maskStrides = maskSizes === undefined ? undefined : (maskSizes ?? packedMask(heads, seqQ, seqKv));
+  const lengthStride = strideOf(lengthSizes);
+  const startStride = strideOf(startSizes);
+  const eachBatch = (name: string, dtype: 'u32' | 'i32', stride: number | undefined) =>
+    stride === undefined ? [] : [{ name, dtype, elements: extent(name, [batch], [stride]) }];
   const operands = [
     { name: 'q', dtype, elements: extent('q', queries, [...qStrides, 1]) },
     { name: 'k', dtype, elements: extent('k', keys, [...kStrides, 1]) },
@@ -193,6 +230,8 @@ function check(shape: AttentionShape & MaskField): CheckedAttention | null {
     ...(maskStrides === undefined
       ? []
       : [{ name: 'mask', dtype: 'f32' as const, elements: extent('mask', [batch, heads, seqQ, seqKv], maskStrides) }]),
+    ...eachBatch('lengths', 'u32', lengthStride),
+    ...eachBatch('starts', 'i32', startStride),
     { name: 'o', dtype, elements: extent('o', queries, [...oStrides, 1]), output: true },
   ];
   if (!areDistinct(queries, [...oStrides, 1])) {
@@ -212,12 +251,15 @@ function check(shape: AttentionShape & MaskField): CheckedAttention | null {
     causalOffset,
     window,
     maskStrides,
+    lengthStride,
+    startStride,
     qStrides,
     kStrides,
     vStrides,
     oStrides,
     dtype,
     operands,
+    needs: NEEDS[(lengthStride === undefined ? 0 : 1) + (startStride === undefined ? 0 : 2)] as Needs,
   };
 }
 
@@ -240,20 +282,25 @@ function readStrides(value: unknown): GivenStrides {
   return read;
 }
 
-/** Strides of a mask; null: packed; undefined: no mask. */
-function readMask(value: unknown): readonly number[] | null | undefined {
+type Needs = readonly Feature<'attention'>[];
+const NEEDS: readonly Needs[] = [[], ['lengths'], ['starts'], ['lengths', 'starts']];
+
+/** Strides of an operand that is given with its pointer; null: packed; undefined: there is none. */
+function readView(name: string, value: unknown, axes: readonly string[]): readonly number[] | null | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== 'object' || value === null)
-    throw invalid(`mask must be { ptr, strides? }, got ${describe(value)}`);
-  checkFields('mask', value, ['ptr', 'strides']);
-  const { strides } = value as MaskView;
+    throw invalid(`${name} must be { ptr, strides? }, got ${describe(value)}`);
+  checkFields(name, value, ['ptr', 'strides']);
+  const { strides } = value as { readonly strides?: unknown };
   if (strides === undefined) return null;
-  const checked = checkSizes('mask.strides', strides);
-  if (checked.length !== 4) {
-    throw invalid(`mask.strides must have 4 elements [batch, head, query, key], got ${checked.length}`);
-  }
-  return checked;
+  const checked = checkSizes(`${name}.strides`, strides);
+  if (checked.length === axes.length) return checked;
+  const elements = `${axes.length} element${axes.length === 1 ? '' : 's'}`;
+  throw invalid(`${name}.strides must have ${elements} [${axes.join(', ')}], got ${checked.length}`);
 }
+
+const strideOf = (sizes: readonly number[] | null | undefined): number | undefined =>
+  sizes === undefined ? undefined : (sizes?.[0] ?? 1);
 
 function packedMask(heads: number, seqQ: number, seqKv: number): readonly number[] {
   return [heads * seqQ * seqKv, seqQ * seqKv, seqKv, 1];

@@ -44,7 +44,8 @@ export interface Features {
   /** `epilogues`: without it f32 ones are a `run` after the product, others are UNSUPPORTED. */
   readonly gemm: 'epilogues';
   readonly conv2dForward: 'epilogues';
-  readonly attention: never;
+  /** `lengths`, `starts`: positions in the memory of the device. */
+  readonly attention: 'lengths' | 'starts';
   readonly topK: never;
   readonly run: never;
 }

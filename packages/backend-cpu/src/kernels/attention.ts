@@ -8,24 +8,32 @@ export interface AttentionOperands {
   readonly v: Float32Array;
   /** There where `maskStrides` is. */
   readonly mask?: Float32Array | undefined;
+  /** There where `lengthStride` is. */
+  readonly lengths?: Int32Array | undefined;
+  /** There where `startStride` is. */
+  readonly starts?: Int32Array | undefined;
   readonly o: Storage;
 }
 
 /**
  * `softmax(scale Q K^T) V` per batch and head, in float64, with the scores of one query at a time.
  */
-export function attention(call: CheckedAttention, { q, k, v, mask, o }: AttentionOperands): void {
+export function attention(call: CheckedAttention, { q, k, v, mask, lengths, starts, o }: AttentionOperands): void {
   const { batch, heads, kvHeads, seqQ, seqKv, headDim, qStrides, kStrides, vStrides, oStrides, maskStrides } = call;
   const [maskBatch = 0, maskHead = 0, maskQuery = 0, maskKey = 0] = maskStrides ?? [];
   const scores = new Float64Array(seqKv);
   const sums = new Float64Array(headDim);
   for (let b = 0; b < batch; b++) {
+    const keys =
+      lengths === undefined ? seqKv : Math.min(seqKv, (lengths[b * (call.lengthStride as number)] as number) >>> 0);
+    const given = starts?.[b * (call.startStride ?? 0)];
+    const start = given === undefined ? call.causalOffset + (lengths === undefined ? 0 : keys - seqQ) : limited(given);
     for (let h = 0; h < heads; h++) {
       const kvHead = Math.floor((h * kvHeads) / heads);
       const startK = b * kStrides[0] + kvHead * kStrides[1];
       const startV = b * vStrides[0] + kvHead * vStrides[1];
       for (let query = 0; query < seqQ; query++) {
-        const [first, end] = visibleKeys(call, query);
+        const [first, end] = visibleKeys(call, keys, start + query);
         const startQ = b * qStrides[0] + h * qStrides[1] + query * qStrides[2];
         const startMask = b * maskBatch + h * maskHead + query * maskQuery;
         let largest = -Infinity;
@@ -55,11 +63,15 @@ export function attention(call: CheckedAttention, { q, k, v, mask, o }: Attentio
   }
 }
 
-/** A query sees the keys from the first to before the second, as far as `causal` and `window` say. */
-function visibleKeys(call: CheckedAttention, query: number): readonly [first: number, end: number] {
-  const { seqKv, causal, causalOffset, window } = call;
-  const place = query + causalOffset;
-  return [Math.max(0, place - window + 1), causal ? Math.min(seqKv, place + 1) : seqKv];
+const limited = (start: number): number => Math.max(-(2 ** 30), Math.min(2 ** 30, start));
+
+/** The keys, of some, that a query at a place sees: from the first to before the second, as far as `causal` and `window` say. */
+function visibleKeys(
+  { causal, window }: CheckedAttention,
+  keys: number,
+  place: number,
+): readonly [first: number, end: number] {
+  return [Math.max(0, place - window + 1), causal ? Math.min(keys, place + 1) : keys];
 }
 
 /** Scores are float32 before they are scaled, so that one beyond its range is infinite. */

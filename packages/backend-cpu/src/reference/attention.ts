@@ -1,4 +1,4 @@
-import type { AttentionShape, HeadStrides, MaskField } from '@concord/backend-core';
+import type { AttentionShape, HeadStrides, AttentionViews } from '@concord/backend-core';
 import { inRange, type Reference, type Values } from './result.ts';
 
 /** The oracle's answer for attention, with what its error bound needs (`docs/numerics.md`). */
@@ -20,14 +20,16 @@ const MIN_NORMAL = 2 ** -126;
  * range of float32 is infinite before scale comes to it.
  *
  * @param mask - float32 values with the strides of `shape.mask`; not read without it
+ * @param places - values with the strides of `shape.lengths` and `shape.starts`; not read without those
  * @returns `[batch, heads, seqQ, headDim]`, packed; `magnitude` is sum p |v|
  */
 export function attentionReference(
-  shape: AttentionShape & MaskField,
+  shape: AttentionShape & AttentionViews,
   q: Values,
   k: Values,
   v: Values,
   mask?: Values,
+  { lengths, starts }: { readonly lengths?: Values | undefined; readonly starts?: Values | undefined } = {},
 ): AttentionReference {
   const { batch, heads, seqQ, seqKv, headDim, kvHeads = heads } = shape;
   const packed = (count: number, length: number): HeadStrides => [count * length * headDim, length * headDim, headDim];
@@ -51,7 +53,12 @@ export function attentionReference(
     const b = Math.floor(row / seqQ / heads);
     const kvHead = Math.floor((head * kvHeads) / heads);
     const queryAt = at(strides.q, b, head, query);
-    const [first, end] = visibleKeys(shape, query);
+    const placed: PlacedBatch = {
+      ...shape,
+      length: shape.lengths === undefined ? seqKv : (lengths?.[b * (shape.lengths.strides?.[0] ?? 1)] as number),
+      start: shape.starts === undefined ? undefined : starts?.[b * (shape.starts.strides?.[0] ?? 1)],
+    };
+    const [first, end] = visibleKeys(placed, query);
     const scores = new Float64Array(end - first);
     const errors = new Float64Array(end - first);
     for (const j of scores.keys()) {
@@ -107,12 +114,20 @@ function at([batchStride, headStride, rowStride]: HeadStrides, batch: number, he
   return batch * batchStride + head * headStride + row * rowStride;
 }
 
-/** The keys from the first to before the second are what `causal` and `window` leave to a query. */
-function visibleKeys(shape: AttentionShape, query: number): readonly [first: number, end: number] {
-  const { seqKv, causal = false, causalOffset = 0, window = Infinity } = shape;
-  const place = query + causalOffset;
-  const first = Math.min(seqKv, Math.max(0, place - window + 1));
-  const end = causal ? Math.min(seqKv, place + 1) : seqKv;
+/** A batch of an attention with its own length and start. */
+export interface PlacedBatch extends AttentionShape, AttentionViews {
+  readonly length: number;
+  readonly start: number | undefined;
+}
+
+/** The keys from the first to before the second are what there is, and what `causal` and `window` leave to a query. */
+export function visibleKeys(shape: PlacedBatch, query: number): readonly [first: number, end: number] {
+  const { seqQ, causal = false, causalOffset = 0, window = Infinity } = shape;
+  const keys = Math.min(shape.seqKv, shape.length);
+  const before = shape.start ?? (shape.lengths === undefined ? 0 : keys - seqQ);
+  const place = Math.max(-(2 ** 30), Math.min(2 ** 30, before)) + causalOffset + query;
+  const first = Math.min(keys, Math.max(0, place - window + 1));
+  const end = causal ? Math.min(keys, place + 1) : keys;
   return [first, Math.max(first, end)];
 }
 

@@ -4,7 +4,7 @@
  *
  * @packageDocumentation
  */
-export { attentionReference, type AttentionReference } from './attention.ts';
+export { attentionReference, type AttentionReference, type PlacedBatch, visibleKeys } from './attention.ts';
 export { batchedGemmReference } from './gemm.ts';
 export { binaryFunction, binaryReference } from './binary.ts';
 export { conv2dReference } from './conv2d.ts';

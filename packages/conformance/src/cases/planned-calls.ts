@@ -48,12 +48,13 @@ function launch(backend: ComputeBackend, op: OpName, call: Fields): void {
       pointers.set(name, call[name]);
       delete shape[name];
     }
-    const { mask, epilogue } = call as { mask?: { ptr: DevicePtr }; epilogue?: { kernel: Kernel } & Fields };
-    if (mask !== undefined) {
-      const { ptr, ...view } = mask;
-      pointers.set('mask', ptr);
-      shape['mask'] = view;
+    for (const name of ['mask', 'lengths', 'starts']) {
+      if (call[name] === undefined) continue;
+      const { ptr, ...view } = call[name] as { ptr: DevicePtr };
+      pointers.set(name, ptr);
+      shape[name] = view;
     }
+    const { epilogue } = call as { epilogue?: { kernel: Kernel } & Fields };
     if (epilogue !== undefined) {
       const { inputs = {}, params = {} } = epilogue as Record<string, Fields>;
       [kernel, values] = [epilogue.kernel, params];

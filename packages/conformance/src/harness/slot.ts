@@ -8,6 +8,9 @@ import { CaseFailure } from './case.ts';
  */
 const POISON = 0x7fc57fc5;
 
+/** Types of operands of ops. */
+type SlotDType = FloatDType | 'u32' | 'i32';
+
 /** One operand: where it is, and what it held before. */
 export class Slot {
   /** Valid while the op runs. */
@@ -74,7 +77,7 @@ export class Slots {
   readonly all: Slot[] = [];
 
   /** An operand that the op only reads. */
-  input(values: ArrayLike<number>, dtype: FloatDType = 'f32'): Slot {
+  input(values: ArrayLike<number>, dtype: SlotDType = 'f32'): Slot {
     return this.#add(new Slot(encode(values, dtype), dtype, true, false));
   }
 
@@ -110,7 +113,8 @@ export function poison(length: number): Uint8Array {
   return new Uint8Array(words.buffer, 0, length);
 }
 
-function encode(values: ArrayLike<number>, dtype: FloatDType): Uint8Array {
-  const elements = dtype === 'f16' ? toF16Array(values) : new Float32Array(values);
-  return new Uint8Array(elements.buffer);
+function encode(values: ArrayLike<number>, dtype: SlotDType): Uint8Array {
+  if (dtype === 'f16') return new Uint8Array(toF16Array(values).buffer);
+  const ofWords = { f32: Float32Array, u32: Uint32Array, i32: Int32Array };
+  return new Uint8Array(new ofWords[dtype](values).buffer);
 }

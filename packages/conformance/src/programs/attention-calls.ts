@@ -1,5 +1,5 @@
 import { compareWithOracle } from '../cases/attention/checks.ts';
-import { type AttentionParams, kvHeadsOf, maskStridesOf, shapeOf } from '../cases/attention/params.ts';
+import { type AttentionParams, kvHeadsOf, shapeOf, viewsOf } from '../cases/attention/params.ts';
 import { type Extent, saidStrides, startsOf, stridesOf } from '../cases/attention/placement.ts';
 import { elementsAt, inOrder } from './expected.ts';
 import { namedCall } from './named-calls.ts';
@@ -17,23 +17,27 @@ export function planAttentionCall(given: AttentionParams): ProgramCall {
   const [qAt, kAt, vAt, oAt] = names.map((name) =>
     rowsAt(startsOf(extents[name], strides[name] as ReturnType<typeof stridesOf>), headDim),
   ) as [Uint32Array, Uint32Array, Uint32Array, Uint32Array];
-  const maskStrides = maskStridesOf(params);
   return namedCall({
     op: 'attention',
     shape: {
       ...shapeOf(params),
       ...(layout === 'packed' ? {} : { strides: saidStrides(layout, strides) }),
-      ...(params.mask === 'none' ? {} : { mask: { strides: maskStrides } }),
+      ...viewsOf(params),
     },
     writes: oAt,
     data: 'unit',
-    place: ({ mask: ptr, ...own }) => (ptr === undefined ? own : { ...own, mask: { ptr, strides: maskStrides } }),
+    place: (pointers) => {
+      const views = Object.entries(viewsOf(params)).map(([name, view]) => [name, { ptr: pointers[name], ...view }]);
+      return { ...pointers, ...Object.fromEntries(views) };
+    },
     evaluate: (_, values) => {
-      if (Object.values(values).some((own) => own.some((x) => Math.abs(x) > 100))) return undefined;
+      const { lengths, starts, ...floats } = values;
+      if (Object.values(floats).some((own) => own.some((x) => Math.abs(x) > 100))) return undefined;
       const taken = (name: string, places: Uint32Array): Float32Array =>
         Float32Array.from(places, (distance) => values[name]?.[distance] as number);
       const mask = values['mask'] && Float32Array.from(values['mask']);
-      const operands = { q: taken('q', qAt), k: taken('k', kAt), v: taken('v', vAt), mask };
+      const places = { lengths: lengths && [...lengths], starts: starts && [...starts] };
+      const operands = { q: taken('q', qAt), k: taken('k', kAt), v: taken('v', vAt), mask, ...places };
       const judge = (after: Uint8Array): void =>
         compareWithOracle(params, Float32Array.from(elementsAt(dtype, after, oAt)), operands);
       return { o: { bitsOf: () => undefined, judge } };

@@ -25,6 +25,7 @@ const CHANGES: readonly Change[] = [
   ...[1, 3, 6].map((window) => ({ window })),
   ...['bhqk', 'hqk', 'bk', 'k', 'q', 'one'].map((mask) => ({ mask })),
   ...(['interleaved', 'padded', 'joined'] as const).map((layout) => ({ layout })),
+  ...[{ lengths: 'each' as const }, { lengths: 'one' as const }, { starts: 'each' as const }],
   { dtype: 'f16' },
 ];
 /** One query, as where keys are kept: separate kernels on some backends. */

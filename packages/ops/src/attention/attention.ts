@@ -1,4 +1,4 @@
-import type { AttentionShape, FloatDType, MaskField, MaskView } from '@concord/backend-core';
+import type { AttentionShape, AttentionViews, BatchView, FloatDType, MaskView } from '@concord/backend-core';
 import { planCall } from '@concord/backend-core/implement';
 import { type Plan, Plans, producePlanned } from '../compute/plans.ts';
 import { checkOut, checkSameBackend, hasRows, isApart, type OutOption, produceRows } from '../compute/produce.ts';
@@ -21,6 +21,13 @@ export interface AttentionOptions extends OutOption {
   readonly causal?: boolean;
   /** Place of query 0 among the keys, such as the length of a cache before it. Default: the last query sees the last key. */
   readonly offset?: number;
+  /**
+   * u32, `[batch]` or one number: of the keys of a batch the first so many exist. Its last query has the place of the last of
+   * them, or `offset` places more. It stays on the device: a recorded step sees the lengths of the replay.
+   */
+  readonly lengths?: Tensor | undefined;
+  /** i32, `[batch]` or one number: place of query 0 among the keys, instead of `offset`. */
+  readonly starts?: Tensor | undefined;
   /** f32, added to the scores; broadcasts to `[batch, heads, queries, keys]`; -Infinity hides a key. */
   readonly mask?: Tensor | undefined;
   /** Query i sees key j only when `j > i + offset - window`. Default: no limit. */
@@ -31,7 +38,16 @@ export interface AttentionOptions extends OutOption {
 
 const OPTIONS: OptionKinds = {
   ...OUT,
-  ...{ scale: 'number', causal: 'boolean', offset: 'number', mask: 'tensor', window: 'number', softcap: 'number' },
+  ...{
+    scale: 'number',
+    causal: 'boolean',
+    offset: 'number',
+    mask: 'tensor',
+    lengths: 'tensor',
+    starts: 'tensor',
+    window: 'number',
+    softcap: 'number',
+  },
 };
 
 /**
@@ -58,11 +74,13 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOpt
   checkTensors('attention', { q, k, v });
   checkOptions('attention', options, OPTIONS);
   // Each is read once: what is kept by a key follows from that key alone.
-  const { mask, out, scale, causal, offset, window, softcap } = options;
-  const asked = { mask, out, scale, causal, offset, window, softcap };
-  const operands = mask === undefined ? [q, k, v] : [q, k, v, mask];
+  const { mask, lengths, starts, out, scale, causal, offset, window, softcap } = options;
+  const asked = { mask, lengths, starts, out, scale, causal, offset, window, softcap };
+  const operands = [q, k, v];
+  for (const each of [mask, lengths, starts]) if (each !== undefined) operands.push(each);
   checkSameBackend('attention', q.backend, operands);
   const ids = [q.layout.id, k.layout.id, v.layout.id, mask?.layout.id ?? 0, out?.layout.id ?? 0];
+  ids.push(lengths?.layout.id ?? 0, starts?.layout.id ?? 0);
   const { plan, dtype } = forms.of(q.backend, [...ids, scale, causal, offset, window, softcap], () =>
     formOf(q, k, v, asked),
   );
@@ -76,13 +94,20 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOpt
       // No query sees a key.
       if (k.shape[2] === 0) return fillWith('attention', result, 0);
       const [inQ, inK, inV] = [q, k, v].map(withDenseRows) as [Tensor, Tensor, Tensor];
-      const { mask: view, ...shape } = shapeOf(inQ, inK, inV, result, asked, dtype);
+      const {
+        mask: maskView,
+        lengths: lengthView,
+        starts: startView,
+        ...shape
+      } = shapeOf(inQ, inK, inV, result, asked, dtype);
       const places = { q: inQ.ptr, k: inK.ptr, v: inV.ptr, o: result.ptr };
       launch('attention', [q, k, v], () =>
         q.backend.attention({
           ...shape,
           ...places,
-          ...(mask === undefined ? {} : { mask: { ...view, ptr: mask.ptr } }),
+          ...(mask === undefined ? {} : { mask: { ...maskView, ptr: mask.ptr } }),
+          ...(lengths === undefined ? {} : { lengths: { ...lengthView, ptr: lengths.ptr } }),
+          ...(starts === undefined ? {} : { starts: { ...startView, ptr: starts.ptr } }),
         }),
       );
     });
@@ -126,17 +151,20 @@ function shapeOf(
   k: Tensor,
   v: Tensor,
   result: Pick<Tensor, 'strides'>,
-  { scale, causal = false, offset, mask, window, softcap }: Asked,
+  { scale, causal = false, offset, mask, lengths, starts, window, softcap }: Asked,
   dtype: FloatDType,
-): AttentionShape & MaskField {
+): AttentionShape & AttentionViews {
   const [batch = 0, heads = 0, seqQ = 0, headDim = 0] = q.shape;
   const [, kvHeads = 0, seqKv = 0] = k.shape;
   const sizes = { batch, heads, kvHeads, seqQ, seqKv, headDim };
+  const causalOffset = offset ?? (lengths === undefined && starts === undefined ? seqKv - seqQ : 0);
   return {
     ...sizes,
-    ...{ scale: scale ?? 1 / Math.sqrt(Math.max(1, headDim)), causal, causalOffset: offset ?? seqKv - seqQ, dtype },
+    ...{ scale: scale ?? 1 / Math.sqrt(Math.max(1, headDim)), causal, causalOffset, dtype },
     strides: { q: rowsOf(q), k: rowsOf(k), v: rowsOf(v), o: rowsOf(result) },
     ...(mask === undefined ? {} : { mask: maskOf(mask, [batch, heads, seqQ, seqKv]) }),
+    ...(lengths === undefined ? {} : { lengths: placesOf('lengths', lengths, 'u32', batch) }),
+    ...(starts === undefined ? {} : { starts: placesOf('starts', starts, 'i32', batch) }),
     ...(window === undefined ? {} : { window }),
     ...(softcap === undefined ? {} : { softcap }),
   };
@@ -170,4 +198,16 @@ function maskOf(mask: Tensor, scores: readonly number[]): MaskView {
   }
   const [batch = 0, head = 0, query = 0, key = 0] = broadcastStrides(mask.shape, mask.strides, scores);
   return { strides: [batch, head, query, key] };
+}
+
+function placesOf(name: string, places: Tensor, dtype: 'u32' | 'i32', batch: number): BatchView {
+  const both = broadcastShapes(places.shape, [batch]);
+  if (places.dtype !== dtype || both === undefined || !sameShape(both, [batch])) {
+    throw refuse(
+      'attention',
+      `${name} must be ${dtype} and broadcast to [${batch}], got ${places.dtype}${shapeText(places.shape)}`,
+    );
+  }
+  const [stride = 0] = broadcastStrides(places.shape, places.strides, [batch]);
+  return { strides: [stride] };
 }

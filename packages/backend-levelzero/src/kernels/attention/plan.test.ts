@@ -1,14 +1,14 @@
 import { kernelsFor } from '@concord/variants';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AttentionShape, MaskField } from '@concord/backend-core';
+import type { AttentionShape, AttentionViews } from '@concord/backend-core';
 import { type CheckedAttention, OPS } from '@concord/backend-core/implement';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import type { DeviceTraits, Span } from '../recorder.ts';
 import { attentionFamily, planAttention } from './plan.ts';
 
-type Shape = Omit<AttentionShape & MaskField, 'scale'>;
+type Shape = Omit<AttentionShape & AttentionViews, 'scale'>;
 
 const SHAPE: Shape = { batch: 2, heads: 16, seqQ: 2048, seqKv: 2048, headDim: 64, causal: false };
 

@@ -15,7 +15,7 @@ import type { WasmTraits } from '../kernel.ts';
 import { STORAGE_SHIFT } from '../common/float-storage.ts';
 import { type PackPanels, packPanels } from '../gemm/pack-panels.ts';
 import { addDots, addScaledRows, type VectorLoop } from '../gemm/vector.ts';
-import { type ScoreForm, type SoftmaxRow, softmaxRow } from './softmax-row.ts';
+import { type PlaceForm, type ScoreForm, type SoftmaxRow, softmaxRow } from './softmax-row.ts';
 
 /** `(values, end)`: see {@link hasNonFinite}. */
 type HasNonFinite = FunctionHandle<readonly ['i32', 'i32'], 'i32'>;
@@ -66,7 +66,7 @@ function addVisible(module: ModuleBuilder, traits: WasmTraits): AddVisible {
 export interface TileFunctions {
   /** log2 of the bytes of an element. */
   readonly shift: 1 | 2;
-  readonly form: ScoreForm;
+  readonly form: ScoreForm & PlaceForm;
   readonly softmaxRow: SoftmaxRow;
   readonly store: StoreTile;
 }
@@ -89,7 +89,12 @@ export interface OneQueryFunctions extends TileFunctions {
   readonly addScaledRows: VectorLoop;
 }
 
-type Make<Functions> = (module: ModuleBuilder, traits: WasmTraits, dtype: FloatDType, form: ScoreForm) => Functions;
+type Make<Functions> = (
+  module: ModuleBuilder,
+  traits: WasmTraits,
+  dtype: FloatDType,
+  form: ScoreForm & PlaceForm,
+) => Functions;
 
 const tileFunctions: Make<TileFunctions> = (module, traits, dtype, form) => ({
   shift: STORAGE_SHIFT[dtype],

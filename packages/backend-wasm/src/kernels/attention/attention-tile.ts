@@ -13,7 +13,7 @@ import {
 import { divided, greater, lesser } from '../common/integers.ts';
 import { TILE_COLUMNS, TILE_ROWS } from '../gemm/micro-kernel.ts';
 import type { BlockFunctions, OneQueryFunctions, TileFunctions } from './attention-functions.ts';
-import { ATTENTION, type AttentionWord, BLOCK_KEYS } from './attention-words.ts';
+import { ALL_KEYS, ATTENTION, type AttentionWord, BLOCK_KEYS } from './attention-words.ts';
 
 /** Bytes of a row of scores. */
 const SCORE_BYTES: number = 4 * BLOCK_KEYS;
@@ -25,11 +25,23 @@ interface Keys {
   readonly end: Local<'i32'>;
 }
 
+/** The keys of a batch, and what it adds to the number of a query for the first one that it sees and that before which they end. */
+interface Placed {
+  readonly keys: Local<'i32'>;
+  readonly firstOffset: Local<'i32'>;
+  readonly endOffset: Local<'i32'>;
+}
+
+/** Places beyond are as good as these. */
+const MAX_PLACE = 2 ** 30;
+
 /** The statements for one tile: some queries of a head. Names are those of {@link ATTENTION}'s words. */
 export abstract class AttentionTile<Functions extends TileFunctions> {
   /** The keys that any of the queries sees. */
   readonly firstKey: Local<'i32'>;
   readonly endKey: Local<'i32'>;
+  /** Undefined: as the words say. */
+  readonly #placed: Placed | undefined;
   protected readonly body: FunctionBody;
   protected readonly functions: Functions;
   protected readonly args: Address;
@@ -67,6 +79,7 @@ export abstract class AttentionTile<Functions extends TileFunctions> {
       outputs: at('outputsAt'),
       largest: at('largestAt'),
     };
+    this.#placed = this.#readPlaces();
     this.firstKey = this.seen(this.query).first;
     this.endKey = this.seen(i32.sub(i32.add(this.query, this.queries), 1)).end;
   }
@@ -134,11 +147,38 @@ export abstract class AttentionTile<Functions extends TileFunctions> {
 
   /** The keys that a query sees. */
   protected seen(query: Value<'i32'>): Keys {
+    const placed = this.#placed;
     const clamped = (offset: 'firstOffset' | 'endOffset'): Local<'i32'> => {
-      const place = this.body.let(i32.add(query, this.word(offset)));
-      return this.body.let(select(i32.ltS(place, 0), i32.const(0), lesser(place, this.word('seqKv'))));
+      const place = this.body.let(i32.add(query, placed?.[offset] ?? this.word(offset)));
+      return this.body.let(select(i32.ltS(place, 0), i32.const(0), lesser(place, placed?.keys ?? this.word('seqKv'))));
     };
     return { first: clamped('firstOffset'), end: clamped('endOffset') };
+  }
+
+  #readPlaces(): Placed | undefined {
+    const { hasLengths, hasStarts } = this.functions.form;
+    if (!hasLengths && !hasStarts) return undefined;
+    const { body } = this;
+    const read = (name: 'lengths' | 'starts', stride: 'lengthStride' | 'startStride'): Local<'i32'> =>
+      body.let(i32.load(i32.add(this.word(name), i32.shl(i32.mul(this.batch, this.word(stride)), 2))));
+    const atMost = (value: Local<'i32'>, most: number): Value<'i32'> =>
+      select(i32.ltS(value, most), value, i32.const(most));
+    const atLeast = (value: Local<'i32'>, least: Value<'i32'>): Value<'i32'> =>
+      select(i32.ltS(value, least), least, value);
+    const keys = body.let(
+      hasLengths ? lesser(read('lengths', 'lengthStride'), this.word('seqKv')) : this.word('seqKv'),
+    );
+    const start = body.let(
+      hasStarts ? atMost(read('starts', 'startStride'), MAX_PLACE) : i32.sub(keys, this.word('seqQ')),
+    );
+    body.set(start, atLeast(start, i32.const(-MAX_PLACE)));
+    // Where it makes no difference any more, the first place stays in range of the difference.
+    const hidden = this.word('firstOffset');
+    const first = body.let(i32.sub(atLeast(start, i32.sub(hidden, MAX_PLACE)), hidden));
+    body.set(first, atMost(first, MAX_PLACE));
+    const seen = body.let(this.word('endOffset'));
+    const end = body.let(select(i32.eq(seen, ALL_KEYS), i32.const(MAX_PLACE), i32.add(start, seen)));
+    return { keys, firstOffset: first, endOffset: body.let(atMost(end, MAX_PLACE)) };
   }
 
   protected state(row: Local<'i32'>): Value<'i32'> {

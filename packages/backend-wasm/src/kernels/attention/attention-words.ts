@@ -34,6 +34,10 @@ export type AttentionWord =
   | 'softcap'
   | 'firstOffset'
   | 'endOffset'
+  | 'lengths'
+  | 'lengthStride'
+  | 'starts'
+  | 'startStride'
   | 'rows'
   | 'blockKeys'
   | 'tilesOfHead'
@@ -44,9 +48,12 @@ export type AttentionWord =
   | 'outputsAt'
   | 'largestAt';
 
+/** As `endOffset` where places are in memory: queries see all keys from the first on. */
+export const ALL_KEYS: number = 2 ** 31 - 1;
+
 /**
  * The words that the code of attention reads. Strides count elements. Query i sees keys from `i + firstOffset` to before
- * `i + endOffset`, signed, as far as there are keys. A tile is `rows` queries of a head, which meet
+ * `i + endOffset`, signed, as far as there are keys; where places are in memory, both count from the place of query 0. A tile is `rows` queries of a head, which meet
  * `blockKeys` keys at a time. The last words are places in the thread's own memory, in
  * which the packed queries lie at 0; at `largestAt` there are for each row the largest score so far and the sum of weights.
  */
@@ -67,6 +74,7 @@ export const ATTENTION: Arguments<AttentionWord> = new Arguments([
     'oRow',
   ] as const),
   ...(['maskBatch', 'maskHead', 'maskRow', 'maskKey', 'scale', 'softcap', 'firstOffset', 'endOffset', 'rows'] as const),
+  ...(['lengths', 'lengthStride', 'starts', 'startStride'] as const),
   ...(['blockKeys', 'tilesOfHead', 'scoresAt', 'weightsAt', 'keysAt', 'valuesAt', 'outputsAt', 'largestAt'] as const),
 ]);
 

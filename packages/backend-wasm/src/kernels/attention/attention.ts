@@ -1,11 +1,11 @@
 import type { FloatDType } from '@concord/backend-core';
-import type { CheckedAttention, OpKernel, ResolvedAttention } from '@concord/backend-core/implement';
+import type { BackendKernels, CheckedAttention, ResolvedAttention } from '@concord/backend-core/implement';
 import { type FunctionBody, type Local, ModuleBuilder } from '../../encoder/index.ts';
 import type { Launcher, WasmTraits } from '../kernel.ts';
 import { blockFunctions, oneQueryFunctions, type TileFunctions } from './attention-functions.ts';
 import { type AttentionTile, BlockTile, OneQueryTile } from './attention-tile.ts';
-import { ATTENTION, BLOCK_KEYS } from './attention-words.ts';
-import type { ScoreForm } from './softmax-row.ts';
+import { ALL_KEYS, ATTENTION, BLOCK_KEYS } from './attention-words.ts';
+import type { PlaceForm, ScoreForm } from './softmax-row.ts';
 import type { WasmBuffer } from '../../wasm-buffer.ts';
 import { bitsOf, operandAddress } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
@@ -17,7 +17,12 @@ import { TILE_COLUMNS, TILE_ROWS } from '../gemm/micro-kernel.ts';
  * scores are a product, the softmax is carried on row by row, and the product of its weights with the values is added to
  * the outputs (Milakov and Gimelshein, Online normalizer calculation for softmax, 2018).
  */
-function attentionCode(traits: WasmTraits, dtype: FloatDType, form: ScoreForm, isOneQuery: boolean): Uint8Array {
+function attentionCode(
+  traits: WasmTraits,
+  dtype: FloatDType,
+  form: ScoreForm & PlaceForm,
+  isOneQuery: boolean,
+): Uint8Array {
   const module = new ModuleBuilder({ shared: traits.isShared });
   const tileOf = isOneQuery
     ? tilesOf(OneQueryTile, oneQueryFunctions(module, traits, dtype, form))
@@ -55,26 +60,38 @@ const MIN_ROWS = 24;
 const TILES_PER_THREAD = 4;
 /** Queries and keys are counted as signed integers, with an offset as large. */
 const MAX_LENGTH = 2 ** 30;
+/** The same of calls whose places are in memory, which are added to offsets. */
+const MAX_PLACED_LENGTH = 2 ** 29;
 
 /** attention, in float32 from f32 or f16 storage. */
-export function attentionKernel(launcher: Launcher): OpKernel<CheckedAttention, ResolvedAttention<WasmBuffer>> {
+export function attentionKernel(launcher: Launcher): NonNullable<BackendKernels<WasmBuffer>['attention']> {
   const codes = new CodeCache(launcher.traits);
   return {
     dtypes: ['f32', 'f16'],
-    refuse: ({ seqQ, seqKv }) =>
-      Math.max(seqQ, seqKv) > MAX_LENGTH ? `more than 2^30 queries or keys, got ${seqQ} and ${seqKv}` : undefined,
+    features: ['lengths', 'starts'],
+    refuse: (call) => {
+      const most = isPlaced(call) ? MAX_PLACED_LENGTH : MAX_LENGTH;
+      const { seqQ, seqKv } = call;
+      return Math.max(seqQ, seqKv) > most
+        ? `more than 2^${Math.log2(most)} queries or keys, got ${seqQ} and ${seqKv}`
+        : undefined;
+    },
     run: (call) => attend(launcher, codes, call),
   };
 }
 
 function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<WasmBuffer>): void {
   const { batch, heads, kvHeads, seqQ, seqKv, headDim, dtype, softcap, causal, causalOffset, window } = call;
-  const form = { hasSoftcap: softcap > 0, hasMask: call.maskStrides !== undefined };
+  const form = {
+    ...{ hasSoftcap: softcap > 0, hasMask: call.maskStrides !== undefined },
+    ...{ hasLengths: call.lengthStride !== undefined, hasStarts: call.startStride !== undefined },
+  };
   const isOneQuery = seqQ === 1;
-  const key = `${dtype} ${form.hasSoftcap} ${form.hasMask} ${isOneQuery}`;
+  const key = `${dtype} ${Object.values(form).join(' ')} ${isOneQuery}`;
   const code = codes.get(key, (traits) => attentionCode(traits, dtype, form, isOneQuery));
   const [maskBatch = 0, maskHead = 0, maskRow = 0, maskKey = 0] = call.maskStrides ?? [];
   const limited = (offset: number): number => Math.max(-MAX_LENGTH, Math.min(MAX_LENGTH, offset));
+  const taken = (offset: number): number => Math.max(-MAX_LENGTH, Math.min(2 ** 31 - 1, offset));
 
   const wanted = Math.ceil((TILES_PER_THREAD * launcher.traits.threads) / (batch * heads));
   const mostRows = Math.min(MAX_ROWS, Math.max(TILE_ROWS, Math.floor(MAX_PANEL / headDim)));
@@ -100,8 +117,13 @@ function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<Wa
       ...{ maskBatch, maskHead, maskRow, maskKey },
       scale: bitsOf(call.scale),
       softcap: bitsOf(softcap),
-      firstOffset: limited(causalOffset - window + 1),
-      endOffset: limited(causal ? causalOffset + 1 : Infinity),
+      // Of places in memory the first offset is taken away from what is read.
+      firstOffset: isPlaced(call) ? taken(window - 1 - causalOffset) : limited(causalOffset - window + 1),
+      endOffset: causal ? limited(causalOffset + 1) : isPlaced(call) ? ALL_KEYS : MAX_LENGTH,
+      lengths: operandAddress(call.lengths),
+      lengthStride: call.lengthStride ?? 0,
+      starts: operandAddress(call.starts),
+      startStride: call.startStride ?? 0,
       rows,
       blockKeys,
       tilesOfHead: tiles,
@@ -109,6 +131,10 @@ function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<Wa
     memory.words,
   );
   launcher.launch({ code, words, tiles: batch * heads * tiles, scratchBytes: memory.bytes });
+}
+
+function isPlaced({ lengthStride, startStride }: CheckedAttention): boolean {
+  return lengthStride !== undefined || startStride !== undefined;
 }
 
 function strides({ qStrides, kStrides, vStrides, oStrides }: CheckedAttention) {

@@ -52,6 +52,12 @@ export type SoftmaxRow = FunctionHandle<
   'none'
 >;
 
+/** What a batch has in memory: its number of keys, the place of its first query. */
+export interface PlaceForm {
+  readonly hasLengths: boolean;
+  readonly hasStarts: boolean;
+}
+
 /** The operations between a scaled score and the softmax. */
 export interface ScoreForm {
   readonly hasSoftcap: boolean;

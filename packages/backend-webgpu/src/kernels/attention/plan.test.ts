@@ -1,5 +1,5 @@
 import { type CheckedAttention, OPS } from '@concord/backend-core/implement';
-import { type AttentionShape, isBackendError, type MaskField } from '@concord/backend-core';
+import { type AttentionShape, isBackendError, type AttentionViews } from '@concord/backend-core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
@@ -11,7 +11,7 @@ import { flashBytes } from './flash-parts.ts';
 import { planAttention } from './plan.ts';
 import { tiledWorkgroupBytes } from './tiled.wgsl.ts';
 
-type Shape = Omit<AttentionShape & MaskField, 'scale'>;
+type Shape = Omit<AttentionShape & AttentionViews, 'scale'>;
 
 const SHAPE: Shape = { batch: 2, heads: 16, seqQ: 2048, seqKv: 2048, headDim: 64, causal: false };
 

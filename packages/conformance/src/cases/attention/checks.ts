@@ -1,12 +1,12 @@
 import { f16BitsToF32, fromF16Array, toF16Array } from '@concord/backend-core';
-import { type AttentionReference, attentionReference } from '@concord/backend-cpu/reference';
+import { type AttentionReference, attentionReference, visibleKeys } from '@concord/backend-cpu/reference';
 import { attentionBound, ulpF16, ulpF32 } from '../../checks/bounds.ts';
 import { compareAll } from '../../checks/compare.ts';
 import type { CaseContext } from '../../harness/case.ts';
 import { checkPlanned, checkRepeat, type PlanCall } from '../../harness/planned-call.ts';
 import type { Random } from '../../harness/random.ts';
 import type { Check } from '../../harness/suite.ts';
-import { type AttentionParams, kvHeadsOf, maskStridesOf, shapeOf, visibleKeys } from './params.ts';
+import { type AttentionParams, kvHeadsOf, maskStridesOf, type PlacedBy, shapeOf, viewsOf } from './params.ts';
 import { type AttentionOperands, placeAttention } from './placement.ts';
 
 /** Which part of a drawn mask hides its key. */
@@ -20,8 +20,18 @@ function drawOperands({ random }: CaseContext, params: AttentionParams): Attenti
   const k = uniform(batch * kvHeadsOf(params) * seqKv * headDim, range);
   const v = uniform(k.length, 1);
   const drawn = { q, k, v, mask: mask === 'none' ? undefined : uniform(maskLength(params), 2) };
+  const places = {
+    lengths: drawPlaces(params, params.lengths, () => random.pick([0, seqKv, random.integer(0, seqKv), 2 ** 32 - 1])),
+    starts: drawPlaces(params, params.starts, () =>
+      random.pick([0, random.integer(-seqQ - 2, seqKv + 2), -(2 ** 31), 2 ** 31 - 1]),
+    ),
+  };
   for (const i of drawn.mask?.keys() ?? []) if (random.chance(HIDDEN_PART)) drawn.mask?.fill(-Infinity, i, i + 1);
-  return stored(params, drawn);
+  return { ...stored(params, drawn), ...places };
+}
+
+function drawPlaces({ batch }: AttentionParams, by: PlacedBy, place: () => number): readonly number[] | undefined {
+  return by === 'none' ? undefined : Array.from({ length: by === 'one' ? 1 : batch }, place);
 }
 
 function maskLength({ batch, heads, seqQ, seqKv, ...params }: AttentionParams): number {
@@ -35,9 +45,15 @@ function stored({ dtype }: AttentionParams, { q, k, v, mask }: AttentionOperands
   return { q: round(q), k: round(k), v: round(v), mask };
 }
 
-function oracle(params: AttentionParams, { q, k, v, mask }: AttentionOperands): AttentionReference {
-  const masked = mask === undefined ? {} : { mask: { strides: maskStridesOf(params) } };
-  return attentionReference({ ...shapeOf(params), ...masked }, q, k, v, mask);
+/** The keys from the first to before the second are what a query of a batch sees. */
+function seenKeys(params: AttentionParams, { lengths, starts }: AttentionOperands, batch: number, query: number) {
+  const of = (values: readonly number[] | undefined, by: PlacedBy) => values?.[by === 'one' ? 0 : batch];
+  const length = of(lengths, params.lengths) ?? params.seqKv;
+  return visibleKeys({ ...shapeOf(params), ...viewsOf(params), length, start: of(starts, params.starts) }, query);
+}
+
+function oracle(params: AttentionParams, { q, k, v, mask, lengths, starts }: AttentionOperands): AttentionReference {
+  return attentionReference({ ...shapeOf(params), ...viewsOf(params) }, q, k, v, mask, { lengths, starts });
 }
 
 /**
@@ -46,13 +62,13 @@ function oracle(params: AttentionParams, { q, k, v, mask }: AttentionOperands): 
  * @throws {CaseFailure} where it is out of bounds
  */
 export function compareWithOracle(params: AttentionParams, got: Float32Array, operands: AttentionOperands): void {
-  const { seqQ, headDim, dtype } = params;
+  const { heads, seqQ, headDim, dtype } = params;
   const { value, magnitude, scoreMagnitude, spread, scoreSpread } = oracle(params, operands);
   compareAll('o', got, value, {
     format: dtype,
     bound: (i) => {
       const row = Math.floor(i / headDim);
-      const [first, end] = visibleKeys(params, row % seqQ);
+      const [first, end] = seenKeys(params, operands, Math.floor(row / seqQ / heads), row % seqQ);
       const bound = attentionBound({
         ...{ headDim, keys: end - first, scoreMagnitude: scoreMagnitude[row] as number },
         magnitude: magnitude[i] as number,
@@ -78,7 +94,7 @@ const planChanged =
     const shape = { ...shapeOf(params), ...(params.layout === 'packed' ? {} : { strides: placed.strides }) };
     return {
       op: 'attention',
-      shape: params.mask === 'none' ? shape : { ...shape, mask: { strides: maskStridesOf(params) } },
+      shape: { ...shape, ...viewsOf(params) },
       call: () => backend.attention({ ...shape, ...placed.pointers() }),
       judge: () => judge(params, placed.output(), operands),
     };
@@ -94,12 +110,18 @@ const CHANGES: Readonly<Record<string, Change>> = {
   /** The weights of a row sum to 1: attention over ones gives ones. */
   rows: ({ v }) => void v.fill(1),
   /** Values that causal and window hide from all queries may be NaN or infinite without effect, in the mask too. */
-  hidden: ({ k, v, mask }, random, params) => {
-    const { headDim, seqKv, seqQ } = params;
-    const ranges = Array.from({ length: seqQ }, (_, query) => visibleKeys(params, query));
-    const isHidden = (key: number): boolean => ranges.every(([first, end]) => key < first || key >= end);
+  hidden: (operands, random, params) => {
+    const { k, v, mask } = operands;
+    const { batch, headDim, seqKv, seqQ } = params;
+    const ranges = Array.from({ length: batch * seqQ }, (_, row) =>
+      seenKeys(params, operands, Math.floor(row / seqQ), row % seqQ),
+    );
+    const isHiddenIn = (of: typeof ranges, key: number): boolean =>
+      of.every(([first, end]) => key < first || key >= end);
+    const isHidden = (key: number): boolean => isHiddenIn(ranges, key);
     for (let i = 0; i < k.length; i++) {
-      if (!isHidden(Math.floor(i / headDim) % seqKv)) continue;
+      const of = Math.floor((i / k.length) * batch) * seqQ;
+      if (!isHiddenIn(ranges.slice(of, of + seqQ), Math.floor(i / headDim) % seqKv)) continue;
       k[i] = random.pick([Number.NaN, Infinity, -Infinity]);
       v[i] = random.pick([Number.NaN, Infinity, -Infinity]);
     }
@@ -115,7 +137,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
       const query = queryStride === 0 ? 0 : Math.floor(i / queryStride) % seqQ;
       const key = keyStride === 0 ? 0 : i % seqKv;
       if (query % 3 === 0) mask[i] = -Infinity;
-      else if (key === visibleKeys(params, query)[0]) mask[i] = 0;
+      else if (key === seenKeys(params, operands, 0, query)[0]) mask[i] = 0;
     }
   },
   /** A mask of -Infinity is added like any other: a NaN score stays NaN, and its row is NaN. */

@@ -219,6 +219,40 @@ const halves: readonly Entry[] = [
   ['rounding', { ...HALF, seqQ: 40, seqKv: 4, headDim: 37, offset: 2 }],
 ];
 
+/** A step of several sequences over caches of one capacity. */
+const RAGGED: Partial<AttentionParams> = { batch: 4, heads: 4, kvHeads: 2, seqQ: 1, seqKv: 300, headDim: 64 };
+const PLACES: readonly Partial<AttentionParams>[] = [
+  { lengths: 'each' },
+  { lengths: 'one' },
+  { starts: 'each' },
+  { starts: 'one' },
+  { lengths: 'each', starts: 'each' },
+];
+const places: readonly Entry[] = PLACES.flatMap((place, seed): Entry[] => [
+  ...[RAGGED, { ...TILES, batch: 3 }, { ...SQUARE, batch: 2, headDim: 64 }, { ...LONG, batch: 2 }].flatMap(
+    (shape): Entry[] => [
+      ['bounded', { ...shape, ...place, causal: true, seed }],
+      ['bounded', { ...shape, ...place, seed }],
+      ['hidden', { ...shape, ...place, causal: true, seed }],
+    ],
+  ),
+  ['bounded', { ...RAGGED, ...place, causal: true, window: 40, seed }],
+  ['bounded', { ...TILES, batch: 3, ...place, causal: true, window: 70, seed }],
+  ['bounded', { ...TILES, batch: 3, ...place, window: 70, mask: 'qk', seed }],
+  ['bounded', { ...RAGGED, ...place, dtype: 'f16', causal: true, seed }],
+  ['bounded', { ...SQUARE, batch: 2, ...place, dtype: 'f16', headDim: 64, causal: true, seed }],
+  ['bounded', { ...RAGGED, ...place, layout: 'padded', headDim: 40, mask: 'k', softcap: 5, seed }],
+  ['infinite', { ...SQUARE, batch: 2, ...place, causal: true, seed }],
+  ['repeat', { ...RAGGED, ...place, causal: true, seed }],
+  ...(place.starts === undefined
+    ? ([
+        ['bounded', { ...TILES, batch: 3, ...place, causal: true, causalOffset: 7, seed }],
+        ['bounded', { ...TILES, batch: 3, ...place, causal: true, causalOffset: -20, window: 9, seed }],
+        ['bounded', { ...TILES, batch: 3, ...place, window: 2 ** 33, causalOffset: 2 ** 33, seed }],
+      ] as const)
+    : []),
+]);
+
 /** Cases of the fields that a call may leave out, alone and together. */
 export const FIELD_CASES: readonly Entry[] = [
   ...offsets,
@@ -229,6 +263,7 @@ export const FIELD_CASES: readonly Entry[] = [
   ...layouts,
   ...onlyOne,
   ...halves,
+  ...places,
   ['repeat', { ...SQUARE, kvHeads: 1, mask: 'hqk', softcap: 4, window: 30, causal: true, layout: 'interleaved' }],
   ['repeat', { ...CACHE, heads: 8, kvHeads: 2, mask: 'k' }],
 ];

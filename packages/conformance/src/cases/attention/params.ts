@@ -1,4 +1,4 @@
-import type { AttentionShape, FloatDType } from '@concord/backend-core';
+import type { AttentionShape, AttentionViews, FloatDType } from '@concord/backend-core';
 
 /** The layout of Q, K, V and O in memory: see `placement.ts`. */
 export type AttentionLayout =
@@ -10,6 +10,8 @@ export type AttentionLayout =
   | 'only k'
   | 'only v'
   | 'only o';
+
+export type PlacedBy = 'none' | 'one' | 'each';
 
 /** Parameters of attention. */
 export type AttentionParams = {
@@ -30,6 +32,10 @@ export type AttentionParams = {
   readonly window: number;
   /** The axes along which the mask varies, of `bhqk`; the others have stride 0. `none`: no mask. `one`: of one number. */
   readonly mask: string;
+  /** Of keys, in the memory of the device: of `each` batch its own, or `one` of all. `none`: seqKv. */
+  readonly lengths: PlacedBy;
+  /** Where queries begin, likewise. */
+  readonly starts: PlacedBy;
   readonly dtype: FloatDType;
   readonly layout: AttentionLayout;
   /** Entries of Q and K are in [-range, range]. */
@@ -53,6 +59,8 @@ export const ATTENTION_DEFAULTS: AttentionParams = {
   causalOffset: 0,
   window: 0,
   mask: 'none',
+  lengths: 'none',
+  starts: 'none',
   dtype: 'f32',
   layout: 'packed',
   range: 1,
@@ -78,12 +86,14 @@ export function shapeOf(params: AttentionParams): AttentionShape {
   };
 }
 
-/** The keys from the first to before the second are what `causal` and `window` leave to a query. */
-export function visibleKeys(params: AttentionParams, query: number): readonly [first: number, end: number] {
-  const { seqKv, causal, causalOffset, window } = params;
-  const place = query + causalOffset;
-  const first = window === 0 ? 0 : Math.min(seqKv, Math.max(0, place - window + 1));
-  return [first, Math.max(first, causal ? Math.min(seqKv, place + 1) : seqKv)];
+/** The operands of a case that have pointers of their own, without those. */
+export function viewsOf(params: AttentionParams): AttentionViews {
+  const [lengths, starts] = [batchStrides(params.lengths), batchStrides(params.starts)];
+  return {
+    ...(params.mask === 'none' ? {} : { mask: { strides: maskStridesOf(params) } }),
+    ...(lengths === undefined ? {} : { lengths: { strides: lengths } }),
+    ...(starts === undefined ? {} : { starts: { strides: starts } }),
+  };
 }
 
 /** Strides of a packed mask over the axes of `mask`, 0 along the others. */
@@ -98,3 +108,7 @@ export function maskStridesOf({ mask, batch, heads, seqQ, seqKv }: AttentionPara
   });
   return strides.reverse() as [number, number, number, number];
 }
+
+/** Strides of lengths or starts; undefined: there are none. */
+const batchStrides = (by: PlacedBy): readonly [number] | undefined =>
+  by === 'none' ? undefined : [by === 'one' ? 0 : 1];

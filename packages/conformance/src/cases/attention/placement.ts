@@ -1,7 +1,7 @@
 import { type AttentionCall, type DevicePtr, type HeadStrides, offsetPtr } from '@concord/backend-core';
 import { CaseFailure } from '../../harness/case.ts';
 import type { Slot, Slots } from '../../harness/slot.ts';
-import { type AttentionParams, kvHeadsOf, maskStridesOf } from './params.ts';
+import { type AttentionParams, kvHeadsOf, viewsOf } from './params.ts';
 
 /** The input of a case: packed, also where the case lays them out otherwise. */
 export interface AttentionOperands {
@@ -10,14 +10,18 @@ export interface AttentionOperands {
   readonly v: Float32Array;
   /** With the strides of `maskStridesOf`. */
   readonly mask: Float32Array | undefined;
+  /** Of the keys of each batch, or of all. */
+  readonly lengths?: readonly number[] | undefined;
+  readonly starts?: readonly number[] | undefined;
 }
 
-type PlacedMask = NonNullable<AttentionCall['mask']>;
+/** The operands that a call may leave out. */
+type PlacedViews = Pick<AttentionCall, 'mask' | 'lengths' | 'starts'>;
 
 /** The operands in a workspace. Pointers are valid while the op runs. */
 export interface PlacedAttention {
   readonly strides: { readonly [Name in 'q' | 'k' | 'v' | 'o']?: HeadStrides };
-  pointers(): { q: DevicePtr; k: DevicePtr; v: DevicePtr; o: DevicePtr; mask?: PlacedMask };
+  pointers(): { q: DevicePtr; k: DevicePtr; v: DevicePtr; o: DevicePtr } & PlacedViews;
   /** O after the op, packed. */
   output(): Float32Array;
 }
@@ -39,9 +43,15 @@ export function placeAttention(
   const kvHeads = kvHeadsOf(params);
   const queries: Extent = [batch, heads, seqQ, headDim];
   const keys: Extent = [batch, kvHeads, seqKv, headDim];
-  const mask = operands.mask === undefined ? undefined : workspace.input(operands.mask);
-  const maskField = (): { mask?: PlacedMask } =>
-    mask === undefined ? {} : { mask: { ptr: mask.ptr, strides: maskStridesOf(params) } };
+  const views = viewsOf(params);
+  const given = Object.entries({ mask: 'f32', lengths: 'u32', starts: 'i32' } as const).flatMap(([name, type]) => {
+    const values = operands[name as keyof PlacedViews];
+    return values === undefined ? [] : [{ name, slot: workspace.input(values, type) }];
+  });
+  const viewFields = (): PlacedViews =>
+    Object.fromEntries(
+      given.map(({ name, slot }) => [name, { ptr: slot.ptr, ...views[name as keyof PlacedViews] }]),
+    ) as PlacedViews;
   const outputStrides = stridesOf(queries, layout, 'o');
   const outputAt = (): Slot => workspace.output(lengthOf(queries, outputStrides), dtype);
 
@@ -59,7 +69,7 @@ export function placeAttention(
     const at = (start: number): DevicePtr => offsetPtr(slot.ptr, bytes * start);
     return {
       strides: { q: strides, k: strides, v: strides, o: outputStrides },
-      pointers: () => ({ q: at(starts.q), k: at(starts.k), v: at(starts.v), o: o.ptr, ...maskField() }),
+      pointers: () => ({ q: at(starts.q), k: at(starts.k), v: at(starts.v), o: o.ptr, ...viewFields() }),
       output: () => gather(o, queries, outputStrides),
     };
   }
@@ -74,7 +84,7 @@ export function placeAttention(
   const o = outputAt();
   return {
     strides: saidStrides(layout, { q: q.strides, k: k.strides, v: v.strides, o: outputStrides }),
-    pointers: () => ({ q: q.slot.ptr, k: k.slot.ptr, v: v.slot.ptr, o: o.ptr, ...maskField() }),
+    pointers: () => ({ q: q.slot.ptr, k: k.slot.ptr, v: v.slot.ptr, o: o.ptr, ...viewFields() }),
     output: () => gather(o, queries, outputStrides),
   };
 }

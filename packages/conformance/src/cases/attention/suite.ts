@@ -3,7 +3,7 @@ import { defineSuite, type Suite } from '../../harness/suite.ts';
 import { ATTENTION_TEXTS } from '../../texts/attention.ts';
 import { ATTENTION_CHECKS } from './checks.ts';
 import { FIELD_CASES, PLAIN_CASES } from './lists.ts';
-import { ATTENTION_DEFAULTS, type AttentionParams } from './params.ts';
+import { ATTENTION_DEFAULTS, type AttentionParams, shapeOf, viewsOf } from './params.ts';
 
 function draw(random: Random): [string, AttentionParams] {
   const size = (): number => random.pick([random.integer(1, 6), random.integer(1, 80)]);
@@ -23,15 +23,22 @@ function draw(random: Random): [string, AttentionParams] {
     causal: random.chance(0.5),
     causalOffset: rarely(0, () => random.integer(-3, seqKv)),
     window: rarely(0, () => random.integer(1, seqKv + 1)),
+    ...rarely({ lengths: 'none', starts: 'none' } as const, () => drawPlaces(random)),
     dtype: random.pick(['f32', 'f32', 'f16'] as const),
     range: random.pick([1, 1, 4, 20]),
     offset: random.pick([0, 4, 12]),
     together: random.chance(0.2),
     seed: random.uint32(),
   };
+  if (params.starts !== 'none') return ['bounded', { ...params, causalOffset: 0 }];
   if (params.causal && random.chance(0.2)) return ['hidden', params];
   if (mask !== 'none') return [random.pick(['bounded', 'bounded', 'rows', 'unseen', 'repeat']), params];
   return [random.pick(['bounded', 'bounded', 'rows', 'specials', 'bad-key', 'repeat']), params];
+}
+
+function drawPlaces(random: Random): Pick<AttentionParams, 'lengths' | 'starts'> {
+  const by = () => random.pick(['none', 'one', 'each'] as const);
+  return { lengths: by(), starts: by() };
 }
 
 function shrink(params: AttentionParams): Partial<AttentionParams>[] {
@@ -53,6 +60,9 @@ function shrink(params: AttentionParams): Partial<AttentionParams>[] {
   if (params.dtype !== 'f32') smaller.push({ dtype: 'f32' });
   if (params.together) smaller.push({ together: false });
   if (params.causal) smaller.push({ causal: false });
+  for (const name of ['lengths', 'starts'] as const) {
+    if (params[name] !== 'none') smaller.push({ [name]: 'none' });
+  }
   return smaller;
 }
 
@@ -63,7 +73,11 @@ export const attentionSuite: Suite = defineSuite<AttentionParams>({
   checks: ATTENTION_CHECKS,
   texts: ATTENTION_TEXTS,
   list: [...PLAIN_CASES, ...FIELD_CASES],
-  needs: ({ dtype }) => ({ dtype }),
+  needs: (params) => {
+    const { dtype, lengths, starts } = params;
+    const hasPlaces = lengths !== 'none' || starts !== 'none';
+    return hasPlaces ? { dtype, shape: { ...shapeOf(params), ...viewsOf(params) } } : { dtype };
+  },
   draw,
   shrink,
 });
