@@ -54,7 +54,7 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
     },
     conv2dForward: {
       dtypes: FLOATS,
-      features: ['epilogues'],
+      features: ['epilogues', 'transposed'],
       run: (call) => {
         const [input, filter] = [floatsOf(call.input, call.dtype), floatsOf(call.filter, call.dtype)];
         finish(call, call.output, false, (output) => conv2d(call, input, filter, output));

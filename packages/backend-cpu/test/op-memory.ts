@@ -199,7 +199,7 @@ export function conv2dCall(
   const [inputs, weights, outputs] = [shape.inputShape, shape.filterShape, shape.outputShape].map((sizes) =>
     sizes.reduce((x, y) => x * y, 1),
   ) as [number, number, number];
-  return { operands: [], dtype: conv.dtype ?? 'f32', epilogue: undefined, ...shape, inputs, weights, outputs };
+  return { operands: [], dtype: conv.dtype ?? 'f32', transposed: false, ...shape, inputs, weights, outputs };
 }
 
 /**

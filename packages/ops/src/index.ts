@@ -49,6 +49,12 @@ export {
 } from './elementwise/exponentials.ts';
 export { isFinite, isNan, logicalAnd, logicalNot, logicalOr, logicalXor } from './elementwise/logic.ts';
 export { where } from './elementwise/where.ts';
+export {
+  convTranspose1d,
+  type ConvTranspose1dOptions,
+  convTranspose2d,
+  type ConvTranspose2dOptions,
+} from './convolution/conv-transpose.ts';
 export { conv1d, type Conv1dOptions } from './convolution/conv1d.ts';
 export { conv2d, type Conv2dOptions, type ConvOptions } from './convolution/conv2d.ts';
 export type { Pair, Sides } from './convolution/window.ts';

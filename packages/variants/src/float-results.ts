@@ -1,5 +1,6 @@
 import type { CheckedConv2d, CheckedEpilogue, Operand } from '@concord/backend-core/implement';
 import { type CheckedRun, checkedRun, defineKernel, type Kernel } from '@concord/backend-core/kernel';
+import { TransposedConvolution } from './transposed-convolution.ts';
 
 /** Results in float32 that an output is made of, and how they lie. */
 export interface Results<Buffer> {
@@ -90,10 +91,17 @@ export class FloatResults<Buffer, Recorder extends { scratch(bytes: number): Ope
     return { span, strides: packedStrides(domain) };
   }
 
-  /** Plans a convolution by `planFloats`, which takes float32 without an epilogue: halves by float32 copies of the operands. */
+  /**
+   * Plans a convolution by `planFloats`, which takes float32 without an epilogue, not transposed: halves by float32 copies of
+   * the operands.
+   */
   convolution<Call extends Conv2dCall<Buffer>>(call: Call, recorder: Recorder, planFloats: (call: Call) => void): void {
     const { inputShape, filterShape, outputShape, dtype, epilogue } = call;
     const strides = packedStrides(outputShape);
+    if (call.transposed) {
+      this.#transposed(call, recorder, planFloats);
+      return;
+    }
     if (dtype === 'f32') {
       planFloats(call);
       if (epilogue === undefined) return;
@@ -105,5 +113,31 @@ export class FloatResults<Buffer, Recorder extends { scratch(bytes: number): Ope
     const results = this.scratch(outputShape, recorder);
     planFloats({ ...call, dtype: 'f32', input, filter, output: results.span });
     this.finish(call, outputShape, { strides, dtype }, call.output, results, recorder);
+  }
+
+  #transposed<Call extends Conv2dCall<Buffer>>(call: Call, recorder: Recorder, planFloats: (call: Call) => void): void {
+    const { inputShape, outputShape, dtype, epilogue } = call;
+    const convolution = new TransposedConvolution(call);
+    const { whole } = convolution;
+    const strides = packedStrides(inputShape);
+    const input = dtype === 'f32' ? call.input : this.widened(call.input, inputShape, strides, recorder).span;
+    const results = (whole === undefined ? convolution.parts : [whole]).map(({ filter, change }): Operand<Buffer> => {
+      const flipped = this.scratch(change.filterShape, recorder).span;
+      this.#planRun(filter, [call.filter], flipped, [], recorder);
+      const isOutput = whole !== undefined && dtype === 'f32';
+      const output = isOutput ? call.output : this.scratch(change.outputShape, recorder).span;
+      planFloats({ ...call, ...change, dtype: 'f32', input, filter: flipped, output });
+      return output;
+    });
+    const layout = { strides: packedStrides(outputShape), dtype };
+    let [span] = results as [Operand<Buffer>];
+    if (whole === undefined) {
+      // With an epilogue the places are in float32 first.
+      const stored = epilogue === undefined ? dtype : 'f32';
+      span = stored === dtype ? call.output : this.scratch(outputShape, recorder).span;
+      this.#planRun(convolution.gather(stored), results, span, [], recorder);
+    }
+    if (epilogue === undefined && span === call.output) return;
+    this.finish(call, outputShape, layout, call.output, { span, strides: layout.strides }, recorder);
   }
 }

@@ -1,5 +1,5 @@
 import { BYTES_OF, type FloatDType } from '../contract/element-types.ts';
-import { checkDType, checkPositive, checkSizes, packedExtent } from '../contract/checks.ts';
+import { checkBoolean, checkDType, checkPositive, checkSizes, packedExtent } from '../contract/checks.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { invalid } from '../errors/invalid.ts';
 import {
@@ -14,7 +14,7 @@ import type { CheckedCall, OpDefinition } from './op-definition.ts';
 
 /** Sizes of images: images, channels, height, width. */
 export type ImageShape = readonly [n: number, c: number, h: number, w: number];
-/** Sizes of filters: filters, channels of a group, height, width. */
+/** Sizes of filters: filters, channels of a group, height, width; of transposed ones channels, filters of a group, height, width. */
 export type FilterShape = readonly [k: number, cPerGroup: number, r: number, s: number];
 /** One value for each image axis. */
 export type HeightWidth = readonly [h: number, w: number];
@@ -28,15 +28,24 @@ export type Padding = HeightWidth | readonly [top: number, left: number, bottom:
  *
  * where g is the group of k, and input outside the image counts as zero. (What an infinite or NaN weight gives there is not
  * specified: devices may leave the term out or multiply.)
+ *
+ * Transposed, input and output change places: each input is added, times the filter, to the outputs under the filter.
+ *
+ * `output[n,k,p,q] = sum over c,i,j,r,s of input[n, g*C/groups + c, i, j] * filter[g*C/groups + c, k - g*K/groups, r, s]`
+ *
+ * for all i, j, r, s with `p = i*sh - top + r*dh` and `q = j*sw - left + s*dw`.
  */
 export interface Conv2dShape {
   readonly inputShape: ImageShape;
   readonly filterShape: FilterShape;
-  /** Must be what follows from the rest: `P = floor((H + top + bottom - dh (R - 1) - 1) / sh) + 1`. */
+  /**
+   * Must be what follows from the rest: `P = floor((H + top + bottom - dh (R - 1) - 1) / sh) + 1`, transposed
+   * `P = (H - 1) sh - top - bottom + dh (R - 1) + outputPadding[0] + 1`.
+   */
   readonly outputShape: readonly [n: number, k: number, p: number, q: number];
   /** Default `[1, 1]`. */
   readonly stride?: HeightWidth;
-  /** `[h, w]` adds as many zeros on both sides. Default `[0, 0]`. */
+  /** `[h, w]` adds as many zeros on both sides; transposed, it leaves out as many outputs. Default `[0, 0]`. */
   readonly padding?: Padding;
   /** Default `[1, 1]`. */
   readonly dilation?: HeightWidth;
@@ -44,6 +53,13 @@ export interface Conv2dShape {
   readonly groups?: number;
   /** Storage of all operands. Default `'f32'`. `'f16'` accumulates in float32 and rounds once, to nearest even. */
   readonly dtype?: FloatDType;
+  /** True for the transposed convolution, whose filter is `[C, K / groups, R, S]`. Default false. */
+  readonly transposed?: boolean;
+  /**
+   * More outputs at the bottom and on the right, of a transposed convolution: below the greater one of stride and dilation.
+   * Default `[0, 0]`.
+   */
+  readonly outputPadding?: HeightWidth;
 }
 
 /** Arguments of `conv2dForward`. */
@@ -65,8 +81,12 @@ export interface CheckedConv2d extends CheckedCall {
   readonly dilation: HeightWidth;
   readonly groups: number;
   readonly dtype: FloatDType;
+  readonly transposed: boolean;
   readonly epilogue?: CheckedEpilogue | undefined;
 }
+
+/** By whether the convolution is transposed. */
+const FILTER_FORM = ['4 elements [k, c / groups, r, s]', '4 elements [c, k / groups, r, s]'];
 
 const DOMAIN = [0, 1, 2, 3].map((axis) => `outputShape[${axis}]`);
 
@@ -84,20 +104,23 @@ export const conv2dForward: OpDefinition<Conv2dShape & EpilogueField, CheckedCon
     dilation: 'sizes',
     groups: 'size',
     dtype: 'word',
+    transposed: 'boolean',
+    outputPadding: 'sizes',
     epilogue: 'object',
   },
   read: (call) => {
-    const { inputShape, filterShape, outputShape, stride, padding, dilation, groups, dtype, epilogue } = call;
-    const { input, filter, output } = call;
+    const { inputShape, filterShape, outputShape, stride, padding, dilation, groups, dtype } = call;
+    const { transposed, outputPadding, epilogue, input, filter, output } = call;
     return [
-      ...[inputShape, filterShape, outputShape, stride, padding, dilation, groups, dtype, epilogue],
-      ...[input, filter, output],
+      ...[inputShape, filterShape, outputShape, stride, padding, dilation, groups, dtype],
+      ...[transposed, outputPadding, epilogue, input, filter, output],
     ];
   },
   dtypes: ['f32', 'f16'],
   check,
-  cost: ({ inputShape, filterShape, outputShape, dtype }) => ({
-    operations: 2 * product(outputShape) * product(filterShape.slice(1)),
+  cost: ({ inputShape, filterShape, outputShape, dtype, transposed }) => ({
+    // Each output is a sum over a filter; transposed, each input is added to as many outputs, but for those left out.
+    operations: 2 * product(transposed ? inputShape : outputShape) * product(filterShape.slice(1)),
     bytes: (product(inputShape) + product(filterShape) + product(outputShape)) * BYTES_OF[dtype],
   }),
   sample: {
@@ -119,18 +142,22 @@ function check(shape: Conv2dShape & EpilogueField, outputIsNull: boolean): Check
   const groups = shape.groups ?? 1;
   checkPositive('groups', groups);
   const dtype = checkDType(shape.dtype);
+  const transposed = checkBoolean('transposed', shape.transposed, false);
+  const extraSizes = checkSizes('outputPadding', shape.outputPadding ?? [0, 0]);
   const given = checkEpilogue(shape.epilogue);
 
   const inputShape = tuple<ImageShape>('inputShape', inputSizes, '4 elements [n, c, h, w]', 4);
-  const filterShape = tuple<FilterShape>('filterShape', filterSizes, '4 elements [k, c / groups, r, s]', 4);
+  const filterShape = tuple<FilterShape>('filterShape', filterSizes, FILTER_FORM[Number(transposed)] as string, 4);
   const outputShape = tuple<ImageShape>('outputShape', outputSizes, '4 elements [n, k, p, q]', 4);
   const stride = tuple<HeightWidth>('stride', strideSizes, '2 elements [h, w]', 2);
   const sides = tuple<Padding>('padding', paddingSizes, '2 elements [h, w] or 4 [top, left, bottom, right]', 2, 4);
   const dilation = tuple<HeightWidth>('dilation', dilationSizes, '2 elements [h, w]', 2);
+  const extra = tuple<HeightWidth>('outputPadding', extraSizes, '2 elements [h, w]', 2);
   const padding = sides.length === 4 ? sides : ([...sides, ...sides] as const);
 
   const [batch, channels, height, width] = inputShape;
-  const [filters, filterChannels, filterHeight, filterWidth] = filterShape;
+  const [, , filterHeight, filterWidth] = filterShape;
+  const filters = transposed ? filterShape[1] * groups : filterShape[0];
   if (batch === 0 || filters === 0) return null;
   if (outputIsNull && [inputShape, filterShape, outputShape].some((sizes) => sizes.includes(0))) return null;
 
@@ -139,15 +166,20 @@ function check(shape: Conv2dShape & EpilogueField, outputIsNull: boolean): Check
   if (channels % groups !== 0 || filters % groups !== 0) {
     throw invalid(`groups ${groups} must divide the ${channels} input channels and the ${filters} filters`);
   }
-  if (filterChannels !== channels / groups) {
-    throw invalid(`filterShape[1] must be ${channels / groups}, input channels / groups, got ${filterChannels}`);
+  if (transposed && filterShape[0] !== channels) {
+    throw invalid(`filterShape[0] must be ${channels}, the input channels, got ${filterShape[0]}`);
   }
+  if (!transposed && filterShape[1] !== channels / groups) {
+    throw invalid(`filterShape[1] must be ${channels / groups}, input channels / groups, got ${filterShape[1]}`);
+  }
+  checkOutputPadding(extra, stride, dilation, transposed);
   const [top, left, bottom, right] = padding;
+  const lengthOf = transposed ? transposedLength : outputLength;
   const expected = [
     batch,
     filters,
-    outputLength('height', height, top + bottom, dilation[0], filterHeight, stride[0]),
-    outputLength('width', width, left + right, dilation[1], filterWidth, stride[1]),
+    lengthOf('height', height, top + bottom, dilation[0], filterHeight, stride[0], extra[0]),
+    lengthOf('width', width, left + right, dilation[1], filterWidth, stride[1], extra[1]),
   ];
   if (expected.some((size, index) => size !== outputShape[index])) {
     throw invalid(`outputShape must be [${expected.join(', ')}], got [${outputShape.join(', ')}]`);
@@ -162,7 +194,31 @@ function check(shape: Conv2dShape & EpilogueField, outputIsNull: boolean): Check
     ...epilogueOperands(epilogue),
     { name: 'output', dtype, elements: outputElements, output: true },
   ];
-  return { inputShape, filterShape, outputShape, stride, padding, dilation, groups, dtype, epilogue, operands };
+  return {
+    ...{
+      inputShape,
+      filterShape,
+      outputShape,
+      stride,
+      padding,
+      dilation,
+      groups,
+      dtype,
+      transposed,
+      epilogue,
+      operands,
+    },
+    ...(transposed ? { needs: ['transposed'] } : {}),
+  };
+}
+
+function checkOutputPadding(extra: HeightWidth, stride: HeightWidth, dilation: HeightWidth, transposed: boolean): void {
+  for (const axis of [0, 1] as const) {
+    const limit = transposed ? Math.max(stride[axis], dilation[axis]) : 1;
+    if (extra[axis] < limit) continue;
+    const rule = transposed ? `below ${limit}, the greater one of stride and dilation` : '0 unless transposed';
+    throw invalid(`outputPadding[${axis}] must be ${rule}, got ${extra[axis]}`);
+  }
 }
 
 function tuple<T extends readonly number[]>(
@@ -192,6 +248,21 @@ function outputLength(
   if (!Number.isSafeInteger(padded) || !Number.isSafeInteger(reach)) throw invalid(`${name} overflows 2^53`);
   if (reach > padded) throw invalid(`the dilated filter's ${name} ${reach} exceeds the padded input's ${padded}`);
   return Math.floor((padded - reach) / stride) + 1;
+}
+
+function transposedLength(
+  name: string,
+  input: number,
+  padding: number,
+  dilation: number,
+  filter: number,
+  stride: number,
+  extra: number,
+): number {
+  const whole = (input - 1) * stride + dilation * (filter - 1) + 1 + extra;
+  if (!Number.isSafeInteger(whole) || !Number.isSafeInteger(padding)) throw invalid(`${name} overflows 2^53`);
+  if (padding >= whole) throw invalid(`the padding's ${name} ${padding} leaves nothing of the output's ${whole}`);
+  return whole - padding;
 }
 
 function product(sizes: readonly number[]): number {

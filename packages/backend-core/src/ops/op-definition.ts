@@ -43,7 +43,8 @@ export type KernelName = keyof Features;
 export interface Features {
   /** `epilogues`: without it f32 ones are a `run` after the product, others are UNSUPPORTED. */
   readonly gemm: 'epilogues';
-  readonly conv2dForward: 'epilogues';
+  /** `transposed`: convolutions with `transposed: true`. */
+  readonly conv2dForward: 'epilogues' | 'transposed';
   /** `lengths`, `starts`: positions in the memory of the device. */
   readonly attention: 'lengths' | 'starts';
   readonly topK: never;

@@ -59,3 +59,33 @@ describe('conv2dReference: golden values', () => {
     expect(conv(simple(4, 3, 2, 0), input, ones)).toEqual([Number.NaN, 63, 90, 99]);
   });
 });
+
+describe('conv2dReference: transposed', () => {
+  it('each input adds the filter, a stride apart; terms are counted', () => {
+    const shape: Conv2dShape = {
+      inputShape: [1, 1, 1, 3],
+      filterShape: [1, 1, 1, 3],
+      outputShape: [1, 1, 1, 7],
+      stride: [1, 2],
+      padding: [0, 1, 0, 0],
+      outputPadding: [0, 1],
+      transposed: true,
+    };
+    // 1 10 100 and 2 20 200 and 3 30 300, each two further right; the first is left out.
+    const { value, magnitude, terms } = conv2dReference(shape, [1, 2, 3], [1, 10, 100]);
+    expect([...value]).toEqual([10, 102, 20, 203, 30, 300, 0]);
+    expect([...magnitude]).toEqual([...value]);
+    expect([...(terms as Uint32Array)]).toEqual([1, 2, 1, 2, 1, 1, 0]);
+  });
+
+  it('filters of a group are neighbours, channels the outer axis', () => {
+    const shape: Conv2dShape = {
+      inputShape: [1, 4, 1, 1],
+      filterShape: [4, 2, 1, 1],
+      outputShape: [1, 4, 1, 1],
+      groups: 2,
+      transposed: true,
+    };
+    expect(conv(shape, [1, 10, 100, 1000], ramp(8))).toEqual([31, 42, 7500, 8600]);
+  });
+});

@@ -4,6 +4,8 @@ export interface Reference {
   readonly value: Float64Array;
   /** Sum of the absolute values of the terms (sum |a||b| for products), which scales the error bound. */
   readonly magnitude: Float64Array;
+  /** The number of those terms, where it differs from element to element. */
+  readonly terms?: Uint32Array;
 }
 
 /** From here on everything rounds to an infinite float32. */

@@ -65,6 +65,36 @@ const EPILOGUES: readonly Partial<Conv2dParams>[] = [
   { epilogue: 'mask', view: 'repeated', stored: 'u8' },
 ];
 
+/** Each way in which taps meet: phases with as many taps, with more and with none, in both orders of stride and dilation. */
+const TRANSPOSED: readonly Partial<Conv2dParams>[] = (
+  [
+    { input: [1, 1, 1, 1], filter: [1, 1, 1] },
+    { input: [2, 3, 5, 6], filter: [4, 3, 2] },
+    { input: [2, 3, 5, 6], filter: [4, 3, 3], pad: [1, 1] },
+    { input: [2, 3, 5, 6], filter: [4, 4, 4], stride: [2, 2], pad: [1, 1] },
+    { input: [2, 3, 5, 4], filter: [5, 3, 3], stride: [2, 2], pad: [1, 1], outputPadding: [1, 1] },
+    { input: [1, 4, 4, 5], filter: [3, 2, 2], stride: [2, 2] },
+    { input: [1, 4, 4, 5], filter: [3, 2, 2], stride: [3, 3], outputPadding: [2, 1] },
+    { input: [1, 5, 4, 5], filter: [3, 5, 4], stride: [3, 2], pad: [2, 1, 0, 3] },
+    { input: [2, 5, 4, 5], filter: [7, 1, 1], stride: [2, 3], outputPadding: [1, 0] },
+    { input: [2, 5, 4, 5], filter: [7, 1, 1] },
+    { input: [1, 2, 5, 4], filter: [3, 3, 4], dilation: [2, 3], pad: [1, 0] },
+    { input: [1, 2, 5, 4], filter: [3, 4, 3], stride: [2, 3], dilation: [3, 2], pad: [1, 2], outputPadding: [2, 0] },
+    { input: [1, 2, 5, 4], filter: [3, 3, 4], stride: [4, 2], dilation: [2, 4], outputPadding: [3, 3] },
+    { input: [1, 2, 5, 4], filter: [3, 5, 3], stride: [2, 3], dilation: [2, 3], pad: [0, 3, 1, 0] },
+    { input: [2, 4, 5, 6], filter: [6, 3, 3], stride: [2, 1], pad: [1, 1], groups: 2 },
+    { input: [1, 6, 5, 4], filter: [6, 4, 4], stride: [2, 2], pad: [1, 1], groups: 6 },
+    { input: [1, 4, 5, 4], filter: [12, 3, 3], stride: [1, 2], groups: 4, outputPadding: [0, 1] },
+    { input: [1, 9, 4, 4], filter: [3, 3, 2], stride: [2, 2], groups: 3 },
+    // More left out than the filter reaches, of one side and of all.
+    { input: [1, 2, 6, 7], filter: [3, 2, 2], stride: [2, 2], pad: [5, 0, 0, 6] },
+    { input: [1, 2, 7, 6], filter: [3, 2, 3], pad: [3, 2] },
+    { input: [1, 2, 6, 7], filter: [3, 1, 2], stride: [3, 3], pad: [4, 5, 3, 2], outputPadding: [2, 2] },
+    { input: [1, 3, 1, 9], filter: [2, 1, 4], stride: [1, 2], pad: [0, 1] },
+    { input: [3, 3, 9, 1], filter: [2, 4, 1], stride: [5, 1], outputPadding: [4, 0] },
+  ] satisfies Partial<Conv2dParams>[]
+).map((params: Partial<Conv2dParams>) => ({ ...params, transposed: true }));
+
 const WINDOWS: readonly Partial<Conv2dParams>[] = [
   { stride: [2, 1] },
   { stride: [1, 2] },
@@ -125,6 +155,23 @@ const list: Entry[] = [
   ['specials', SHAPES[9] as Partial<Conv2dParams>],
   ['specials', SHAPES[14] as Partial<Conv2dParams>],
   ['repeat', { input: [1, 32, 12, 12], filter: [16, 3, 3], pad: [1, 1] }],
+  ...(['f32', 'f16'] as const).flatMap((dtype) => [
+    ...TRANSPOSED.map((params): Entry => ['exact', { ...params, dtype }]),
+    ...TRANSPOSED.slice(1, 18).map((params): Entry => ['bounded', { ...params, dtype }]),
+    ...[2, 4, 11, 14].flatMap((index): Entry[] => [
+      ['exact-wide', { ...TRANSPOSED[index], dtype }],
+      ['specials', { ...TRANSPOSED[index], dtype }],
+      ['epilogue', { ...TRANSPOSED[index], epilogue: 'bias', view: 'axis 1', dtype }],
+      ['epilogue', { ...TRANSPOSED[index], epilogue: 'indices', dtype }],
+      ['epilogue-bounded', { ...TRANSPOSED[index], epilogue: 'three inputs', view: 'dense', dtype }],
+    ]),
+    ['exact', { ...TRANSPOSED[3], input: [1, 64, 9, 10], filter: [65, 4, 4], dtype }] as Entry,
+    ['exact', { ...TRANSPOSED[4], input: [1, 64, 9, 10], filter: [65, 3, 3], dtype }] as Entry,
+    ['repeat', { ...TRANSPOSED[3], input: [1, 32, 12, 12], filter: [16, 4, 4], dtype }] as Entry,
+  ]),
+  ['exact', { ...TRANSPOSED[3], offset: 4 }],
+  ['exact', { ...TRANSPOSED[14], offset: 12, together: true }],
+  ['exact', { ...TRANSPOSED[11], dtype: 'f16', offset: 2, together: true }],
 ];
 
 /** `conv2dForward`. */

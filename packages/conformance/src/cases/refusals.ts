@@ -134,6 +134,10 @@ function ofLeadingDimensions(sample: SampleCall): ConformanceCase[] {
 }
 
 const CONV = sampleOf('conv2dForward');
+const TRANSPOSED = {
+  ...{ transposed: true, filterShape: [2, 3, 3, 3], outputShape: [1, 3, 8, 12] },
+  ...{ stride: [1, 3], dilation: [2, 1] },
+};
 
 const convCases: ConformanceCase[] = (
   [
@@ -149,6 +153,22 @@ const convCases: ConformanceCase[] = (
     ['padding of 1', { padding: [1] }, /^padding must have 2 elements/],
     ['dilation of 1', { dilation: [1] }, /^dilation must have 2 elements/],
     ['groups 0', { groups: 0 }, /^groups must be a positive/],
+    ['a truth that is none', { transposed: 1 }, /^transposed must be a boolean, got 1/],
+    ['an output padding of 1', { outputPadding: [0] }, /^outputPadding must have 2 elements \[h, w\], got 1/],
+    ['output padding of what is not transposed', { outputPadding: [0, 1] }, /^outputPadding\[1\] must be 0 unless/],
+    [
+      'output padding of a whole stride',
+      { ...TRANSPOSED, outputPadding: [0, 3] },
+      /^outputPadding\[1\] must be below 3/,
+    ],
+    [
+      'output padding of a whole dilation',
+      { ...TRANSPOSED, outputPadding: [2, 0] },
+      /^outputPadding\[0\] must be below 2/,
+    ],
+    ['a transposed filter of other channels', { transposed: true }, /^filterShape\[0\] must be 2/],
+    ['a wrong transposed output', { ...TRANSPOSED, outputShape: [1, 3, 4, 4] }, /^outputShape must be \[1, 3, 8, 12\]/],
+    ['padding that leaves nothing', { ...TRANSPOSED, padding: [4, 0] }, /leaves nothing of the output's 8/],
   ] as const
 ).map(([what, change, detail]) => refusal(CONV, what, { ...INVALID, detail }, () => change));
 

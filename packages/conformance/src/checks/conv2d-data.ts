@@ -13,6 +13,8 @@ export type Conv2dParams = {
   readonly pad: readonly number[];
   readonly dilation: HeightWidth;
   readonly groups: number;
+  readonly transposed: boolean;
+  readonly outputPadding: HeightWidth;
   readonly dtype: FloatDType;
   /** Name of the epilogue's kernel; where empty there is none. */
   readonly epilogue: string;
@@ -23,6 +25,8 @@ export type Conv2dParams = {
   readonly seed: number;
 };
 
+const NOT_TRANSPOSED: Pick<Conv2dParams, 'transposed' | 'outputPadding'> = { transposed: false, outputPadding: [0, 0] };
+
 /** Value of each parameter that an id leaves out. */
 export const CONV2D_DEFAULTS: Conv2dParams = {
   input: [1, 1, 1, 1],
@@ -31,6 +35,7 @@ export const CONV2D_DEFAULTS: Conv2dParams = {
   pad: [0, 0],
   dilation: [1, 1],
   groups: 1,
+  ...NOT_TRANSPOSED,
   dtype: 'f32',
   ...NO_EPILOGUE,
   offset: 0,
@@ -44,19 +49,22 @@ type Quad = [number, number, number, number];
 export function conv2dShape(params: Conv2dParams): Conv2dShape {
   const [n, c, h, w] = params.input as Quad;
   const [k, r, s] = params.filter as [number, number, number];
+  const { groups, transposed, outputPadding } = params;
   const length = (axis: 0 | 1, size: number, filter: number): number => {
     const reach = params.dilation[axis] * (filter - 1) + 1;
+    if (transposed) return (size - 1) * params.stride[axis] + reach + outputPadding[axis] - padded(params, axis);
     return Math.floor((size + padded(params, axis) - reach) / params.stride[axis]) + 1;
   };
   return {
     inputShape: [n, c, h, w],
-    filterShape: [k, c / params.groups, r, s],
+    filterShape: transposed ? [c, k / groups, r, s] : [k, c / groups, r, s],
     outputShape: [n, k, length(0, h, r), length(1, w, s)],
     stride: params.stride,
     padding: params.pad as unknown as Padding,
     dilation: params.dilation,
-    groups: params.groups,
+    groups,
     dtype: params.dtype,
+    ...(transposed ? { transposed, outputPadding } : {}),
   };
 }
 
@@ -74,7 +82,7 @@ export function drawConv2d(random: Random): [string, Conv2dParams] {
   const pad = Array.from({ length: random.pick([2, 4]) }, () => random.integer(0, 3));
   const reach = (axis: 0 | 1): number => dilation[axis] * ((filter[axis + 1] as number) - 1) + 1;
   const side = (axis: 0 | 1): number => Math.max(1, reach(axis) - padded({ pad }, axis)) + random.integer(0, 9);
-  const params: Conv2dParams = {
+  let params: Conv2dParams = {
     input: [random.integer(1, 3), groups * random.integer(1, 6), side(0), side(1)],
     filter,
     stride: [random.integer(1, 3), random.integer(1, 3)],
@@ -86,9 +94,23 @@ export function drawConv2d(random: Random): [string, Conv2dParams] {
     offset: random.pick(dtype === 'f16' ? [0, 2, 6] : [0, 4, 20]),
     together: random.chance(0.2),
     seed: random.uint32(),
+    ...NOT_TRANSPOSED,
   };
+  const transposed = { ...params, ...drawTransposed(random, params) };
+  if (hasOutput(transposed)) params = transposed;
   if (params.epilogue !== '') return [random.pick(['epilogue', 'epilogue', 'epilogue-bounded']), params];
   return [random.pick(['exact', 'bounded', 'exact-wide', 'specials', 'repeat']), params];
+}
+
+/** Every third a transposed convolution. */
+function drawTransposed(random: Random, { stride, dilation }: Conv2dParams): Partial<Conv2dParams> {
+  const extra = (axis: 0 | 1): number => random.integer(0, Math.max(stride[axis], dilation[axis]) - 1);
+  return random.chance(1 / 3) ? { transposed: true, outputPadding: [extra(0), extra(1)] } : {};
+}
+
+/** Returns whether there are outputs. */
+function hasOutput(params: Conv2dParams): boolean {
+  return conv2dShape(params).outputShape.every((size) => size > 0);
 }
 
 /** Smaller parameters, largest steps first. */
@@ -103,6 +125,10 @@ export function shrinkConv2d(params: Conv2dParams): Partial<Conv2dParams>[] {
         smaller.push({ [name]: params[name].map((x, i) => (i === index ? x - 1 : x)) });
     }
   };
+  if (params.transposed) {
+    smaller.push(NOT_TRANSPOSED);
+    if (params.outputPadding.some((size) => size > 0)) smaller.push({ outputPadding: [0, 0] });
+  }
   if (params.groups > 1) smaller.push({ groups: 1 });
   lower('input', 1);
   lower('filter', 1);
@@ -112,5 +138,9 @@ export function shrinkConv2d(params: Conv2dParams): Partial<Conv2dParams>[] {
   smaller.push(...shrinkEpilogue(params));
   if (params.offset > 0) smaller.push({ offset: 0 });
   if (params.together) smaller.push({ together: false });
-  return smaller.filter((change) => conv2dShape({ ...params, ...change }).outputShape.every((size) => size > 0));
+  return smaller.filter((change) => {
+    const { stride, dilation, outputPadding, ...rest } = { ...params, ...change };
+    const isValid = ([0, 1] as const).every((axis) => outputPadding[axis] < Math.max(stride[axis], dilation[axis]));
+    return isValid && hasOutput({ ...rest, stride, dilation, outputPadding });
+  });
 }

@@ -1,5 +1,5 @@
-import type { DevicePtr } from '@concord/backend-core';
-import { conv2dReference } from '@concord/backend-cpu/reference';
+import type { Conv2dShape, DevicePtr } from '@concord/backend-core';
+import { conv2dReference, type Reference } from '@concord/backend-cpu/reference';
 import { PlannedEpilogue } from '../epilogue/planned-epilogue.ts';
 import type { Needs } from '../harness/case.ts';
 import { checkPlanned, checkRepeat, type PlanCall } from '../harness/planned-call.ts';
@@ -20,7 +20,7 @@ interface Data {
   /** True if every order of summation gives the same bits. */
   readonly isExact: boolean;
   /** Changes what was drawn. */
-  readonly change?: (random: Random, input: Float32Array, filter: Float32Array, filters: number) => void;
+  readonly change?: (random: Random, input: Float32Array, filter: Float32Array, shape: Conv2dShape) => void;
 }
 
 /** A convolution of drawn values, with its epilogue. */
@@ -34,7 +34,7 @@ const planDrawn =
     const drawn = (sizes: readonly number[]): Float32Array =>
       Float32Array.from({ length: sizeOf(sizes) }, () => stored(value()));
     const [values, weights] = [drawn(shape.inputShape), drawn(shape.filterShape)];
-    change?.(random, values, weights, shape.filterShape[0]);
+    change?.(random, values, weights, shape);
     const [input, filter] = [slots.input(values, dtype), slots.input(weights, dtype)];
     const planned = params.epilogue === '' ? undefined : conv2dEpilogue(params);
     const inputs = planned?.inputs(slots, random, isExact) ?? {};
@@ -50,9 +50,9 @@ const planDrawn =
           ...(planned === undefined ? {} : { epilogue: planned.call((name) => inputs[name]?.ptr as DevicePtr) }),
         }),
       judge: () => {
-        const { value: want, magnitude } = conv2dReference(shape, values, weights);
-        const terms = sizeOf(shape.filterShape.slice(1));
-        const bound = (i: number): number => (isExact ? 0 : productBound(terms, 1, 0, magnitude[i] as number, 0));
+        const reference = conv2dReference(shape, values, weights);
+        const { value: want } = reference;
+        const bound = (i: number): number => (isExact ? 0 : conv2dBound(shape, reference, i));
         if (planned !== undefined) return planned.check(context, output, inputs, want, bound);
         const ofHalf = (i: number): number => bound(i) + ulpF16(Math.abs(want[i] as number) + bound(i));
         compareAll('output', output.values(), isExact ? want.map(stored) : want, {
@@ -61,6 +61,12 @@ const planDrawn =
       },
     };
   };
+
+/** The bound of element i: of a transposed convolution, of as many terms as it has. */
+export function conv2dBound({ filterShape }: Conv2dShape, { magnitude, terms }: Reference, i: number): number {
+  const count = terms === undefined ? sizeOf(filterShape.slice(1)) : (terms[i] as number);
+  return productBound(count, 1, 0, magnitude[i] as number, 0);
+}
 
 /** A convolution of small integers, with its epilogue. */
 export const planConv2d: PlanCall<Conv2dParams> = planDrawn({
@@ -79,9 +85,10 @@ export function conv2dEpilogue(params: Conv2dParams): PlannedEpilogue {
 
 /** The requirements of a case on a backend. */
 export function conv2dNeeds(params: Conv2dParams): Omit<Needs, 'op'> {
-  const { dtype, epilogue } = params;
-  if (epilogue === '') return { dtype };
+  const { dtype, epilogue, transposed } = params;
+  if (epilogue === '' && !transposed) return { dtype };
   const shape = conv2dShape(params);
+  if (epilogue === '') return { dtype, shape: { ...shape } };
   const planned = conv2dEpilogue(params);
   const pointers = { input: SOME_POINTER, filter: SOME_POINTER, output: SOME_POINTER };
   return {
@@ -99,11 +106,17 @@ export const CONV2D_CHECKS: Readonly<Record<string, Check<Conv2dParams>>> = {
     planDrawn({
       draw: drawWide,
       isExact: true,
-      change: (random, _, filter, filters) => {
-        const taps = filter.length / filters;
+      change: (random, _, filter, { inputShape, filterShape, outputShape, groups = 1, transposed = false }) => {
+        const [perGroup, filters] = [inputShape[1] / groups, outputShape[1] / groups];
+        const plane = filterShape[2] * filterShape[3];
         filter.fill(0);
-        for (let k = 0; k < filter.length; k += taps) {
-          filter[k + random.integer(0, taps - 1)] = random.pick([0.5, 1, -2]);
+        for (let k = 0; k < outputShape[1]; k++) {
+          const tap = random.integer(0, perGroup * plane - 1);
+          const channel = Math.floor(k / filters) * perGroup + Math.floor(tap / plane);
+          const own = transposed
+            ? (channel * filters + (k % filters)) * plane + (tap % plane)
+            : k * perGroup * plane + tap;
+          filter[own] = random.pick([0.5, 1, -2]);
         }
       },
     }),

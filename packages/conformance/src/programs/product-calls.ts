@@ -1,12 +1,11 @@
 import { batchedGemmReference, conv2dReference } from '@concord/backend-cpu/reference';
-import { productBound, ulpF16 } from '../checks/bounds.ts';
+import { ulpF16 } from '../checks/bounds.ts';
 import { type Conv2dParams, conv2dShape } from '../checks/conv2d-data.ts';
-import { conv2dEpilogue } from '../checks/conv2d.ts';
+import { conv2dBound, conv2dEpilogue } from '../checks/conv2d.ts';
 import { productTolerance, type ProductOp } from '../checks/product.ts';
 import { type ProductData, type ProductParams, productShape, isZero } from '../checks/product-data.ts';
 import { productEpilogue } from '../checks/product-epilogue.ts';
 import { roundingTo } from '../run/storage.ts';
-import { sizeOf } from '../run/view.ts';
 import { areWhole, expectedValues, inOrder, isExactSum } from './expected.ts';
 import { namedCall, type Values } from './named-calls.ts';
 import type { ProgramCall } from './program-call.ts';
@@ -58,30 +57,25 @@ export function planProductCall(op: ProductOp, params: ProductParams): ProgramCa
 export function planConv2dCall(params: Conv2dParams): ProgramCall {
   const shape = conv2dShape(params);
   const { dtype } = params;
-  const terms = sizeOf(shape.filterShape.slice(1));
   const evaluated = ({ input = new Float64Array(), filter = new Float64Array() }: Values) => {
-    const { value, magnitude } = conv2dReference(shape, input, filter);
+    const reference = conv2dReference(shape, input, filter);
     const isWhole = areWhole(input) && areWhole(filter);
-    return { value, magnitude, isExact: (i: number) => isWhole && isExactSum(4 * (magnitude[i] as number)) };
+    const isExact = (i: number): boolean => isWhole && isExactSum(4 * (reference.magnitude[i] as number));
+    const bound = (i: number): number => (isExact(i) ? 0 : conv2dBound(shape, reference, i));
+    return { value: reference.value, isExact, bound };
   };
   return namedCall({
     op: 'conv2dForward',
     shape: { ...shape },
     epilogue: params.epilogue === '' ? undefined : conv2dEpilogue(params),
     evaluate: (_, values) => {
-      const { value, magnitude, isExact } = evaluated(values);
+      const { value, isExact, bound: own } = evaluated(values);
       const round = roundingTo(dtype);
-      const bound = (i: number): number => {
-        if (isExact(i)) return 0;
-        const own = productBound(terms, 1, 0, magnitude[i] as number, 0);
-        return dtype === 'f16' ? own + ulpF16(Math.abs(value[i] as number) + own) : own;
-      };
+      const bound = (i: number): number =>
+        isExact(i) || dtype === 'f32' ? own(i) : own(i) + ulpF16(Math.abs(value[i] as number) + own(i));
       const wanted = value.map((x, i) => (isExact(i) ? round(x) : x));
       return { output: expectedValues('output', dtype, inOrder(value.length), wanted, { bound, format: dtype }) };
     },
-    accumulate: (values) => {
-      const { value, magnitude, isExact } = evaluated(values);
-      return { value, bound: (i) => (isExact(i) ? 0 : productBound(terms, 1, 0, magnitude[i] as number, 0)) };
-    },
+    accumulate: evaluated,
   });
 }

@@ -6,7 +6,7 @@ const EXACTLY = `Every element of the output has exactly the reference's value, 
 
 const EPILOGUE = `Every element of the output is what the kernel may give for a sum within its bound, rounded once. ${UNTOUCHED}`;
 
-/** Products summed for one output element. */
+/** Products summed for one output element; transposed, at most. */
 function termsOf({ input, filter, groups }: Conv2dParams): number {
   const [, channels = 0] = input;
   const [, height = 0, width = 0] = filter;

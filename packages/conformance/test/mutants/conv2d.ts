@@ -4,9 +4,10 @@ import { mutantsOf, type Wrap, bytesBehind, floats, inKernel, type Mutant, round
 
 type Conv = ResolvedConv2d<ArrayBuffer>;
 
-const loops = (parts: Parts): Wrap => inKernel('conv2dForward', (call) => naiveConv(call, parts));
+const loops = (parts: Parts): Wrap =>
+  inKernel('conv2dForward', (call, run) => (call.transposed ? run(call) : naiveConv(call, parts)));
 const called = (change: (call: Conv) => Partial<Conv>): Wrap =>
-  inKernel('conv2dForward', (call, run) => run({ ...call, ...change(call) }));
+  inKernel('conv2dForward', (call, run) => run(call.transposed ? call : { ...call, ...change(call) }));
 const followed = (tamper: (call: Conv, before: Float32Array) => void): Wrap =>
   inKernel('conv2dForward', (call, run) => {
     const before = floats(call.output).slice();
@@ -105,5 +106,44 @@ const BUGS: Readonly<Record<string, Wrap>> = {
   }),
 };
 
+/** Bugs of transposed convolutions alone. */
+const transposed = (change: (call: Conv) => Partial<Conv>): Wrap =>
+  inKernel('conv2dForward', (call, run) => run(call.transposed ? { ...call, ...change(call) } : call));
+
+const TRANSPOSED_BUGS: Readonly<Record<string, Wrap>> = {
+  'transposed: stride of height and width swapped': transposed(({ stride: [h, w] }) => ({ stride: [w, h] })),
+  'transposed: dilation ignored': transposed(() => ({ dilation: [1, 1] })),
+  'transposed: padding of the end at the start': transposed(({ padding: [top, left, bottom, right] }) => ({
+    padding: [bottom, right, top, left],
+  })),
+  'transposed: every group is the first': followed((call) => {
+    const [batch, filters, rows, columns] = call.outputShape;
+    const size = (filters / call.groups) * rows * columns;
+    const output = floats(call.output);
+    if (!call.transposed) return;
+    for (let group = 1; group < call.groups * batch; group++) output.copyWithin(group * size, 0, size);
+  }),
+  'transposed: the last row and column are left as they were': followed((call, before) => {
+    const [, , rows, columns] = call.outputShape;
+    if (!call.transposed || rows < 2) return;
+    const output = floats(call.output);
+    for (let i = 0; i < output.length; i++) {
+      if (i % columns === columns - 1 || Math.floor(i / columns) % rows === rows - 1) output[i] = before[i] as number;
+    }
+  }),
+  'transposed: outputs without terms are left as they were': followed((call, before) => {
+    const [, , , columns] = call.outputShape;
+    const [, stride] = call.stride;
+    if (!call.transposed || stride <= call.filterShape[3] * call.dilation[1]) return;
+    const output = floats(call.output);
+    for (let i = 0; i < output.length; i++) {
+      if (output[i] === 0 && (i % columns) % stride > 0) output[i] = before[i] as number;
+    }
+  }),
+};
+
 /** Bugs of conv2dForward. */
-export const conv2dMutants: readonly Mutant[] = mutantsOf('conv2dForward:', ['conv2dForward'], BUGS);
+export const conv2dMutants: readonly Mutant[] = mutantsOf('conv2dForward:', ['conv2dForward'], {
+  ...BUGS,
+  ...TRANSPOSED_BUGS,
+});

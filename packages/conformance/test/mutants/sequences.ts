@@ -84,7 +84,7 @@ const widthEdge = (strideWidth: number): Wrap =>
   inKernel('conv2dForward', (call, run) => {
     const { stride, dilation, dtype } = call;
     const isPlain = stride[0] === 1 && stride[1] === strideWidth && dilation[0] === 1 && dilation[1] === 2;
-    if (!isPlain || dtype !== 'f32') run(call);
+    if (!isPlain || dtype !== 'f32' || call.transposed) run(call);
     else {
       naiveConv(call, {
         change: (term, { inputShape: [, , , width] }) => {

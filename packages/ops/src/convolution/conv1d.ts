@@ -48,7 +48,8 @@ export function conv1d(x: Tensor, w: Tensor, options: Conv1dOptions = {}): Tenso
   });
 }
 
-function sidesOf(padding: NonNullable<Conv1dOptions['padding']>): Sides {
+/** The padding of an image of one row. */
+export function sidesOf(padding: NonNullable<Conv1dOptions['padding']>): Sides {
   if (typeof padding === 'string') return padding;
   if (typeof padding === 'number') return [0, padding];
   // Of what is no pair too, for the check of a convolution of two axes to refuse.

@@ -4,13 +4,13 @@ import { type OutOption, produceFitting } from '../compute/produce.ts';
 import { type Activation, epilogueKernel } from '../products/activation.ts';
 import { checkProduct } from '../products/matmul.ts';
 import { runFused } from '../products/run-fused.ts';
-import { OUT, checkOptions, checkTensors } from '../tensor/arguments.ts';
+import { OUT, checkOptions, checkTensors, type OptionKinds } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, broadcastStrides, denseStrides, sameShape } from '../tensor/shape.ts';
 import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { pack } from '../views/pack.ts';
-import { type Pair, placesAlong, type Sides, type Window, windowOf } from './window.ts';
+import { type Pair, pairOf, placesAlong, type Sides, transposedAlong, type Window, windowOf } from './window.ts';
 
 /** The further options of a convolution; the same for each number of axes. */
 export interface ConvOptions extends OutOption {
@@ -56,30 +56,33 @@ export function conv2d(x: Tensor, w: Tensor, options: Conv2dOptions = {}): Tenso
   return convolve('conv2d', x, w, options);
 }
 
+/** The options that every convolution has. */
+export const CONVOLUTION_OPTIONS: OptionKinds = {
+  ...OUT,
+  ...{ stride: 'any', padding: 'any', dilation: 'any' },
+  ...{ bias: 'tensor', activation: 'any', residual: 'tensor', groups: 'number' },
+};
+
 /** @throws {BackendError} INVALID_ARGUMENT for anything but tensors, and options that a convolution does not have */
 export function checkConvolution(op: string, x: Tensor, w: Tensor, options: object): void {
   checkTensors(op, { x, w });
-  const window = { stride: 'any', padding: 'any', dilation: 'any' } as const;
-  checkOptions(op, options, {
-    ...OUT,
-    ...window,
-    bias: 'tensor',
-    activation: 'any',
-    residual: 'tensor',
-    groups: 'number',
-  });
+  checkOptions(op, options, CONVOLUTION_OPTIONS);
 }
 
-/** {@link conv2d} for a function of that name. */
-export function convolve(op: string, x: Tensor, w: Tensor, options: Conv2dOptions): Tensor {
+/** {@link conv2d} for a function of that name; transposed where there is an output padding. */
+export function convolve(op: string, x: Tensor, w: Tensor, options: Conv2dOptions, outputPadding?: Pair): Tensor {
   const { bias, activation, residual, groups = 1 } = options;
   const operands = [x, w, bias, residual].filter((each) => each !== undefined);
   const dtype = checkProduct(op, operands);
-  checkSizes(op, x, w, groups);
+  const transposed = outputPadding !== undefined;
+  checkSizes(op, x, w, groups, transposed);
   const [n = 0, , height = 0, width = 0] = x.shape;
-  const [k = 0, , r = 0, s = 0] = w.shape;
+  const [first = 0, second = 0, r = 0, s = 0] = w.shape;
   const window = windowOf(op, [height, width], [r, s], options);
-  const shape = [n, k, placesAlong(0, height, window), placesAlong(1, width, window)] as const;
+  const extra = transposed ? pairOf(op, 'outputPadding', outputPadding, 0) : undefined;
+  const along = (axis: 0 | 1, length: number): number =>
+    extra === undefined ? placesAlong(axis, length, window) : transposedAlong(axis, length, window, extra[axis]);
+  const shape = [n, transposed ? second * groups : first, along(0, height), along(1, width)] as const;
   checkAddends(op, shape, bias, residual);
   const kernel = epilogueKernel(op, bias !== undefined, activation, residual !== undefined);
   // What it reads, its residual too, must not change under its hands.
@@ -96,7 +99,7 @@ export function convolve(op: string, x: Tensor, w: Tensor, options: Conv2dOption
     const epilogue = kernel === undefined ? undefined : { kernel, inputs };
     tidy(() => {
       const [input, filter] = [pack(x), pack(w)];
-      launch(op, operands, () => convolveDense({ input, filter, result, window, groups, dtype, epilogue }));
+      launch(op, operands, () => convolveDense({ input, filter, result, window, extra, groups, dtype, epilogue }));
     });
   });
 }
@@ -106,12 +109,14 @@ interface DenseConvolution {
   readonly filter: Tensor;
   readonly result: Tensor;
   readonly window: Window;
+  /** The output padding of a transposed one. */
+  readonly extra: readonly [number, number] | undefined;
   readonly groups: number;
   readonly dtype: FloatDType;
   readonly epilogue: Epilogue | undefined;
 }
 
-function convolveDense({ input, filter, result, window, groups, dtype, epilogue }: DenseConvolution): void {
+function convolveDense({ input, filter, result, window, extra, groups, dtype, epilogue }: DenseConvolution): void {
   const { backend } = input;
   const { stride, padding, dilation } = window;
   const call = {
@@ -119,6 +124,7 @@ function convolveDense({ input, filter, result, window, groups, dtype, epilogue 
     filterShape: filter.shape as Shape4,
     outputShape: result.shape as Shape4,
     ...{ stride, padding, dilation, groups, dtype },
+    ...(extra === undefined ? {} : { transposed: true, outputPadding: extra }),
     ...{ input: input.ptr, filter: filter.ptr, output: result.ptr },
   };
   const run = (fused: Epilogue | undefined): void =>
@@ -129,17 +135,18 @@ function convolveDense({ input, filter, result, window, groups, dtype, epilogue 
 
 type Shape4 = readonly [number, number, number, number];
 
-function checkSizes(op: string, x: Tensor, w: Tensor, groups: number): void {
+function checkSizes(op: string, x: Tensor, w: Tensor, groups: number, transposed: boolean): void {
   const channels = x.shape[1] as number;
+  const [first, second] = w.shape as [number, number];
   const fits =
     x.rank === 4 &&
     w.rank === 4 &&
     Number.isSafeInteger(groups) &&
     groups > 0 &&
-    channels === (w.shape[1] as number) * groups &&
-    (w.shape[0] as number) % groups === 0;
+    channels === (transposed ? first : second * groups) &&
+    first % groups === 0;
   if (fits) return;
-  const form = 'x is [n, c, ...size], w [k, c / groups, ...size]';
+  const form = `x is [n, c, ...size], w ${transposed ? '[c, k / groups, ...size]' : '[k, c / groups, ...size]'}`;
   throw refuse(op, `x ${shapeText(x.shape)} does not fit w ${shapeText(w.shape)} with ${groups} groups: ${form}`);
 }
 
@@ -150,7 +157,7 @@ function checkAddends(
   residual: Tensor | undefined,
 ): void {
   if (shape[2] === 0 || shape[3] === 0)
-    throw refuse(op, `w is larger than the padded x: the result is ${shapeText(shape)}`);
+    throw refuse(op, `w is larger than the padded x, or nothing is left: the result is ${shapeText(shape)}`);
   if (bias !== undefined && !sameShape(bias.shape, [shape[1] as number])) {
     throw refuse(op, `bias must be [${shape[1]}], got ${shapeText(bias.shape)}`);
   }

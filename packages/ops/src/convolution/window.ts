@@ -60,11 +60,18 @@ export function placesAlong(axis: 0 | 1, length: number, window: Window, ceilMod
   return ceilMode && (places - 1) * stride[axis] >= length + padding[axis] ? places - 1 : places;
 }
 
+/** The length of the result of a transposed convolution along an axis: 0 where the padding leaves nothing. */
+export function transposedAlong(axis: 0 | 1, length: number, window: Window, extra: number): number {
+  const whole = (length - 1) * window.stride[axis] + reachOf(window, axis) + extra;
+  return Math.max(0, whole - window.padding[axis] - (axis === 0 ? window.padding[2] : window.padding[3]));
+}
+
 function reachOf({ kernel, dilation }: Pick<Window, 'kernel' | 'dilation'>, axis: 0 | 1): number {
   return dilation[axis] * (kernel[axis] - 1) + 1;
 }
 
-function pairOf(op: string, what: string, value: Pair, least: number): readonly [number, number] {
+/** @throws {BackendError} INVALID_ARGUMENT for what is no number or pair of at least `least` */
+export function pairOf(op: string, what: string, value: Pair, least: number): readonly [number, number] {
   const pair = typeof value === 'number' ? [value, value] : value;
   if (Array.isArray(pair) && pair.length === 2 && pair.every((each) => Number.isSafeInteger(each) && each >= least)) {
     return [pair[0] as number, pair[1] as number];

@@ -1,6 +1,6 @@
-import { conv1d, conv2d, empty, permute } from '../../src/index.ts';
+import { conv1d, conv2d, convTranspose1d, convTranspose2d, empty, permute } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
-import { convolve } from '../support/convolve.ts';
+import { convolve, convolveTransposed } from '../support/convolve.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 
@@ -121,5 +121,71 @@ export const convolutionCases: readonly OpCase[] = [
       [],
     ],
     shape: [2, 2, 2],
+  },
+  {
+    name: 'convTranspose2d of ONNX with strides and output padding',
+    run: (b) =>
+      convTranspose2d(tensor(b, count(9), [1, 1, 3, 3]), tensor(b, new Float32Array(9).fill(1), [1, 1, 3, 3]), {
+        ...{ stride: [3, 2], outputPadding: 1 },
+      }),
+    want: [
+      ...[0, 1, 2].flatMap((row) => {
+        const [a, b, c] = [3 * row, 3 * row + 1, 3 * row + 2];
+        return [0, 1, 2].flatMap(() => [a, a, a + b, b, b + c, c, c, 0]);
+      }),
+      ...[0, 0, 0, 0, 0, 0, 0, 0],
+    ],
+    shape: [1, 1, 10, 8],
+  },
+  {
+    name: 'convTranspose2d with groups, dilation, unequal sides, bias, activation and residual',
+    run: (b) =>
+      convTranspose2d(tensor(b, X, X_SHAPE), tensor(b, W.slice(0, 72), [4, 3, 3, 2]), {
+        ...{ groups: 2, stride: [2, 3], dilation: [3, 2], padding: [1, 0, 2, 3], outputPadding: [2, 1] },
+        ...{ bias: tensor(b, BIAS), activation: 'sigmoid', residual: tensor(b, [1]) },
+      }),
+    ...(() => {
+      const { values, shape } = convolveTransposed({
+        ...{ x: X, xShape: X_SHAPE, w: W.slice(0, 72), wShape: [4, 3, 3, 2], groups: 2 },
+        ...{ stride: [2, 3], dilation: [3, 2], padding: [1, 0, 2, 3], outputPadding: [2, 1] },
+      });
+      const perImage = (shape[2] as number) * (shape[3] as number);
+      return { want: biased(values, perImage).map((value) => sigmoid(value) + 1), shape };
+    })(),
+  },
+  {
+    name: 'convTranspose2d of views, depthwise, into a view, in half precision',
+    run: (b) => {
+      const x = permute(tensor(b, X, [6, 2, 4, 5], { dtype: 'f16' }), [1, 2, 3, 0]);
+      const w = tensor(b, W.slice(0, 64), [4, 1, 4, 4], { dtype: 'f16' });
+      const out = permute(empty(b, [12, 10, 4, 2], { dtype: 'f16' }), [3, 2, 1, 0]);
+      return convTranspose2d(x, w, { groups: 4, stride: 2, padding: 1, out });
+    },
+    want: convolveTransposed({
+      ...{ x: count(240).map((i) => X[(i % 6) * 40 + Math.floor(i / 6)] as number), xShape: X_SHAPE },
+      ...{ w: W.slice(0, 64), wShape: [4, 1, 4, 4], groups: 4, stride: [2, 2], padding: [1, 1, 1, 1] },
+    }).values,
+    shape: [2, 4, 10, 12],
+    tolerance: 4e-3,
+  },
+  {
+    name: 'convTranspose1d with residual, and of no images',
+    run: (b) => {
+      const w = tensor(b, W.slice(0, 36), [6, 2, 3]);
+      const residual = tensor(b, [1, 2], [2, 1]);
+      const options = { stride: 2, padding: [1, 0], outputPadding: 1, dilation: 2 } as const;
+      return [
+        convTranspose1d(tensor(b, X.slice(0, 60), [2, 6, 5]), w, { ...options, residual }),
+        convTranspose1d(tensor(b, [], [0, 6, 5]), w, options),
+      ];
+    },
+    want: [
+      convolveTransposed({
+        ...{ x: X.slice(0, 60), xShape: [2, 6, 1, 5], w: W.slice(0, 36), wShape: [6, 2, 1, 3] },
+        ...{ stride: [1, 2], dilation: [1, 2], padding: [0, 1, 0, 0], outputPadding: [0, 1] },
+      }).values.map((value, i) => value + 1 + (Math.floor(i / 13) % 2)),
+      [],
+    ],
+    shape: [2, 2, 13],
   },
 ];

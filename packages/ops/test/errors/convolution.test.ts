@@ -1,6 +1,6 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { conv1d, conv2d, memory, type Tensor, tidy, zeros } from '../../src/index.ts';
+import { conv1d, conv2d, convTranspose1d, convTranspose2d, memory, type Tensor, tidy, zeros } from '../../src/index.ts';
 
 const backend = new CpuBackend();
 beforeAll(() => backend.init());
@@ -36,6 +36,19 @@ test.each<[string, () => unknown, RegExp]>([
   ['an out of another shape', () => conv2d(x(1, 1, 2, 2), x(1, 1, 1, 1), { out: x(1, 1, 2) }), /out is f32\[1, 1, 2\]/],
   ['conv1d of images', () => conv1d(x(1, 1, 2, 2), x(1, 1, 1)), /conv1d: x \[1, 1, 2, 2\] does not fit w \[1, 1, 1\]/],
   ['conv1d with other channels', () => conv1d(x(1, 2, 2), x(1, 1, 1)), /conv1d: x \[1, 2, 1, 2\] does not fit/],
+  ['transposed, other channels', () => convTranspose2d(x(1, 3, 4, 4), x(2, 3, 1, 1)), /w \[c, k \/ groups, ...size\]/],
+  [
+    'padding same of transposed ones',
+    () => convTranspose2d(x(1, 1, 2, 2), x(1, 1, 2, 2), { padding: 'same' as never }),
+    /same/,
+  ],
+  [
+    'an output padding of a stride',
+    () => convTranspose2d(x(1, 1, 2, 2), x(1, 1, 2, 2), { stride: 2, outputPadding: 2 }),
+    /outputPadding\[0\] must be below 2/,
+  ],
+  ['nothing left', () => convTranspose2d(x(1, 1, 1, 1), x(1, 1, 2, 2), { padding: 1 }), /is \[1, 1, 0, 0\]/],
+  ['convTranspose1d of images', () => convTranspose1d(x(1, 1, 2, 2), x(1, 1, 1)), /does not fit w \[1, 1, 1\]/],
 ])('%s is refused, with the shapes', (_, call, message) => {
   const before = memory();
   expect(() => tidy(call)).toThrow(message);

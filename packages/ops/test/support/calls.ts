@@ -82,6 +82,27 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
       options: 2,
       all: { ...conv, stride: 1, padding: 0, dilation: 1 },
     },
+    convTranspose1d: {
+      args: [tensor(b, [1, 2], [1, 1, 2]), tensor(b, [1], [1, 1, 1])],
+      options: 2,
+      all: {
+        ...{
+          stride: 1,
+          padding: 0,
+          dilation: 1,
+          outputPadding: 0,
+          bias: tensor(b, [1]),
+          activation: 'relu',
+          groups: 1,
+        },
+        ...{ residual: tensor(b, [1, 2], [1, 1, 2]), out: tensor(b, [1, 2], [1, 1, 2]) },
+      },
+    },
+    convTranspose2d: {
+      args: [image(), tensor(b, [1], [1, 1, 1, 1])],
+      options: 2,
+      all: { ...conv, stride: 1, padding: 0, dilation: 1, outputPadding: 0 },
+    },
     crossEntropy: {
       args: [x(), integers()],
       options: 2,

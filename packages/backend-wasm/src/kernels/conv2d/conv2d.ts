@@ -2,14 +2,17 @@ import {
   type BackendKernels,
   BYTES_OF,
   type CheckedConv2d,
+  type Operand,
   type ResolvedConv2d,
 } from '@concord/backend-core/implement';
+import { FloatResults } from '@concord/variants';
 import type { WasmBuffer } from '../../wasm-buffer.ts';
 import { bitsOf, operandAddress } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
 import { launchProduct, MATRIX_FORMS } from '../gemm/product.ts';
 import { tileEpilogue } from '../epilogue/epilogue-tile.ts';
 import type { Launcher } from '../kernel.ts';
+import { runKernel } from '../run/run.ts';
 import { convolveDepthwise, isDepthwise } from './depthwise.ts';
 import { eachPadded, paddedSize } from './padded-images.ts';
 import { windowColumns } from './window-columns.ts';
@@ -17,17 +20,32 @@ import { windowColumns } from './window-columns.ts';
 /**
  * conv2dForward as a product: filters times a matrix that has a column for each place of the output and a row for each element
  * of the filter. The matrix is never stored: panels of it are packed from the image, which is padded beforehand. Where
- * groups have one channel the sums are too short for that, and computed one by one.
+ * groups have one channel the sums are too short for that, and computed one by one. Transposed ones become several of these.
  */
 export function conv2dKernel(launcher: Launcher): NonNullable<BackendKernels<WasmBuffer>['conv2dForward']> {
   const codes = new CodeCache(launcher.traits);
+  const convolve = (call: ResolvedConv2d<WasmBuffer>): void => {
+    if (isDepthwise(call)) convolveDepthwise(launcher, codes, call);
+    else if (isPointwise(call)) multiplyPoints(launcher, codes, call);
+    else multiplyWindows(launcher, codes, call);
+  };
+  const runs = runKernel(launcher);
+  const results = new FloatResults<WasmBuffer, typeof memory>((geometry, inputs, output, params) => {
+    const inPlace = [inputs.some((input) => input !== undefined && operandAddress(input) === operandAddress(output))];
+    runs.run({ geometry, inputs, outputs: [output], params, inPlace });
+  });
+  const memory = {
+    scratch: (bytes: number): Operand<WasmBuffer> => {
+      const buffer = { address: launcher.temporary(bytes), bytes };
+      return { buffer, byteOffset: 0, byteLength: bytes };
+    },
+  };
   return {
     dtypes: ['f32', 'f16'],
-    features: ['epilogues'],
+    features: ['epilogues', 'transposed'],
     run: (call) => {
-      if (isDepthwise(call)) convolveDepthwise(launcher, codes, call);
-      else if (isPointwise(call)) multiplyPoints(launcher, codes, call);
-      else multiplyWindows(launcher, codes, call);
+      if (!call.transposed) convolve(call);
+      else results.convolution(call, memory, (part) => convolve({ ...part, epilogue: undefined }));
     },
   };
 }

@@ -20,7 +20,7 @@ function planned(traits: DeviceTraits, conv: Conv2dCase, isTogether = false): Pl
     : { input: fakeSpan(inputBytes), filter: fakeSpan(filterBytes), output: fakeSpan(outputBytes) };
   const recorder = new PlanRecorder({ ...traits, maxBufferBytes: 2 ** 40 });
   planConv2d(
-    { ...spans, ...shape, dtype: 'f32', operands: [], opName: 'conv2dForward', epilogue: undefined },
+    { ...spans, ...shape, dtype: 'f32', operands: [], opName: 'conv2dForward', transposed: false, epilogue: undefined },
     recorder,
   );
   return recorder;
