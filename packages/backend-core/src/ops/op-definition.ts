@@ -46,7 +46,8 @@ export interface Features {
   readonly conv2dForward: 'epilogues';
   readonly attention: never;
   readonly topK: never;
-  readonly run: never;
+  /** `scatter`: outputs that are written by index; without it they are UNSUPPORTED. */
+  readonly run: 'scatter';
 }
 
 /** One of the {@link Features} of a kernel. */
