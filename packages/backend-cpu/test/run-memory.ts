@@ -41,7 +41,7 @@ function placed<Buffer>(
 /** A `run` whose operands a test places. */
 export interface RunInMemory {
   readonly geometry: ResolvedRun<unknown>['geometry'];
-  readonly data: Required<Omit<RunData, 'intervals'>>;
+  readonly data: Required<Omit<RunData, 'intervals' | 'outputs'>>;
   /** For each output the input of the same layout whose memory it is; -1 or left out: separate memory. */
   readonly inPlaceOf: readonly number[];
 }

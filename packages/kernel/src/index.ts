@@ -23,6 +23,7 @@ export {
   outputsOf,
   placeOf,
   type ProgramForm,
+  storedNodes,
   vectorAxis,
 } from './program/form.ts';
 export { type Axes, coalesce, padAxes, padAxesTo, permuteAxes } from './schedule/coalesce.ts';

@@ -85,7 +85,10 @@ export function planRun(geometry: CheckedRun): CallPlan {
       layout,
     };
   });
-  const storesAnything = outputs.some(({ extent }) => extent > 0);
+  // What is written by index has elements even where there is no point.
+  const pointsOf = (index: number): number =>
+    geometry.kernel.outputs[index]?.level === 'row' ? geometry.rowCount : geometry.rowCount * geometry.rowLength;
+  const storesAnything = outputs.some(({ extent }, index) => extent > 0 && pointsOf(index) > 0);
   const step = { kernelCall: { kernel: 'run' as const, call: geometry }, operands: undefined, constants: [] };
   return storesAnything ? { opName: 'run', operands, steps: [step] } : { opName: 'run', operands: [], steps: [] };
 }
@@ -186,7 +189,7 @@ export function launchOf<Buffer>(
 function mayTouch(output: PlannedOperand, other: PlannedOperand, distance: number): boolean {
   const [a, b] = [output.layout, other.layout];
   if (a === undefined || b === undefined) return distance === 0 && output.mayAlias.includes(other.name);
-  if (!isAlike(a, b)) return false;
+  if (a.access === 'scatter' || b.access === 'scatter' || !isAlike(a, b)) return false;
   // All of an element is read before it is stored, so that an output may take the place of what it is computed from.
   if (distance === 0) return !other.isOutput && a.access === 'element' && b.access === 'element';
   // Interleaved views: one more axis of two indices, as far apart as they are.

@@ -214,3 +214,23 @@ describe('areDistinct', () => {
     expect(areDistinct([], [])).toBe(true);
   });
 });
+
+describe('an output that is written by index', () => {
+  const y = { type: 'f32', access: 'scatter', rank: 2, mode: 'set' } as const;
+  const kernel = defineKernel('k', { inputs: { x: 'f32' }, outputs: { y } }, ({ x }, k) => ({
+    y: k.scatter(x, [k.index(0), k.index(1)]),
+  }));
+
+  it('has its own shape and strides, and needs the feature', () => {
+    const checked = checkRun(kernel, { shape: [2, 3], outputs: { y: { shape: [5, 4], strides: [8, 2] } } });
+    expect(checked.outputs).toMatchObject([{ access: 'scatter', shape: [5, 4], strides: [8, 2], extent: 39 }]);
+    expect(checked.needs).toEqual(['scatter']);
+  });
+
+  it('must say its shape, of its rank, with distinct elements', () => {
+    const check = (view: object) => () => checkRun(kernel, { shape: [2, 3], outputs: { y: view } });
+    expectInvalid(check({}), /the shape of output y/);
+    expectInvalid(check({ shape: [5] }), /must have 2 axes, got 1/);
+    expectInvalid(check({ shape: [5, 4], strides: [1, 2] }), /may let elements of shape \[5, 4\] coincide/);
+  });
+});

@@ -27,15 +27,19 @@ export function checkRun(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Checke
   checkAxes(kernel, shape.length, rowShape.length);
 
   const given = { inputs: call.inputs ?? {}, outputs: call.outputs ?? {} };
-  const own = (access: KernelInput['access']) => (access === 'row' ? rowShape : shape);
+  const own = (access: RunLayout['access']) => (access === 'row' ? rowShape : shape);
   const inputs = kernel.inputs.map((input) => {
     const view = given.inputs[input.name] ?? {};
-    const sizes = input.access === 'gather' ? gatherShape(input, view as GatherView) : own(input.access);
-    return layout(`input ${input.name}`, input, input.access, sizes, view);
+    const what = `input ${input.name}`;
+    const sizes = input.access === 'gather' ? ownShape(what, input.rank, view as GatherView) : own(input.access);
+    return layout(what, input, input.access, sizes, view);
   });
   const outputs = kernel.outputs.map((output) => {
     const what = `output ${output.name}`;
-    const checked = layout(what, output, output.level, own(output.level), given.outputs[output.name] ?? {});
+    const { level, scatter } = output;
+    const view = given.outputs[output.name] ?? {};
+    const sizes = scatter === undefined ? own(level) : ownShape(what, scatter.indices.length, view as GatherView);
+    const checked = layout(what, output, scatter === undefined ? level : 'scatter', sizes, view);
     if (checked.extent > 0) checkDistinct(what, checked.shape, checked.strides);
     return checked;
   });
@@ -48,6 +52,7 @@ export function checkRun(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Checke
     rowLength,
     inputs: Object.freeze(inputs),
     outputs: Object.freeze(outputs),
+    ...(kernel.outputs.some(({ scatter }) => scatter !== undefined) ? { needs: ['scatter'] as const } : {}),
   });
 }
 
@@ -102,9 +107,10 @@ function isAxisNode(node: KernelNode): node is Extract<KernelNode, { axis: numbe
   return node.kind === 'index' || node.kind === 'rowIndex' || node.kind === 'extent';
 }
 
-function gatherShape({ name, rank }: KernelInput, view: GatherView): readonly number[] {
-  const sizes = checkDimensions(`the shape of input ${name}`, view.shape, MAX_RANK);
-  if (sizes.length !== rank) throw invalid(`the shape of input ${name} must have ${rank} axes, got ${sizes.length}`);
+/** The shape of what is read or written by index. */
+function ownShape(what: string, rank: number, view: GatherView): readonly number[] {
+  const sizes = checkDimensions(`the shape of ${what}`, view.shape, MAX_RANK);
+  if (sizes.length !== rank) throw invalid(`the shape of ${what} must have ${rank} axes, got ${sizes.length}`);
   return sizes;
 }
 

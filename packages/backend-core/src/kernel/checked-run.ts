@@ -12,8 +12,8 @@ export interface RunLayout {
   readonly type: NumberType;
   /** Element type in memory. */
   readonly dtype: DType;
-  readonly access: 'element' | 'row' | 'gather';
-  /** Sizes of its own axes: the domain's, those that are not folded, or the gather input's. */
+  readonly access: 'element' | 'row' | 'gather' | 'scatter';
+  /** Sizes of its own axes: the domain's, those that are not folded, or its own where it is read or written by index. */
   readonly shape: readonly number[];
   /** Elements from one index to the next, one per axis; 0 for an axis of size 1. */
   readonly strides: readonly number[];

@@ -1,24 +1,40 @@
 import { describe } from '../contract/checks.ts';
-import type { InputSpec, InputSpecs, KernelInput, KernelParameter, ParameterSpecs } from './graph.ts';
+import type {
+  InputSpec,
+  InputSpecs,
+  KernelInput,
+  KernelParameter,
+  OutputSpecs,
+  ParameterSpecs,
+  ScatterMode,
+} from './graph.ts';
 import { GraphBuilder } from './graph-builder.ts';
 import { GatherHandle } from './kernel-symbol.ts';
 import type { NumberType } from './value-types.ts';
 
 const TYPES: readonly string[] = ['f32', 'i32', 'u32'];
+const MODES: readonly ScatterMode[] = ['set', 'add', 'max', 'min'];
 
 /** A kernel whose inputs and parameters are known and whose nodes are not yet. */
 export interface DeclaredKernel {
   readonly graph: GraphBuilder;
   readonly inputs: readonly KernelInput[];
   readonly params: readonly KernelParameter[];
+  /** The outputs that are written by index. */
+  readonly outputs: OutputSpecs;
   /** The value of each input and parameter, or the handle of a gather input. */
   readonly symbols: Readonly<Record<string, unknown>>;
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT for a declaration of no known form */
-export function declareKernel(name: unknown, inputs: InputSpecs = {}, params: ParameterSpecs = {}): DeclaredKernel {
+export function declareKernel(
+  name: unknown,
+  inputs: InputSpecs = {},
+  params: ParameterSpecs = {},
+  outputs: OutputSpecs = {},
+): DeclaredKernel {
   const graph = new GraphBuilder(name);
-  for (const [what, specs] of Object.entries({ inputs, params })) {
+  for (const [what, specs] of Object.entries({ inputs, params, outputs })) {
     if (typeof specs !== 'object' || specs === null)
       throw graph.invalid(`${what} must be an object, got ${describe(specs)}`);
   }
@@ -40,7 +56,14 @@ export function declareKernel(name: unknown, inputs: InputSpecs = {}, params: Pa
     symbols[own] = graph.add({ kind: 'parameter', name: own, type, level: 'call' });
     return { name: own, type };
   });
-  return { graph, inputs: declaredInputs, params: declaredParams, symbols };
+  const declaredOutputs = Object.entries(outputs).map(([own, spec]) => [own, checkOutput(graph, own, spec)] as const);
+  return {
+    graph,
+    inputs: declaredInputs,
+    params: declaredParams,
+    outputs: Object.fromEntries(declaredOutputs),
+    symbols,
+  };
 }
 
 function checkType(graph: GraphBuilder, name: string, type: unknown): asserts type is NumberType {
@@ -60,8 +83,24 @@ function checkInput(graph: GraphBuilder, name: string, spec: InputSpec): KernelI
   if (access !== 'gather' || level !== undefined) {
     throw graph.invalid(`${name} must have level: 'row' or access: 'gather', got ${describe(level ?? access)}`);
   }
-  if (!Number.isInteger(rank) || (rank as number) < 1 || (rank as number) > 4) {
-    throw graph.invalid(`${name} must have a rank from 1 to 4, got ${describe(rank)}`);
+  return { name, type, access, rank: checkRank(graph, name, rank) };
+}
+
+function checkOutput(graph: GraphBuilder, name: string, spec: unknown): OutputSpecs[string] {
+  if (typeof spec !== 'object' || spec === null) {
+    throw graph.invalid(`output ${name} must be { type, access: 'scatter', rank, mode }, got ${describe(spec)}`);
   }
-  return { name, type, access, rank: rank as number };
+  const { type, access, rank, mode } = spec as Readonly<Record<string, unknown>>;
+  checkType(graph, name, type);
+  // The others are what the function returns, and declared by it.
+  if (access !== 'scatter') throw graph.invalid(`output ${name} must have access: 'scatter', got ${describe(access)}`);
+  if (!MODES.includes(mode as ScatterMode)) {
+    throw graph.invalid(`output ${name} must have a mode of ${MODES.join(', ')}, got ${describe(mode)}`);
+  }
+  return { type, access, rank: checkRank(graph, name, rank) as 1, mode: mode as ScatterMode };
+}
+
+function checkRank(graph: GraphBuilder, name: string, rank: unknown): number {
+  if (Number.isInteger(rank) && (rank as number) >= 1 && (rank as number) <= 4) return rank as number;
+  throw graph.invalid(`${name} must have a rank from 1 to 4, got ${describe(rank)}`);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { expectInvalid } from '../../test/expect-error.ts';
-import { defineKernel, type InputSpecs, type Kernel, type KernelBuilder, type Value } from './index.ts';
+import { defineKernel, type InputSpecs, type Kernel, type KernelBuilder, kernelFromJson, type Value } from './index.ts';
 
 type Symbols = Record<string, Value<'f32'>>;
 
@@ -295,4 +295,56 @@ describe('what is refused', () => {
   ])('%s', (detail, spec, compute) => {
     expectInvalid(() => defineKernel('k', spec as never, compute as never), detail);
   });
+});
+
+describe('scatter', () => {
+  const output = { type: 'f32', access: 'scatter', rank: 1, mode: 'add' } as const;
+  const kernel = defineKernel('k', { inputs: { x: 'f32', i: 'i32' }, outputs: { y: output } }, ({ x, i }, k) => ({
+    y: k.scatter(k.neg(x), [i]),
+    z: x,
+  }));
+
+  it('is data of the output, which JSON keeps', () => {
+    expect(kernel.outputs).toEqual([
+      { name: 'y', type: 'f32', level: 'element', node: 1, scatter: { mode: 'add', indices: [2] } },
+      { name: 'z', type: 'f32', level: 'element', node: 0 },
+    ]);
+    expect(kernelFromJson(JSON.parse(JSON.stringify(kernel)))).toEqual(kernel);
+  });
+
+  it('is of the finest level of its value and indices', () => {
+    const levelOf = (place: (k: KernelBuilder) => Value<'u32'>): string | undefined =>
+      defineKernel('k', { inputs: { x: 'f32' }, outputs: { y: output } }, ({ x }, k) => ({
+        y: k.scatter(k.fold('max', x), [place(k)]),
+      })).outputs[0]?.level;
+    expect(levelOf((k) => k.u32(0))).toBe('row');
+    expect(levelOf((k) => k.index(0))).toBe('element');
+  });
+
+  it.each([
+    [
+      'of another type',
+      { ...output, type: 'u32' },
+      (x, i, k) => k.scatter(x, [i]),
+      /declared as u32, its scatter is f32/,
+    ],
+    ['of another rank', { ...output, rank: 2 }, (x, i, k) => k.scatter(x, [i]), /rank 2, its scatter has 1 indices/],
+    ['by floats', output, (x, _, k) => k.scatter(x, [x as never]), /an index of scatter must be a u32 or i32, got f32/],
+    ['without indices', output, (x, _, k) => k.scatter(x, []), /scatter takes 1 to 4 indices/],
+    ['that is none', output, (x) => x, /must be what k.scatter gives, got a value/],
+    ['that is computed with', output, (x, i, k) => k.add(x, k.scatter(x, [i]) as never), /got a scatter/],
+    ['once a call', output, (_x, _i, k) => k.scatter(k.f32(1), [k.u32(0)]), /one value a call/],
+    ['in no mode', { ...output, mode: 'mul' }, (x, i, k) => k.scatter(x, [i]), /mode of set, add, max, min, got "mul"/],
+  ] as [string, object, (x: Value<'f32'>, i: Value<'i32'>, k: KernelBuilder) => unknown, RegExp][])(
+    'refuses one %s',
+    (_, spec, place, detail) => {
+      const compute = ({ x, i }: { x: Value<'f32'>; i: Value<'i32'> }, k: KernelBuilder) => ({
+        y: place(x, i, k),
+        z: k.add(x, k.toF32(i)),
+      });
+      const define = (): unknown =>
+        defineKernel('k', { inputs: { x: 'f32', i: 'i32' }, outputs: { y: spec } } as never, compute as never);
+      expectInvalid(define, detail);
+    },
+  );
 });

@@ -3,10 +3,10 @@ import { checkFields } from '../contract/fields.ts';
 import { invalid } from '../errors/invalid.ts';
 import { declareKernel } from './declare-kernel.ts';
 import { finishKernel } from './finish-kernel.ts';
-import type { InputSpec, InputSpecs, Kernel, ParameterSpecs } from './graph.ts';
+import type { InputSpec, InputSpecs, Kernel, OutputSpecs, ParameterSpecs } from './graph.ts';
 import type { KernelBuilder } from './kernel-builder.ts';
 import { symbolicBuilder } from './symbolic-builder.ts';
-import type { GatherInput, Value } from './value.ts';
+import type { GatherInput, Scattered, Value } from './value.ts';
 import type { NumberType } from './value-types.ts';
 
 /** The argument of a kernel's function for each declared input and parameter. */
@@ -26,6 +26,8 @@ type SymbolOf<Spec extends InputSpec> = Spec extends NumberType
 export interface KernelSpec<Inputs extends InputSpecs, Parameters extends ParameterSpecs> {
   readonly inputs?: Inputs;
   readonly params?: Parameters;
+  /** Outputs that are written by index: the function returns what `k.scatter` gives for them. */
+  readonly outputs?: OutputSpecs;
 }
 
 /**
@@ -37,7 +39,7 @@ export interface KernelSpec<Inputs extends InputSpecs, Parameters extends Parame
  * @param name - for messages
  * @param compute - from the inputs and parameters, in one record, to the values of the outputs
  * @throws {BackendError} INVALID_ARGUMENT for JavaScript's operators on symbols, operands of wrong types, an unused input or parameter, an output that is a
- *   bool or exists only once a call, more than 7 inputs and outputs, 16 parameters or 256 nodes
+ *   bool or exists only once a call, a declared output that is no scatter of its type and rank, more than 7 inputs and outputs, 16 parameters or 256 nodes
  * @example
  * const softmax = defineKernel('softmax', { inputs: { x: 'f32' } }, ({ x }, k) => {
  *   const e = k.exp(k.sub(x, k.fold('max', x)));
@@ -51,15 +53,19 @@ export function defineKernel<
 >(
   name: string,
   spec: KernelSpec<Inputs, Parameters>,
-  compute: (symbols: SymbolsOf<Inputs, Parameters>, k: KernelBuilder) => Readonly<Record<Outputs, Value<NumberType>>>,
+  compute: (
+    symbols: SymbolsOf<Inputs, Parameters>,
+    k: KernelBuilder,
+  ) => Readonly<Record<Outputs, Value<NumberType> | Scattered>>,
 ): Kernel<Inputs, Parameters, Outputs> {
   if (typeof spec !== 'object' || spec === null) {
     throw invalid(`a kernel's declarations must be an object, got ${describe(spec)}`);
   }
-  checkFields("a kernel's declaration", spec, ['inputs', 'params']);
-  const { graph, inputs, params, symbols } = declareKernel(name, spec.inputs, spec.params);
+  checkFields("a kernel's declaration", spec, ['inputs', 'params', 'outputs']);
+  const declared = declareKernel(name, spec.inputs, spec.params, spec.outputs);
+  const { graph, symbols } = declared;
   if (typeof compute !== 'function')
     throw graph.invalid(`the last argument must be a function, got ${describe(compute)}`);
   const outputs = compute(symbols as SymbolsOf<Inputs, Parameters>, symbolicBuilder(graph));
-  return finishKernel(name, graph, inputs, params, outputs) as Kernel<Inputs, Parameters, Outputs>;
+  return finishKernel(name, declared, outputs) as Kernel<Inputs, Parameters, Outputs>;
 }

@@ -1,6 +1,7 @@
 import { describe } from '../contract/checks.ts';
 import { deepFreeze } from '../contract/deep-freeze.ts';
-import type { Kernel, KernelInput, KernelNode, KernelOutput, KernelParameter } from './graph.ts';
+import type { DeclaredKernel } from './declare-kernel.ts';
+import type { Kernel, KernelNode, KernelOutput, OutputSpec } from './graph.ts';
 import { type GraphBuilder, nodeText } from './graph-builder.ts';
 import { noteKernel } from './known-kernels.ts';
 
@@ -15,29 +16,38 @@ const UNUSED_HINT =
 /** Keeps what the outputs need, in the order in which they need it, so that equal computations are equal data. */
 export function finishKernel(
   name: string,
-  graph: GraphBuilder,
-  inputs: readonly KernelInput[],
-  params: readonly KernelParameter[],
+  { graph, inputs, params, outputs: scattered }: Omit<DeclaredKernel, 'symbols'>,
   outputs: unknown,
 ): Kernel {
   if (typeof outputs !== 'object' || outputs === null || Object.keys(outputs).length === 0) {
     throw graph.invalid(`the function must return its outputs by name, got ${describe(outputs)}`);
   }
   const order = new Map<number, number>();
+  for (const output of Object.keys(scattered)) {
+    if (!Object.hasOwn(outputs, output)) throw graph.invalid(`output ${output} is declared but not returned`);
+  }
   const kept = Object.entries(outputs).map(([output, value]) => {
     graph.checkName(output);
-    const { type, level, node } = graph.value(`output ${output}`, value);
+    const spec = Object.hasOwn(scattered, output) ? scattered[output] : undefined;
+    const { type, level, node, ...place } =
+      spec === undefined ? graph.value(`output ${output}`, value) : placed(graph, output, spec, value);
     if (type === 'bool') throw graph.invalid(`output ${output} is a bool, which cannot be stored`);
     if (level === 'call') throw graph.invalid(`output ${output} is one value a call; k.spread makes it one an element`);
     if (inputs.some((input) => input.name === output)) throw graph.invalid(`${output} is an input and an output`);
     visit(graph, node, order);
-    return { name: output, type, level, node };
+    const { scatter } = place as Pick<KernelOutput, 'scatter'>;
+    for (const index of scatter?.indices ?? []) visit(graph, index, order);
+    return { name: output, type, level, node, ...(scatter === undefined ? {} : { scatter }) };
   });
   const nodes = [...order.keys()].map((node) => renumbered(graph.nodes[node] as KernelNode, order));
   checkLimits(graph, inputs.length + kept.length, params.length, nodes.length);
   checkUsed(graph, nodes, [...inputs, ...params]);
 
-  const final = kept.map((output): KernelOutput => ({ ...output, node: order.get(output.node) as number }));
+  const numberOf = (node: number): number => order.get(node) as number;
+  const final = kept.map(({ scatter, ...output }): KernelOutput => {
+    const own = { ...output, node: numberOf(output.node) };
+    return scatter === undefined ? own : { ...own, scatter: { ...scatter, indices: scatter.indices.map(numberOf) } };
+  });
   const hasRows =
     nodes.some(({ level }) => level === 'row') ||
     inputs.some(({ access }) => access === 'row') ||
@@ -59,6 +69,16 @@ export function finishKernel(
   });
   noteKernel(kernel, kernel);
   return kernel;
+}
+
+/** The value and place of an output that is written by index. */
+function placed(graph: GraphBuilder, output: string, { type, rank, mode }: OutputSpec, value: unknown) {
+  const { scattered, level, node, indices } = graph.scattered(output, value);
+  if (scattered !== type) throw graph.invalid(`output ${output} is declared as ${type}, its scatter is ${scattered}`);
+  if (indices.length !== rank) {
+    throw graph.invalid(`output ${output} is declared with rank ${rank}, its scatter has ${indices.length} indices`);
+  }
+  return { type, level, node, scatter: { mode, indices } };
 }
 
 /** Operands before what uses them; without recursion, which a chain of 10,000 nodes would exhaust. */

@@ -3,7 +3,7 @@ import { describe } from '../contract/checks.ts';
 import type { BackendErrorFields } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 import type { ConstantNode, KernelNode } from './graph.ts';
-import { GatherHandle, KernelSymbol, NodeValue } from './kernel-symbol.ts';
+import { GatherHandle, KernelSymbol, NodeValue, ScatterHandle } from './kernel-symbol.ts';
 import type { Level, ValueType } from './value-types.ts';
 
 const LEVELS: readonly Level[] = ['call', 'row', 'element'];
@@ -65,6 +65,14 @@ export class GraphBuilder {
     throw this.invalid(`gather reads an input that is declared with access: 'gather', got ${this.#shown(value)}`);
   }
 
+  /** What `k.scatter` gave, of this kernel. */
+  scattered(output: string, value: unknown): ScatterHandle {
+    if (KernelSymbol.ownerOf(value) === this && value instanceof ScatterHandle) return value;
+    throw this.invalid(
+      `output ${output} is declared with access: 'scatter' and must be what k.scatter gives, got ${this.#shown(value)}`,
+    );
+  }
+
   /** Operands of one type: plain numbers take that of the first value. */
   operands(what: string, operands: readonly unknown[]): NodeValue[] {
     const typed = operands.find(isNodeValue);
@@ -96,7 +104,8 @@ export class GraphBuilder {
   #shown(value: unknown): string {
     const owner = KernelSymbol.ownerOf(value);
     if (owner === undefined) return describe(value);
-    const what = value instanceof GatherHandle ? 'a gather input' : 'a value';
+    const what =
+      value instanceof GatherHandle ? 'a gather input' : value instanceof ScatterHandle ? 'a scatter' : 'a value';
     return owner === this ? what : `${what} of another defineKernel call`;
   }
 

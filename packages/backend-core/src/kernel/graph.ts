@@ -69,6 +69,20 @@ export type InputSpec =
   | { readonly type: NumberType; readonly level: 'row' }
   | { readonly type: NumberType; readonly access: 'gather'; readonly rank: 1 | 2 | 3 | 4 };
 
+/** What a scatter does with the element that is there: replaces it, or combines the value with it. */
+export type ScatterMode = 'set' | 'add' | 'max' | 'min';
+
+/** Declared output of a kernel that is written by index: a separate tensor, which `k.scatter` gives values and places of. */
+export interface OutputSpec {
+  readonly type: NumberType;
+  readonly access: 'scatter';
+  readonly rank: 1 | 2 | 3 | 4;
+  readonly mode: ScatterMode;
+}
+
+/** The outputs of a kernel that are written by index, by name. */
+export type OutputSpecs = Readonly<Record<string, OutputSpec>>;
+
 /** The inputs of a kernel by name. */
 export type InputSpecs = Readonly<Record<string, InputSpec>>;
 
@@ -95,9 +109,12 @@ export interface KernelParameter {
 export interface KernelOutput {
   readonly name: string;
   readonly type: NumberType;
+  /** Stored once for each row, or for each element. */
   readonly level: 'row' | 'element';
   /** Index of the node that is stored. */
   readonly node: number;
+  /** Of an output that is written by index: the nodes of its indices, one for each of its axes. */
+  readonly scatter?: { readonly mode: ScatterMode; readonly indices: readonly number[] };
 }
 
 /**

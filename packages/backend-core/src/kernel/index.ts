@@ -24,14 +24,17 @@ export type {
   KernelNode,
   KernelOutput,
   KernelParameter,
+  OutputSpec,
+  OutputSpecs,
   ParameterNode,
   ParameterSpecs,
+  ScatterMode,
   SpreadNode,
 } from './graph.ts';
 export type { KernelBuilder } from './kernel-builder.ts';
 export { kernelFromJson } from './kernel-json.ts';
 export { FOLD_OPS, type FoldOp, NODE_OPS, type NodeOp, type NodeOpRule } from './node-ops.ts';
-export type { GatherInput, Operand, Value } from './value.ts';
+export type { GatherInput, Operand, Scattered, Value } from './value.ts';
 export { type Level, type NumberType, STORAGE_DTYPES, type ValueType } from './value-types.ts';
 export type { CheckedRun, ResolvedRun, RunLayout } from './checked-run.ts';
 export type { GatherOperand, GatherView, RunCall, RunDomain, RunOperand, RunShape, RunView } from './run-call.ts';

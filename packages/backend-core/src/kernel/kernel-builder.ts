@@ -1,5 +1,5 @@
 import type { FoldOp } from './node-ops.ts';
-import type { GatherInput, Operand, Value } from './value.ts';
+import type { GatherInput, Operand, Scattered, Value } from './value.ts';
 import type { NumberType, ValueType } from './value-types.ts';
 
 /** `f(x)` of a float32. */
@@ -61,6 +61,12 @@ export interface KernelBuilder {
     indices: readonly (Value<'u32'> | Value<'i32'>)[],
     otherwise: Operand<NoInfer<T>>,
   ): Value<T>;
+
+  /**
+   * A value and its place in an output that is declared with `access: 'scatter'`, one index per axis; stored nowhere where an index is
+   * outside. It is stored once an element, or once a row where neither value nor indices are finer.
+   */
+  scatter<T extends NumberType>(value: Value<T>, indices: readonly (Value<'u32'> | Value<'i32'>)[]): Scattered<T>;
 
   /** `a + b`. */
   readonly add: Binary<NumberType>;

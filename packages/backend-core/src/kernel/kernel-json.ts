@@ -2,12 +2,12 @@ import { describe } from '../contract/checks.ts';
 import { reading } from '../errors/reading.ts';
 import { declareKernel } from './declare-kernel.ts';
 import { finishKernel } from './finish-kernel.ts';
-import type { ConstantNode, InputSpec, Kernel, KernelInput, KernelNode } from './graph.ts';
+import type { ConstantNode, InputSpec, Kernel, KernelInput, KernelNode, KernelOutput, OutputSpec } from './graph.ts';
 import type { GraphBuilder } from './graph-builder.ts';
 import type { NodeValue } from './kernel-symbol.ts';
 import { NODE_OPS } from './node-ops.ts';
 import { readDocument } from './read-document.ts';
-import { arithmeticNode, axisNode, foldNode, gatherNode, spreadNode } from './symbolic-builder.ts';
+import { arithmeticNode, axisNode, foldNode, gatherNode, scatterHandle, spreadNode } from './symbolic-builder.ts';
 
 /** Greatest bits of a constant of each type; of anything else that a document may say, none. */
 const MAX_BITS: Readonly<Record<string, number>> = { f32: 2 ** 32 - 1, i32: 2 ** 32 - 1, u32: 2 ** 32 - 1, bool: 1 };
@@ -19,21 +19,25 @@ const MAX_BITS: Readonly<Record<string, number>> = { f32: 2 ** 32 - 1, i32: 2 **
  */
 export function kernelFromJson(value: unknown): Kernel {
   const { name, inputs, params, nodes, outputs, labels } = reading('the kernel', () => readDocument(value));
-  const { graph, symbols, ...declared } = declareKernel(
+  const { symbols, ...declared } = declareKernel(
     name,
     Object.fromEntries(inputs.map((input) => [input.name, specOf(input)])),
     Object.fromEntries(params.map((parameter) => [parameter.name, parameter.type])),
+    Object.fromEntries(outputs.flatMap((output) => outputSpecOf(output))),
   );
+  const { graph } = declared;
   const values = replay(graph, symbols, nodes, labels);
   for (const [index, node] of nodes.entries()) checkClaim(graph, `node ${index}`, values[index] as NodeValue, node);
   const results = Object.fromEntries(
     outputs.map((output) => {
-      const result = operand(graph, values, output.node);
-      checkClaim(graph, `output ${output.name}`, result, output);
+      const value = operand(graph, values, output.node);
+      const indices = output.scatter?.indices.map((index) => operand(graph, values, index));
+      const result = indices === undefined ? value : scatterHandle(graph, value, indices);
+      checkClaim(graph, `output ${output.name}`, { type: value.type, level: result.level }, output);
       return [output.name, result];
     }),
   );
-  return finishKernel(name, graph, declared.inputs, declared.params, results);
+  return finishKernel(name, declared, results);
 }
 
 /**
@@ -93,7 +97,7 @@ function replayNode(
 function checkClaim(
   graph: GraphBuilder,
   what: string,
-  { type, level }: NodeValue,
+  { type, level }: Pick<NodeValue, 'type' | 'level'>,
   claimed: { readonly type: unknown; readonly level: unknown },
 ): void {
   if (type === claimed.type && level === claimed.level) return;
@@ -115,6 +119,12 @@ function operand(graph: GraphBuilder, values: readonly NodeValue[], at: number):
   const value = Number.isInteger(at) ? values[at] : undefined;
   if (value === undefined) throw graph.invalid(`operand ${describe(at)} is no node before its user`);
   return value;
+}
+
+function outputSpecOf({ name, type, scatter }: KernelOutput): [string, OutputSpec][] {
+  if (scatter === undefined) return [];
+  const { mode, indices } = scatter;
+  return [[name, { type, access: 'scatter', rank: indices.length as 1, mode }]];
 }
 
 function specOf({ type, access, rank }: KernelInput): InputSpec {

@@ -52,6 +52,23 @@ export class NodeValue extends KernelSymbol implements Value {
   }
 }
 
+/** A value with its indices, as an output that is written by index takes it. */
+export class ScatterHandle extends KernelSymbol {
+  readonly scattered: ValueType;
+  readonly level: Level;
+  readonly node: number;
+  readonly indices: readonly number[];
+
+  constructor(owner: Owner, { type, node }: NodeValue, indices: readonly number[], level: Level) {
+    super(owner);
+    this.scattered = type;
+    this.level = level;
+    this.node = node;
+    this.indices = indices;
+    Object.freeze(this);
+  }
+}
+
 /** A gather input as `k.gather` takes it. */
 export class GatherHandle extends KernelSymbol {
   readonly gathered: string;

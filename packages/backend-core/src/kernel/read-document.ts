@@ -47,6 +47,14 @@ function readPart(part: string, given: unknown, fields: readonly string[]): Reco
     const held = given[field];
     if (held !== undefined) copy[field] = readPlain(`${field} of a kernel's ${part}`, held);
   }
+  const scatter = part === 'outputs' ? given['scatter'] : undefined;
+  if (scatter !== undefined) {
+    if (!isObject(scatter)) throw invalid(`scatter of an output must be an object, got ${describe(scatter)}`);
+    copy['scatter'] = {
+      mode: readPlain('mode of an output', scatter['mode']),
+      indices: readList('the indices of an output', scatter['indices'], MAX_NODE_OPERANDS - 1),
+    };
+  }
   if (part !== 'nodes') return copy;
   const operands = given['operands'];
   if (operands !== undefined) copy['operands'] = readList('the operands of a node', operands, MAX_NODE_OPERANDS);

@@ -2,7 +2,7 @@ import { ELEMENT_TYPES } from '../contract/element-types.ts';
 import { checkCallObject, checkPointerType, copyList, describe } from '../contract/checks.ts';
 import { checkFields, hasFields } from '../contract/fields.ts';
 import { invalid } from '../errors/invalid.ts';
-import type { Kernel, KernelInput } from './graph.ts';
+import type { Kernel, KernelInput, KernelOutput } from './graph.ts';
 import type { GatherView, RunView } from './run-call.ts';
 import { addList, addView, type AskedRun } from './same-run.ts';
 
@@ -22,11 +22,15 @@ export interface ReadRun {
   readonly params: readonly number[];
 }
 
-type Declared = readonly { readonly name: string; readonly access?: KernelInput['access'] }[];
+type Declared = readonly {
+  readonly name: string;
+  readonly access?: KernelInput['access'];
+  readonly scatter?: KernelOutput['scatter'];
+}[];
 
 const CALL_FIELDS = ['kernel', 'shape', 'folded', 'inputs', 'outputs', 'params'];
 const VIEW_FIELDS = ['ptr', 'strides', 'dtype'];
-const GATHER_FIELDS = ['ptr', 'shape', 'strides', 'dtype'];
+const SHAPED_FIELDS = ['ptr', 'shape', 'strides', 'dtype'];
 const NO_NUMBERS: readonly number[] = [];
 
 /** @throws {BackendError} INVALID_ARGUMENT for a name that the kernel does not have, and values of wrong types */
@@ -88,16 +92,16 @@ export function readViews(what: string, declared: Declared, record: unknown = {}
   const pointers: (number | undefined)[] = [];
   let count = 0;
   for (let index = 0; index < declared.length; index++) {
-    const { name, access } = declared[index] as Declared[number];
+    const { name, access, scatter } = declared[index] as Declared[number];
     const isOwn = name !== besides && Object.hasOwn(record, name);
     const value = isOwn ? (record as Readonly<Record<string, unknown>>)[name] : undefined;
     count += given(value);
     if (typeof value === 'object' && value !== null) {
       // By name: what a class gives by getters counts as what an object owns.
       const { ptr, strides, dtype, shape } = value as { ptr?: unknown } & GatherView;
-      const isGather = access === 'gather';
-      const fields = given(ptr) + given(strides) + given(dtype) + (isGather ? given(shape) : 0);
-      if (!hasFields(value, fields)) checkFields(`${what}.${name}`, value, isGather ? GATHER_FIELDS : VIEW_FIELDS);
+      const hasShape = access === 'gather' || scatter !== undefined;
+      const fields = given(ptr) + given(strides) + given(dtype) + (hasShape ? given(shape) : 0);
+      if (!hasFields(value, fields)) checkFields(`${what}.${name}`, value, hasShape ? SHAPED_FIELDS : VIEW_FIELDS);
       if (ptr !== undefined) checkPointerType(`${what}.${name}.ptr`, ptr);
       pointers.push(ptr as number | undefined);
       views.push({

@@ -14,9 +14,9 @@ export interface RunView {
   readonly dtype?: DType;
 }
 
-/** The layout of a gather input in memory. */
+/** The layout of a gather input in memory, or of an output that is written by index. */
 export interface GatherView extends RunView {
-  /** Sizes of its axes; an index outside of them gives `otherwise`. */
+  /** Sizes of its axes; an index outside of them gives `otherwise`, or stores nothing. */
   readonly shape: readonly number[];
 }
 
@@ -25,7 +25,7 @@ export interface RunOperand extends RunView {
   readonly ptr: DevicePtr;
 }
 
-/** A gather input at an address. */
+/** A gather input, or an output that is written by index, at an address. */
 export interface GatherOperand extends GatherView {
   readonly ptr: DevicePtr;
 }
@@ -48,8 +48,8 @@ export interface RunShape extends RunDomain {
   readonly kernel: Kernel;
   /** Layout of each input that is not dense in its declared type; gather inputs need theirs. */
   readonly inputs?: Readonly<Record<string, RunView | GatherView>>;
-  /** Layout of each output that is not dense in its declared type. */
-  readonly outputs?: Readonly<Record<string, RunView>>;
+  /** Layout of each output that is not dense in its declared type; those that are written by index need theirs. */
+  readonly outputs?: Readonly<Record<string, RunView | GatherView>>;
 }
 
 /** Arguments of `run`: where the kernel is computed, on what, and where the outputs go. */
@@ -58,8 +58,8 @@ export type RunCall<
   Parameters extends ParameterSpecs = ParameterSpecs,
   Outputs extends string = string,
 > = RunDomain & {
-  /** A pointer to dense elements, or a layout. */
-  readonly outputs: { readonly [Name in Outputs]: DevicePtr | RunOperand };
+  /** A pointer to dense elements, or a layout; of one that is written by index, whose other elements stay, a layout with its shape. */
+  readonly outputs: { readonly [Name in Outputs]: DevicePtr | RunOperand | GatherOperand };
 } & Given<
     'inputs',
     { readonly [Name in keyof Inputs]: IsGather<Inputs[Name]> extends true ? GatherOperand : DevicePtr | RunOperand }

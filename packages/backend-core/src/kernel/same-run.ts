@@ -7,7 +7,7 @@ import type { GatherView, RunShape, RunView } from './run-call.ts';
 /** A call without pointers and parameters. Its lists do not change: those of a caller are copied when they are read. */
 export interface AskedRun extends Omit<RunShape, 'kernel' | 'inputs' | 'outputs'> {
   readonly inputs: Readonly<Record<string, RunView | GatherView>>;
-  readonly outputs: Readonly<Record<string, RunView>>;
+  readonly outputs: Readonly<Record<string, RunView | GatherView>>;
 }
 
 /** Of each of two generations. A geometry has an entry for the words in which it was asked for, and one for it in full. */

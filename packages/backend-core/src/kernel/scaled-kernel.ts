@@ -49,7 +49,7 @@ function make(epilogue: Kernel | undefined, readsC: boolean): Kernel {
   const values = replay(graph, { ...symbols, [NAMES.c]: scaled }, nodes, labels);
   const [output] = outputs;
   const stored = output === undefined ? scaled : (values[output.node] as NodeValue);
-  return finishKernel(epilogue?.name ?? 'scale', graph, kernel.inputs, kernel.params, {
+  return finishKernel(epilogue?.name ?? 'scale', kernel, {
     [output?.name ?? NAMES.output]: stored,
   });
 }

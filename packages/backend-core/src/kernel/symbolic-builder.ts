@@ -2,7 +2,7 @@ import { describe } from '../contract/checks.ts';
 import type { AxisNode } from './graph.ts';
 import { finest, type GraphBuilder } from './graph-builder.ts';
 import type { KernelBuilder } from './kernel-builder.ts';
-import type { NodeValue } from './kernel-symbol.ts';
+import { type NodeValue, ScatterHandle } from './kernel-symbol.ts';
 import { FOLD_OPS, type FoldOp, NODE_OPS, type NodeOp } from './node-ops.ts';
 import type { ValueType } from './value-types.ts';
 
@@ -28,6 +28,7 @@ export function symbolicBuilder(graph: GraphBuilder): KernelBuilder {
     rowIndex: (axis: unknown) => axisNode(graph, 'rowIndex', axis),
     extent: (axis: unknown) => axisNode(graph, 'extent', axis),
     gather: (input: unknown, indices: unknown, otherwise: unknown) => gatherNode(graph, input, indices, otherwise),
+    scatter: (value: unknown, indices: unknown) => scatterHandle(graph, value, indices),
     clamp: (x: unknown, low: unknown, high: unknown) => min(max(x, low), high),
     bitcast: (type: keyof typeof BITCASTS, x: unknown) => bitcastNode(graph, type, x),
     random: (...operands: unknown[]) =>
@@ -78,19 +79,30 @@ export function axisNode(graph: GraphBuilder, kind: AxisNode['kind'], axis: unkn
 /** A node that reads a gather input, its indices checked. */
 export function gatherNode(graph: GraphBuilder, handle: unknown, indices: unknown, otherwise: unknown): NodeValue {
   const { name, type, rank } = graph.gatherInput(handle).input;
-  if (!Array.isArray(indices) || indices.length !== rank) {
-    throw graph.invalid(`gather of ${name} takes ${rank} indices, got ${describe(indices)}`);
-  }
-  const values = indices.map((index: unknown) => graph.value(`an index of ${name}`, index));
-  for (const index of values) {
-    if (index.type !== 'u32' && index.type !== 'i32') {
-      throw graph.invalid(`an index of ${name} must be a u32 or i32, got ${index.type}`);
-    }
-  }
+  const values = indexValues(graph, `gather of ${name}`, name, indices, rank);
   const outside = typeof otherwise === 'number' ? graph.constant(type, otherwise) : graph.value('otherwise', otherwise);
   if (outside.type !== type) throw graph.invalid(`gather of ${name} is ${type}, otherwise is ${outside.type}`);
   const all = [outside, ...values];
   return graph.add({ kind: 'gather', type, level: finest(all), name, operands: all.map(({ node }) => node) });
+}
+
+/** A value with the place where an output stores it, its indices checked. */
+export function scatterHandle(graph: GraphBuilder, value: unknown, indices: unknown): ScatterHandle {
+  const stored = graph.value('the value of scatter', value);
+  const places = indexValues(graph, 'scatter', 'scatter', indices);
+  const nodes = Object.freeze(places.map(({ node }) => node));
+  return new ScatterHandle(graph, stored, nodes, finest([stored, ...places]));
+}
+
+function indexValues(graph: GraphBuilder, what: string, name: string, indices: unknown, rank?: number): NodeValue[] {
+  if (!Array.isArray(indices) || indices.length !== (rank ?? indices.length) || indices.length === 0) {
+    throw graph.invalid(`${what} takes ${rank ?? '1 to 4'} indices, got ${describe(indices)}`);
+  }
+  return indices.map((index: unknown) => {
+    const value = graph.value(`an index of ${name}`, index);
+    if (value.type === 'u32' || value.type === 'i32') return value;
+    throw graph.invalid(`an index of ${name} must be a u32 or i32, got ${value.type}`);
+  });
 }
 
 /** A fold of a value. */

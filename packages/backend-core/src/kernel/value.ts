@@ -12,5 +12,11 @@ export interface GatherInput<Type extends NumberType = NumberType> {
   readonly rank: number;
 }
 
+/** A value and the place that it is stored at, which `k.scatter` gives: an output and nothing else. */
+export interface Scattered<Type extends NumberType = NumberType> {
+  readonly scattered: Type;
+  readonly level: Level;
+}
+
 /** A value, or a plain number (boolean) that takes the type of the operand beside it. */
 export type Operand<Type extends ValueType> = Value<Type> | (Type extends 'bool' ? boolean : number);

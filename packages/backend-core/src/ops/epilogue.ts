@@ -156,4 +156,5 @@ function checkForm(kernel: Kernel): void {
   }
   if (kernel.hasRows) throw invalid(`${what} must not fold or have values of rows`);
   if (kernel.inputs.some(({ access }) => access === 'gather')) throw invalid(`${what} must not gather`);
+  if (kernel.outputs[0].scatter !== undefined) throw invalid(`${what} must not scatter`);
 }

@@ -48,7 +48,8 @@ export interface Features {
   /** `lengths`, `starts`: positions in the memory of the device. */
   readonly attention: 'lengths' | 'starts';
   readonly topK: never;
-  readonly run: never;
+  /** `scatter`: outputs that are written by index; without it they are UNSUPPORTED. */
+  readonly run: 'scatter';
 }
 
 /** One of the {@link Features} of a kernel. */

@@ -16,7 +16,7 @@ export { elements } from '../../../backend-cpu/test/run-memory.ts';
 export async function runOnDevice(
   client: LevelZeroClient,
   geometry: CheckedRun,
-  data: Required<Omit<RunData, 'intervals'>>,
+  data: Required<Omit<RunData, 'intervals' | 'outputs'>>,
   traits: Partial<DeviceTraits>,
   inPlaceOf: readonly number[] = [],
 ): Promise<readonly string[]> {

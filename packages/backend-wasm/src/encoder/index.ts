@@ -1,5 +1,5 @@
 export { call, callStatement, FunctionBody, type FunctionHandle, type Label } from './function-body.ts';
-export { memory } from './instruction.ts';
+export { atomic, memory } from './instruction.ts';
 export { ModuleBuilder, type Signature } from './module-builder.ts';
 export { f32, i32, select } from './scalars.ts';
 export type { Code, Local, Operand, Statement, Value, ValueType } from './instruction.ts';

@@ -120,6 +120,16 @@ export function store<A extends ValueType>(from: A, ...opcode: number[]): Store<
 
 type Word = Operand<'i32'>;
 
+/** Instructions on shared memory. */
+export const atomic = {
+  /** Stores `next`, 1, 2 or 4 bytes, where `expected` is; returns what was there. */
+  compareExchange: (bytes: number, address: Word, expected: Word, next: Word): Value<'i32'> => {
+    const [opcode, alignment] = bytes === 4 ? [0x48, 2] : bytes === 2 ? [0x4b, 1] : [0x4a, 0];
+    const operands = [address, expected, next].map((operand) => codeOf('i32', operand));
+    return { type: 'i32', code: [...operands, 0xfe, opcode, alignment, 0] };
+  },
+};
+
 /** Instructions on ranges of memory. */
 export const memory = {
   /** Copies bytes; the ranges may overlap. */

@@ -14,7 +14,7 @@ export { elements } from '../../../backend-cpu/test/run-memory.ts';
  */
 export function runInline(
   geometry: CheckedRun,
-  data: Required<Omit<RunData, 'intervals'>>,
+  data: Required<Omit<RunData, 'intervals' | 'outputs'>>,
   traits: Partial<WasmTraits> = {},
   inPlaceOf: readonly number[] = [],
 ): readonly string[] {

@@ -1,4 +1,4 @@
-import { type Kernel, type KernelInput, operandsOf } from '@concord/backend-core/kernel';
+import { type Kernel, type KernelInput, type KernelOutput, operandsOf } from '@concord/backend-core/kernel';
 import type { Colors } from '../output/colors.ts';
 import { plural } from '../output/format.ts';
 import { plainTable } from '../output/table.ts';
@@ -13,7 +13,7 @@ export function kernelText({ export: own, kernel }: LoadedKernel, colors: Colors
     `${colors.bold(name)}${own === null || own === name ? '' : `  (export ${own})`}`,
     ...(inputs.length === 0 ? ['inputs   none'] : [`inputs   ${inputs.map(inputText).join(', ')}`]),
     ...(params.length === 0 ? [] : [`params   ${params.map((each) => `${each.name}: ${each.type}`).join(', ')}`]),
-    `outputs  ${outputs.map((each) => `${each.name}: ${each.type} of each ${each.level}, node ${each.node}`).join(', ')}`,
+    `outputs  ${outputs.map(outputText).join(', ')}`,
     `folds    ${folds === 0 ? foldsNothing(kernel) : `${plural(folds, 'fold')} in ${plural(stages, 'stage')}; a call says which axes: folded`}`,
   ];
   const rows = nodes.map((node, index) => [
@@ -30,6 +30,11 @@ export function kernelText({ export: own, kernel }: LoadedKernel, colors: Colors
 
 function foldsNothing({ hasRows }: Kernel): string {
   return hasRows ? 'none, but it has values of rows; a call says which axes: folded' : 'none';
+}
+
+function outputText({ name, type, level, node, scatter }: KernelOutput): string {
+  const own = `${name}: ${type} of each ${level}, node ${node}`;
+  return scatter === undefined ? own : `${own}, ${scatter.mode} at nodes ${scatter.indices.join(', ')}`;
 }
 
 function inputText({ name, type, access, rank }: KernelInput): string {

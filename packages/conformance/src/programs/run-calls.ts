@@ -68,10 +68,10 @@ function planRunCall(plan: RunPlan, data: WriteData): ProgramCall {
   const { kernel, places, params } = plan;
   const operands = plan.operands.map((operand, index): ProgramOperand => {
     const { buffer, byteOffset } = places[index] as RunPlan['places'][number];
-    const { name, dtype, shape, strides, isOutput } = operand;
+    const { name, dtype, shape, strides, isOutput, isGather } = operand;
     return {
       ...{ name, dtype, elements: extentOf(shape, strides), region: buffer, at: byteOffset },
-      ...{ reads: !isOutput, writes: isOutput ? distancesOf(operand) : undefined },
+      ...{ reads: !isOutput || isGather, writes: isOutput ? distancesOf(operand) : undefined },
       data: isFloat(dtype) ? (data === 'bits' ? 'moderate' : data) : dataOf(kernel, name),
     };
   });
@@ -92,13 +92,13 @@ function planRunCall(plan: RunPlan, data: WriteData): ProgramCall {
         return undefined;
       }
       const read = operands.filter(({ reads }) => reads);
-      const inputs = Object.fromEntries(
+      const held = Object.fromEntries(
         read.map(({ name, dtype }, index) => [name, storedElements(dtype, (bytes[index] as Uint8Array).slice())]),
       );
       const subnormals = backend.capabilities.numerics.f32Subnormals;
-      const outputs = runReference(geometryOf(plan), { inputs, params }, { subnormals });
+      const outputs = runReference(geometryOf(plan), { inputs: held, outputs: held, params }, { subnormals });
       return outputs.map((intervals) =>
-        expectedIntervals(kernel.name, hasLooseZeros ? { ...intervals, copies: new Map() } : intervals),
+        expectedIntervals(kernel.name, hasLooseZeros ? withoutCopies(intervals) : intervals),
       );
     },
   };
@@ -127,11 +127,19 @@ function distancesOf({ shape, strides }: PlannedOperand): Uint32Array {
   return distances;
 }
 
+function withoutCopies({ or, ...intervals }: OutputIntervals): OutputIntervals {
+  const own = { ...intervals, copies: new Map<number, number>() };
+  return or === undefined ? own : { ...own, or: withoutCopies(or) };
+}
+
 function expectedIntervals(kernel: string, intervals: OutputIntervals): Expected {
-  const { layout, lo, hi, nan, anything, copies, choices } = intervals;
+  const { layout, lo, hi, nan, anything, copies, choices, or } = intervals;
   const { name, dtype } = layout;
   return {
     bitsOf: (index) => {
+      // One of several values.
+      if (or !== undefined && (or.nan[index] !== 0 || (or.lo[index] as number) <= (or.hi[index] as number)))
+        return undefined;
       const copied = copies.get(index);
       if (copied !== undefined) return copied;
       if (anything[index] === 1 || nan[index] !== 0 || choices.has(index)) return undefined;

@@ -1,5 +1,5 @@
 import type { DType } from '@concord/backend-core';
-import { type Kernel, STORAGE_DTYPES } from '@concord/backend-core/kernel';
+import { type Kernel, type ScatterMode, STORAGE_DTYPES } from '@concord/backend-core/kernel';
 import { Random } from '../harness/random.ts';
 import type { DataKind } from './data.ts';
 import { closureOf, graphKernel } from './graph-kernel.ts';
@@ -14,6 +14,7 @@ import type { ViewKind } from './view.ts';
 /** Largest number of nodes of a drawn graph: float ones soon lose their answer, exact ones have none to lose. */
 const MAX_NODES: Readonly<Record<GraphStyle, number>> = { float: 24, exact: 250 };
 const MAX_OUTPUTS = 3;
+const SCATTER_MODES: readonly ScatterMode[] = ['set', 'add', 'max', 'min'];
 
 /** Parameters that follow from a number alone. */
 export function drawRunParams(seed: number): RunParams {
@@ -41,6 +42,12 @@ export function drawRunParams(seed: number): RunParams {
   return { ...params, roots: chooseRoots(random, steps, Math.min(nodes + 8, MAX_NODES[style])) };
 }
 
+/** The same parameters, perhaps with a first output that is written by index. */
+export function perhapsScattered(params: RunParams): RunParams {
+  const random = new Random(`run ${params.seed} scatter`);
+  return random.chance(0.2) ? { ...params, scatter: random.pick(SCATTER_MODES) } : params;
+}
+
 /** The plan of a drawn case. */
 export function drawnPlan(params: RunParams): RunPlan {
   const { shape, seed } = params;
@@ -48,7 +55,8 @@ export function drawnPlan(params: RunParams): RunPlan {
   const steps = grower.growTo(Math.max(...params.roots) + 1);
   const { gatherRank } = grower;
   const axes = { rank: shape.length, rowRank: shape.length - params.folded, gatherRank };
-  const kernel = graphKernel(steps, params.roots, axes);
+  const scatter = params.scatter === '' ? undefined : (params.scatter as ScatterMode);
+  const kernel = graphKernel(steps, params.roots, axes, scatter);
   const isExact = params.style === 'exact';
   const data = params.data as DataKind;
   return makePlan({
@@ -82,7 +90,7 @@ export function shrinkDrawn(params: RunParams): Partial<RunParams>[] {
     if (size <= 1) continue;
     for (const less of [Math.ceil(size / 2), size - 1]) smaller.push({ shape: replaced(shape, axis, less) });
   }
-  for (const name of ['place', 'views', 'dtype', 'offset'] as const) {
+  for (const name of ['scatter', 'place', 'views', 'dtype', 'offset'] as const) {
     if (params[name] !== RUN_DEFAULTS[name]) smaller.push({ [name]: RUN_DEFAULTS[name] });
   }
   return smaller;

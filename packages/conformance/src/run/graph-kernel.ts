@@ -4,6 +4,9 @@ import {
   type Kernel,
   type KernelBuilder,
   type NumberType,
+  type OutputSpecs,
+  type Scattered,
+  type ScatterMode,
   type Value,
 } from '@concord/backend-core/kernel';
 import type { Step } from './step.ts';
@@ -29,8 +32,17 @@ export function closureOf(steps: readonly Step[], roots: readonly number[]): num
   return [...seen].sort((a, b) => a - b);
 }
 
-/** The kernel that stores the values of `roots`, as `y0`, `y1`, ... */
-export function graphKernel(steps: readonly Step[], roots: readonly number[], axes: GraphAxes): Kernel {
+/**
+ * The kernel that stores the values of `roots`, as `y0`, `y1`, ...
+ *
+ * @param scatter - the mode in which the first one is written by index; undefined: it is not
+ */
+export function graphKernel(
+  steps: readonly Step[],
+  roots: readonly number[],
+  axes: GraphAxes,
+  scatter?: ScatterMode,
+): Kernel {
   const used = closureOf(steps, roots);
   const inputs: Record<string, InputSpec> = {};
   const params: Record<string, NumberType> = {};
@@ -41,16 +53,30 @@ export function graphKernel(steps: readonly Step[], roots: readonly number[], ax
     if (kind === 'input') inputs[name] = level === 'row' ? { type: number, level } : number;
     if (kind === 'gather') inputs[name] = { type: number, access: 'gather', rank: axes.gatherRank as 1 };
   }
-  return defineKernel('drawn', { inputs, params }, (symbols, k) => {
+  const type = steps[roots[0] as number]?.type === 'bool' ? 'u32' : (steps[roots[0] as number]?.type as NumberType);
+  const rank = axes.gatherRank as 1;
+  const outputs: OutputSpecs = scatter === undefined ? {} : { y0: { type, access: 'scatter', rank, mode: scatter } };
+  return defineKernel('drawn', { inputs, params, outputs }, (symbols, k) => {
     const values = new Map<number, Value>();
     const context = { k, symbols: symbols as Readonly<Record<string, Value>>, axes, values };
     for (const index of used) values.set(index, valueOf(context, steps[index] as Step));
-    const outputs = roots.map((root, index) => {
+    const stored = roots.map((root, index): readonly [string, Value<NumberType> | Scattered] => {
       const value = storable(k, values.get(root) as Value);
-      return [`y${index}`, value.level === 'call' ? k.spread(value) : value] as const;
+      const own = value.level === 'call' ? k.spread(value) : value;
+      return [`y${index}`, index > 0 || scatter === undefined ? own : k.scatter(own, placesOf(k, own, axes))];
     });
-    return Object.fromEntries(outputs);
+    return Object.fromEntries(stored);
   });
+}
+
+/** Indices of a drawn scatter: inside and outside, some of them met by several points. */
+function placesOf(k: KernelBuilder, { level }: Value, { rank, rowRank, gatherRank }: GraphAxes): Value<'u32'>[] {
+  const count = level === 'row' ? rowRank : rank;
+  const along = (axis: number): Value<'u32'> =>
+    count === 0 ? k.u32(2) : level === 'row' ? k.rowIndex(axis % count) : k.index(axis % count);
+  return Array.from({ length: gatherRank }, (_, axis) =>
+    k.rem(k.add(k.mul(along(axis), 2 * axis + 3), along(axis + 1)), gatherRank === 1 ? 23 : 6 - axis),
+  );
 }
 
 interface Context {

@@ -26,10 +26,10 @@ export function expectedOf(
   plan: RunPlan,
   subnormals: ComputeBackend['capabilities']['numerics']['f32Subnormals'],
 ): readonly OutputIntervals[] {
-  const inputs = Object.fromEntries(
-    plan.operands.flatMap((operand) => (operand.bits === undefined ? [] : [[operand.name, inputElements(operand)]])),
+  const held = Object.fromEntries(
+    plan.operands.flatMap((operand) => (operand.bits === undefined ? [] : [[operand.name, heldElements(operand)]])),
   );
-  return runReference(geometryOf(plan), { inputs, params: plan.params }, { subnormals });
+  return runReference(geometryOf(plan), { inputs: held, outputs: held, params: plan.params }, { subnormals });
 }
 
 /** The number of elements in the outputs of a plan, and of those of which nothing useful is known. */
@@ -117,7 +117,7 @@ function formula(node: KernelNode, text: (operand: number) => string): string {
   }
 }
 
-function inputElements({ dtype, bits = new Uint32Array() }: PlannedOperand): StoredElements {
+function heldElements({ dtype, bits = new Uint32Array() }: PlannedOperand): StoredElements {
   const { bytes, Stored } = ELEMENT_TYPES[dtype];
   if (bytes < 4) return Stored.from(bits);
   return storedElements(dtype, new Uint8Array(bits.slice().buffer));

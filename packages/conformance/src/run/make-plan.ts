@@ -1,5 +1,5 @@
 import type { DType } from '@concord/backend-core';
-import type { Kernel, KernelInput, KernelOutput } from '@concord/backend-core/kernel';
+import type { Kernel, KernelInput, KernelOutput, RunLayout } from '@concord/backend-core/kernel';
 import { Random } from '../harness/random.ts';
 import { type DataKind, drawBits } from './data.ts';
 import { type PlaceKind, placeOperands } from './placement.ts';
@@ -18,11 +18,11 @@ export interface PlanRequest {
   /** Elements by which every operand is moved away from the alignment of its allocation. */
   readonly offset: number;
   readonly params: Readonly<Record<string, number>>;
-  dataOf(input: KernelInput): DataKind;
+  dataOf(operand: Pick<KernelInput, 'name' | 'type'> & { readonly access: RunLayout['access'] }): DataKind;
   dtypeOf(operand: KernelInput | KernelOutput): DType;
   viewOf(operand: KernelInput | KernelOutput): ViewKind;
-  /** Sizes of the axes of a gather input. */
-  gatherShapeOf(input: KernelInput): readonly number[];
+  /** Sizes of the axes of what is read or written by index. */
+  gatherShapeOf(operand: { readonly name: string; readonly rank: number }): readonly number[];
 }
 
 /** Lays a call of a kernel out and fills its inputs. */
@@ -35,8 +35,10 @@ export function makePlan(request: PlanRequest): RunPlan {
   const { operands, places } = placeOperands([...inputs, ...outputs], levelsOf(kernel), place, offset);
   const rowLength = folded === 0 ? sizeOf(shape) : sizeOf(shape.slice(domain.rowShape.length));
   const filled = operands.map((operand, index) => {
-    const input = kernel.inputs[index];
-    return input === undefined ? operand : { ...operand, bits: drawInput(request, input, index, operand, rowLength) };
+    const output = kernel.outputs[index - inputs.length];
+    if (output !== undefined && output.scatter === undefined) return operand;
+    const own = kernel.inputs[index] ?? { ...(output as KernelOutput), access: 'scatter' as const };
+    return { ...operand, bits: drawContents(request, own, index, operand, rowLength) };
   });
   return { kernel, shape, folded, operands: shareBits(filled, places), places, params };
 }
@@ -53,8 +55,12 @@ function laidOutInput(request: PlanRequest, domain: Domain, input: KernelInput):
 }
 
 function laidOutOutput(request: PlanRequest, { shape, rowShape }: Domain, output: KernelOutput): PlannedOperand {
-  const own = output.level === 'row' ? rowShape : shape;
-  return { ...laidOut(request, output, own, true), isOutput: true, isGather: false };
+  const { name, level, scatter } = output;
+  if (scatter !== undefined) {
+    const own = request.gatherShapeOf({ name, rank: scatter.indices.length });
+    return { ...laidOut(request, output, own, true), isOutput: true, isGather: true };
+  }
+  return { ...laidOut(request, output, level === 'row' ? rowShape : shape, true), isOutput: true, isGather: false };
 }
 
 function laidOut(
@@ -69,13 +75,16 @@ function laidOut(
 }
 
 function levelsOf({ inputs, outputs }: Kernel): readonly string[] {
-  return [...inputs.map(({ access, type }) => `${access} ${type}`), ...outputs.map((o) => `${o.level} ${o.type}`)];
+  return [
+    ...inputs.map(({ access, type }) => `${access} ${type}`),
+    ...outputs.map(({ level, type, scatter }) => `${scatter === undefined ? level : 'scatter'} ${type}`),
+  ];
 }
 
-/** The bits of an input by distance: an element that is repeated is drawn once. */
-function drawInput(
+/** The bits of an operand by distance: an element that is repeated is drawn once. */
+function drawContents(
   request: PlanRequest,
-  input: KernelInput,
+  input: Parameters<PlanRequest['dataOf']>[0],
   index: number,
   { dtype, shape, strides }: PlannedOperand,
   rowLength: number,

@@ -19,6 +19,8 @@ export type RunParams = {
   readonly offset: number;
   /** Of a drawn graph: `float` or `exact`. */
   readonly style: string;
+  /** Of a drawn graph: the mode in which its first output is written by index; empty: it is not. */
+  readonly scatter: string;
   /** Of a drawn graph: the steps that are stored. */
   readonly roots: readonly number[];
   readonly seed: number;
@@ -35,6 +37,7 @@ export const RUN_DEFAULTS: RunParams = {
   place: 'apart',
   offset: 0,
   style: 'float',
+  scatter: '',
   roots: [],
   seed: 0,
 };

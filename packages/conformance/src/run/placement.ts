@@ -101,9 +101,10 @@ function repeats({ shape, strides }: PlannedOperand): boolean {
 
 /** Outputs like the first one lie element by element between each other; with `isWoven` inputs like it do too. */
 function interleaved(given: readonly PlannedOperand[], isWoven: boolean, offset: number): PlacedOperands {
-  const first = given.find(({ isOutput }) => isOutput) as PlannedOperand;
+  const first = given.find(({ isOutput, isGather }) => isOutput && !isGather);
+  if (first === undefined) return { operands: given, places: apart(given, offset) };
   const members = given.flatMap(({ isOutput, isGather, dtype, shape }, index) => {
-    const isMember = isOutput || (isWoven && !isGather);
+    const isMember = !isGather && (isOutput || isWoven);
     return isMember && dtype === first.dtype && String(shape) === String(first.shape) ? [index] : [];
   });
   const operands = [...given];

@@ -18,9 +18,9 @@ export interface PlannedOperand {
   /** True if the call says the strides, or leaves them out as the default. */
   readonly saysStrides: boolean;
   readonly isOutput: boolean;
-  /** True if it is a gather input, whose call says the shape. */
+  /** True if it is read or written by index, so that the call says its shape. */
   readonly isGather: boolean;
-  /** The element at each distance from the first, as bits; those in gaps mean nothing. Undefined for an output. */
+  /** The element at each distance from the first, as bits; those in gaps mean nothing. Undefined for an output that is written whole. */
   readonly bits?: Uint32Array;
 }
 

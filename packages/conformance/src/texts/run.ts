@@ -71,6 +71,7 @@ export const RUN_TEXTS: CheckTexts<RunParams> = {
       `Runs the kernel "${params.kernel}" on inputs of its own types, and stores its outputs in ${params.dtype}.`,
     ),
   gather: (params) => judged(params, `Runs the kernel "${params.kernel}", which reads a tensor by index.`),
+  scatter: (params) => judged(params, `Runs the kernel "${params.kernel}", which writes a tensor by index.`),
   maximal: (params) => judged(params, `Runs a kernel of ${params.seed} nodes and as many operands as there may be.`),
   long: (params) =>
     judged(

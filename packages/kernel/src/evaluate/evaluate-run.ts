@@ -1,6 +1,7 @@
 import {
   type CheckedRun,
   type KernelNode,
+  type KernelOutput,
   type Level,
   operandsOf,
   type ResolvedRun,
@@ -10,7 +11,7 @@ import {
 import { outputsOf } from '../program/form.ts';
 import { phasesOf } from '../schedule/phases.ts';
 import { type Fold, foldOf, type Totals } from './folds.ts';
-import { type Elements, elementsOf, load, reader, store } from './memory.ts';
+import { combiner, type Elements, elementsOf, load, reader, store, writer } from './memory.ts';
 import { isView, loopOf, type Numbers } from './node-loops.ts';
 import { View } from './view.ts';
 
@@ -39,7 +40,7 @@ interface Register {
   isReady: boolean;
 }
 
-/** An operand in memory; those of a gather input have no view. */
+/** An operand in memory; what is read or written by index has no view. */
 interface Memory {
   readonly layout: RunLayout;
   readonly elements: Elements;
@@ -49,6 +50,17 @@ interface Memory {
 const NO_MEMORY = { buffer: new ArrayBuffer(0), byteOffset: 0 };
 
 const numbers = ({ f, i, u }: Register, type: ValueType): Numbers => (type === 'f32' ? f : type === 'u32' ? u : i);
+
+/** Where the element lies that the k-th indices name; -1 outside. */
+function placeAt({ shape, strides }: RunLayout, indices: readonly Numbers[], k: number): number {
+  let at = 0;
+  for (let axis = 0; axis < indices.length; axis++) {
+    const index = indices[axis]![k]!;
+    if (index < 0 || index >= shape[axis]!) return -1;
+    at += index * strides[axis]!;
+  }
+  return at;
+}
 
 /** One call: rows, some at a time; in a row passes, of which each finishes folds that the next needs; in a pass tiles. */
 class Evaluation {
@@ -139,10 +151,13 @@ class Evaluation {
   /** All is computed before anything is stored: outputs may be in the place of inputs. */
   #store(level: Level): void {
     const outputs = this.#geometry.kernel.outputs.flatMap((output, index) =>
-      output.level === level ? [{ from: this.#at(output.node, level), ...(this.#outputs[index] as Memory) }] : [],
+      output.level === level
+        ? [{ ...output, from: this.#at(output.node, level), ...(this.#outputs[index] as Memory) }]
+        : [],
     );
-    for (const { from, layout, elements, view } of outputs) {
-      store(layout.dtype, from.i, elements, view, this.#first(level), this.#count(level));
+    for (const { from, layout, elements, view, scatter } of outputs) {
+      if (scatter === undefined) store(layout.dtype, from.i, elements, view, this.#first(level), this.#count(level));
+      else this.#scatter(scatter, layout, elements, from, level);
     }
   }
 
@@ -258,19 +273,33 @@ class Evaluation {
   /** The element of a tensor at indices of any type; outside of it the other value. */
   #gather({ name, level, operands }: Extract<KernelNode, { kind: 'gather' }>, to: Register): void {
     const { layout, elements } = this.#inputs.get(name) as Memory;
-    const { shape, strides } = layout;
     const read = reader(layout.dtype);
-    const [outside, ...registers] = operands.map((operand) => this.#at(operand, level)) as [Register, ...Register[]];
-    const indices = registers.map((register, axis) =>
-      numbers(register, (this.#nodes[operands[axis + 1] as number] as KernelNode).type),
-    );
+    const [otherwise, ...nodes] = operands as [number, ...number[]];
+    const outside = this.#at(otherwise, level);
+    const indices = this.#indices(nodes, level);
     for (let k = 0; k < this.#count(level); k++) {
-      let at = 0;
-      for (let axis = 0; axis < indices.length && at >= 0; axis++) {
-        const index = indices[axis]![k]!;
-        at = index < 0 || index >= shape[axis]! ? -1 : at + index * strides[axis]!;
-      }
+      const at = placeAt(layout, indices, k);
       to.i[k] = at < 0 ? outside.i[k]! : read(elements[at]!);
     }
+  }
+
+  /** Stores values at indices, one after the other; outside nothing. */
+  #scatter(
+    { mode, indices: nodes }: NonNullable<KernelOutput['scatter']>,
+    layout: RunLayout,
+    elements: Elements,
+    from: Register,
+    level: Level,
+  ): void {
+    const [read, write, combine] = [reader(layout.dtype), writer(layout.dtype), combiner(mode, layout.type)];
+    const indices = this.#indices(nodes, level);
+    for (let k = 0; k < this.#count(level); k++) {
+      const at = placeAt(layout, indices, k);
+      if (at >= 0) elements[at] = write(combine(read(elements[at]!), from.i[k]!));
+    }
+  }
+
+  #indices(nodes: readonly number[], level: Level): Numbers[] {
+    return nodes.map((node) => numbers(this.#at(node, level), (this.#nodes[node] as KernelNode).type));
   }
 }

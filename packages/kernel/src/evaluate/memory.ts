@@ -1,4 +1,5 @@
 import { type DType, f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
+import type { NumberType, ScatterMode } from '@concord/backend-core/kernel';
 import type { View } from './view.ts';
 
 /** Elements in memory, by their bits; i8 and u8 as numbers. */
@@ -29,7 +30,7 @@ export function reader(dtype: DType): Convert {
 }
 
 /** The bits in memory of those that a kernel has: narrow floats rounded to nearest even, bytes saturated. */
-function writer(dtype: DType): Convert {
+export function writer(dtype: DType): Convert {
   switch (dtype) {
     case 'f16':
       return toF16;
@@ -58,6 +59,24 @@ export function store(dtype: DType, bits: Int32Array, to: Elements, view: View, 
   view.lines(first, count, (before, value, stride, length) => {
     for (let k = 0; k < length; k++) to[value + k * stride] = write(bits[before + k]!);
   });
+}
+
+/** What a scatter leaves of the bits of two numbers of a type, those that are there and those that come. */
+export function combiner(mode: ScatterMode, type: NumberType): (old: number, value: number) => number {
+  if (mode === 'set') return (_, value) => value;
+  if (type !== 'f32') {
+    if (mode === 'add') return (old, value) => (old + value) | 0;
+    const least = type === 'u32' ? (x: number) => x >>> 0 : same;
+    return (old, value) => ((mode === 'max') === least(old) > least(value) ? old : value);
+  }
+  const pick = mode === 'add' ? (a: number, b: number) => a + b : mode === 'max' ? Math.max : Math.min;
+  return (old, value) => {
+    word[0] = old;
+    const a = float[0]!;
+    word[0] = value;
+    float[0] = pick(a, float[0]!);
+    return word[0];
+  };
 }
 
 const word = new Int32Array(1);

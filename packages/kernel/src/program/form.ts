@@ -1,4 +1,4 @@
-import { type AxisNode, type Kernel, type NodeOp, operandsOf } from '@concord/backend-core/kernel';
+import { type AxisNode, type Kernel, type KernelOutput, type NodeOp, operandsOf } from '@concord/backend-core/kernel';
 import { axisOf } from '../schedule/run-axes.ts';
 
 /** A kernel and the axes of the code that runs it: what code depends on besides how its operands lie. */
@@ -55,6 +55,14 @@ export function numberOf(declared: Kernel['inputs'] | Kernel['params'], { name }
 /** The numbers of the outputs of a level. */
 export function outputsOf({ outputs }: Pick<Kernel, 'outputs'>, level: 'row' | 'element'): readonly number[] {
   return outputs.flatMap((output, index) => (output.level === level ? [index] : []));
+}
+
+/** The nodes that some outputs store, and those of the indices at which they do. */
+export function storedNodes({ outputs }: Pick<Kernel, 'outputs'>, numbers: readonly number[]): readonly number[] {
+  return numbers.flatMap((number) => {
+    const { node, scatter } = outputs[number] as KernelOutput;
+    return [node, ...(scatter?.indices ?? [])];
+  });
 }
 
 /** A form as text: equal for equal code. */

@@ -20,6 +20,10 @@ it('an access is as aligned as one scalar, unless more is said', () => {
   expect(listing((k, p) => k.storeVector(p, k.loadVector(p, 4, { align: 16 })))).toMatch(/Load f32x4 %\d+ 2 16\n/);
 });
 
+it('the address of a pointer is a u64', () => {
+  expect(listing((k, p) => void k.address(p))).toMatch(/ConvertPtrToU u64 %p/);
+});
+
 it('a volatile access is marked as one, a plain one is not', () => {
   const both = ALIGNED | VOLATILE;
   const text = listing((k, p) => k.store(p, k.load(p, { isVolatile: true }), { isVolatile: true }));

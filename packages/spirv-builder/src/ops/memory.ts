@@ -29,6 +29,8 @@ export interface MemoryOps {
   at(pointer: Value, index: Operand): Value;
   /** A pointer to a member of the struct that `pointer` points to. */
   member(pointer: Value, index: number): Value;
+  /** The address that a pointer holds, a u64. */
+  address(pointer: Value): Value;
   /** Reads what `pointer` points to. */
   load(pointer: Value, options?: AccessOptions): Value;
   /** Writes a value of the type that `pointer` points to. */
@@ -78,6 +80,11 @@ export function memoryOps(body: FunctionBody, { bitcast }: Pick<ConversionOps, '
         throw body.error('at', `there is no element ${index} of ${length}`);
       }
       return body.emit(Op.InBoundsAccessChain, types.pointer(type.storage, element), pointer.id, place.id);
+    },
+
+    address: (pointer) => {
+      pointerType(body, pointer, 'address');
+      return body.emit(Op.ConvertPtrToU, types.int(64), pointer.id);
     },
 
     member: (pointer, index) => {

@@ -27,14 +27,17 @@ export function compareStored(output: OutputIntervals, stored: StoredElements): 
   let wrong = 0;
   let first = -1;
   for (let index = 0; index < offsets.length; index++) {
-    if (accepts(output, index, bitsAt(stored, offsets[index] as number))) continue;
+    const bits = bitsAt(stored, offsets[index] as number);
+    let layer: OutputIntervals | undefined = output;
+    while (layer !== undefined && !accepts(layer, index, bits)) layer = layer.or;
+    if (layer !== undefined) continue;
     if (first < 0) first = index;
     wrong++;
   }
   if (first < 0) return undefined;
   const offset = offsets[first] as number;
   const got = valueOfBits(output.layout.dtype, bitsAt(stored, offset));
-  return { wrong, total: offsets.length, index: first, offset, got, want: wantedText(output, first) };
+  return { wrong, total: offsets.length, index: first, offset, got, want: wantedTexts(output, first) };
 }
 
 function accepts(output: OutputIntervals, index: number, bits: number): boolean {
@@ -45,6 +48,19 @@ function accepts(output: OutputIntervals, index: number, bits: number): boolean 
   const choices = output.choices.get(index);
   if (choices !== undefined) return choices.includes(value);
   return value >= (output.lo[index] as number) && value <= (output.hi[index] as number);
+}
+
+function wantedTexts(output: OutputIntervals, index: number): string {
+  const texts: string[] = [];
+  for (let layer: OutputIntervals | undefined = output; layer !== undefined; layer = layer.or) {
+    if (isAnything(layer, index)) texts.push(wantedText(layer, index));
+  }
+  return texts.join(' or ');
+}
+
+/** Returns whether there is any value that an element may have. */
+function isAnything({ copies, nan, lo, hi }: OutputIntervals, index: number): boolean {
+  return copies.has(index) || nan[index] !== NAN.no || (lo[index] as number) <= (hi[index] as number);
 }
 
 function wantedText(output: OutputIntervals, index: number): string {

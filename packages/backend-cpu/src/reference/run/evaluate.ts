@@ -171,7 +171,8 @@ function coordinateOf({ kind, axis }: AxisNode, { shape, folded }: CheckedRun): 
 function lastUsesOf({ kernel: { nodes, outputs } }: CheckedRun): readonly number[] {
   const uses = nodes.map(() => -1);
   for (const [index, node] of nodes.entries()) for (const operand of operandsOf(node)) uses[operand] = index;
-  for (const { node } of outputs) uses[node] = Infinity;
+  for (const { node, scatter } of outputs)
+    for (const kept of [node, ...(scatter?.indices ?? [])]) uses[kept] = Infinity;
   return uses;
 }
 

@@ -29,8 +29,11 @@ interface Terms {
   readonly nan: boolean;
 }
 
-/** Sum, or mean, in any order that keeps chains short. An infinite term, or NaN, decides; an empty mean is NaN. */
-export function sumOf(terms: readonly Interval[], isMean: boolean): Interval {
+/**
+ * Sum, or mean, in any order that keeps chains short, or at least to that depth. An infinite term, or NaN, decides; an empty mean
+ * is NaN.
+ */
+export function sumOf(terms: readonly Interval[], isMean: boolean, depth: number = depthOf(terms.length)): Interval {
   const count = terms.length;
   if (count === 0) return isMean ? NOT_A_NUMBER : point(0);
   const known = summed(terms);
@@ -48,7 +51,7 @@ export function sumOf(terms: readonly Interval[], isMean: boolean): Interval {
   const lo = known.lo / scale;
   const hi = known.hi / scale;
   if (known.isExact && (!isMean || magnitude === 0)) return overflowing({ lo, hi, nan });
-  const relative = gamma(depthOf(count) + (isMean ? ROUNDINGS_OF_MEAN : 0)) + count * OWN_ROUNDOFF;
+  const relative = gamma(depth + (isMean ? ROUNDINGS_OF_MEAN : 0)) + count * OWN_ROUNDOFF;
   const underflow = (count + 2) * MIN_NORMAL;
   const errorAt = (end: number): number => relative * (isOneSigned ? Math.abs(end) : magnitude) + underflow;
   const sum = widenedBy({ lo, hi, nan }, errorAt(lo), errorAt(hi));

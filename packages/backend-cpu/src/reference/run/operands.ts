@@ -67,16 +67,17 @@ function loaded(
   layout: RunLayout,
   elements: StoredElements = new Uint8Array(),
 ): LoadedInput & { offsets: Float64Array } {
-  const { access, dtype, type } = layout;
-  const at = (offset: number): Interval => {
-    const bits = bitsAt(elements, offset);
-    return type === 'f32' ? float(dtype, bits) : point(bits);
-  };
-  return { layout, at, offsets: access === 'gather' ? new Float64Array() : elementOffsets(layout) };
+  const at = (offset: number): Interval => loadedNumber(layout, bitsAt(elements, offset));
+  return { layout, at, offsets: layout.access === 'gather' ? new Float64Array() : elementOffsets(layout) };
 }
 
 function parameterOf(type: NumberType, value: number): Interval {
   return type === 'f32' ? float('f32', bitsOfFloat32(value)) : point(value);
+}
+
+/** A number that was read. */
+export function loadedNumber({ dtype, type }: RunLayout, bits: number): Interval {
+  return type === 'f32' ? float(dtype, bits) : point(bits);
 }
 
 /** A float that was read. */
@@ -87,23 +88,34 @@ function float(dtype: RunLayout['dtype'], bits: number): Interval {
 }
 
 /** An element that may be one of more than this many is taken for anything. */
-const MAX_CANDIDATES = 64;
+export const MAX_CANDIDATES = 64;
 
 /** The element of an input at one index for each axis, or `otherwise` where one is outside. */
 export function gathered(input: LoadedInput, indices: readonly Interval[], otherwise: Interval): Interval {
   const { shape, strides, type } = input.layout;
+  const places = placesOf(shape, strides, indices);
+  if (places === undefined) return anyOf(type);
+  const values = places.offsets.map(input.at);
+  if (places.mayBeOutside) values.push(otherwise);
+  return values.reduce(hull);
+}
+
+/** The elements that indices may name, by the distances of their axes' neighbours; undefined where they are too many. */
+export function placesOf(
+  shape: readonly number[],
+  strides: readonly number[],
+  indices: readonly Interval[],
+): { readonly offsets: readonly number[]; readonly mayBeOutside: boolean } | undefined {
   let offsets: readonly number[] = [0];
   let mayBeOutside = false;
   for (const [axis, index] of indices.entries()) {
     const size = shape[axis] as number;
     const candidates = candidatesOf(index, size);
-    if (candidates === undefined || offsets.length * candidates.length > MAX_CANDIDATES) return anyOf(type);
+    if (candidates === undefined || offsets.length * candidates.length > MAX_CANDIDATES) return undefined;
     mayBeOutside ||= index.lo < 0 || index.hi >= size;
     offsets = offsets.flatMap((offset) => candidates.map((at) => offset + at * (strides[axis] as number)));
   }
-  const values = offsets.map(input.at);
-  if (mayBeOutside || values.length === 0) values.push(otherwise);
-  return values.reduce(hull);
+  return { offsets, mayBeOutside: mayBeOutside || offsets.length === 0 };
 }
 
 /** The indices inside of an axis; undefined where they are too many. */

@@ -7,7 +7,7 @@ import { storedValue } from './stored-values.ts';
 /** Wider than this part of the output's largest magnitude an interval says too little. */
 const USEFUL_WIDTH = 0.01;
 
-/** Stores the values of one output, element by element. */
+/** Stores the values of one output, element by element; one that is never stored may hold nothing. */
 export class OutputCollector {
   readonly #layout: RunLayout;
   readonly #flush: boolean;
@@ -22,8 +22,8 @@ export class OutputCollector {
     const count = layout.shape.reduce((product, size) => product * size, 1);
     this.#layout = layout;
     this.#flush = flush;
-    this.#lo = new Float64Array(count);
-    this.#hi = new Float64Array(count);
+    this.#lo = new Float64Array(count).fill(Infinity);
+    this.#hi = new Float64Array(count).fill(-Infinity);
     this.#nan = new Uint8Array(count);
     this.#anything = new Uint8Array(count);
   }

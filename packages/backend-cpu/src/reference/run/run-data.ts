@@ -8,6 +8,8 @@ export type StoredElements = Float32Array | Int32Array | Uint32Array | Uint16Arr
 export interface RunData {
   /** For each input all elements of its extent, gaps included, in its dtype. One of no elements may be left out. */
   readonly inputs?: Readonly<Record<string, StoredElements>>;
+  /** The same of each output that is written by index: what it holds before. */
+  readonly outputs?: Readonly<Record<string, StoredElements>>;
   readonly params?: Readonly<Record<string, number>>;
   /** Inputs that are not in memory but known within bounds, one interval for each element of the domain, row-major. */
   readonly intervals?: Readonly<Record<string, readonly Interval[]>>;
@@ -45,4 +47,6 @@ export interface OutputIntervals {
    * largest magnitude.
    */
   readonly uselessShare: number;
+  /** Others that each element may hold instead: a scatter stores one of the values that are meant for it. */
+  readonly or?: OutputIntervals;
 }

@@ -2,6 +2,8 @@ import type { CheckedRun } from '@concord/backend-core/kernel';
 import { type Chunk, Evaluation } from './evaluate.ts';
 import { Operands } from './operands.ts';
 import { OutputCollector } from './output-collector.ts';
+import { ScatterCollector } from './scatter-collector.ts';
+import type { Interval } from './interval.ts';
 import type { OutputIntervals, RunData, RunRules } from './run-data.ts';
 
 /** This many points are evaluated together where there are no rows. */
@@ -21,12 +23,25 @@ export function runReference(
 ): readonly OutputIntervals[] {
   const flush = subnormals === 'may-flush';
   const evaluation = new Evaluation(geometry, new Operands(geometry, data), flush);
-  const collectors = geometry.outputs.map((layout) => new OutputCollector(layout, flush));
+  const collectors = geometry.outputs.map((layout, index) => {
+    const mode = geometry.kernel.outputs[index]?.scatter?.mode;
+    if (mode === undefined) return new OutputCollector(layout, flush);
+    return new ScatterCollector(layout, mode, flush, data.outputs?.[layout.name]);
+  });
   for (const chunk of chunksOf(geometry)) {
     const values = evaluation.evaluate(chunk);
-    for (const [index, { node, level }] of geometry.kernel.outputs.entries()) {
+    for (const [index, { node, level, scatter }] of geometry.kernel.outputs.entries()) {
+      const collector = collectors[index];
+      if (collector instanceof ScatterCollector) {
+        const read = (of: number, at: number): Interval => (values[of]?.[at] ?? values[of]?.[0]) as Interval;
+        for (let at = 0; at < (level === 'row' ? 1 : chunk.count); at++) {
+          const indices = (scatter?.indices ?? []).map((each) => read(each, at));
+          collector.put(indices, read(node, at));
+        }
+        continue;
+      }
       const first = level === 'row' ? chunk.row : chunk.first;
-      for (const [at, value] of (values[node] ?? []).entries()) collectors[index]?.store(first + at, value);
+      for (const [at, value] of (values[node] ?? []).entries()) collector?.store(first + at, value);
     }
   }
   return collectors.map((collector) => collector.finish());

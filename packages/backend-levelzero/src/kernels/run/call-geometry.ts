@@ -85,7 +85,7 @@ export function formOf(
   };
   const stand = spans.find((span) => span !== undefined) as Span;
   const operandOf = (layout: RunLayout, operand: number): OperandForm => {
-    if (layout.access !== 'gather') {
+    if (layout.access !== 'gather' && layout.access !== 'scatter') {
       return { dtype: layout.dtype, layout: layoutOf(operand), align: alignOf(operand, layout) };
     }
     const gather = layout.extent === 0 ? 'empty' : layout.strides.at(-1) === 1 ? 'dense' : 'strided';

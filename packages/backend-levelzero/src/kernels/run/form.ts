@@ -10,11 +10,11 @@ export type Access = 'dense' | 'constant' | 'strided';
 /** An input or output, as far as code depends on it. */
 export interface OperandForm {
   readonly dtype: DType;
-  /** Which strides it has, of those that operands share; -1 of a gather input, which has its own. */
+  /** Which strides it has, of those that operands share; -1 of what is read or written by index, which has its own. */
   readonly layout: number;
   /** Bytes that the address of each vector is a multiple of. */
   readonly align: number;
-  /** Of a gather input: whether its last axis is dense; and whether it has any element. */
+  /** Of what is read or written by index: whether its last axis is dense; and whether it has any element. */
   readonly gather?: 'dense' | 'strided' | 'empty';
 }
 
@@ -56,12 +56,16 @@ export function formParameters(form: RunForm): Readonly<Record<string, Parameter
       if (axis !== vectorAxis(form) || access === 'strided') parameters[names.stride(layout, axis)] = index;
     }
   });
-  kernel.inputs.forEach(({ rank, access }, input) => {
-    const way = inputs[input]?.gather;
-    if (access !== 'gather' || way === 'empty') return;
+  const ranks = [
+    ...kernel.inputs.map(({ rank }) => rank),
+    ...kernel.outputs.map(({ scatter }) => scatter?.indices.length),
+  ];
+  [...inputs, ...outputs].forEach(({ gather: way }, operand) => {
+    const rank = ranks[operand] ?? 0;
+    if (way === undefined || way === 'empty') return;
     for (let axis = 0; axis < rank; axis++) {
-      parameters[names.gatherSize(input, axis)] = 'u32';
-      if (way !== 'dense' || axis < rank - 1) parameters[names.gatherStride(input, axis)] = index;
+      parameters[names.gatherSize(operand, axis)] = 'u32';
+      if (way !== 'dense' || axis < rank - 1) parameters[names.gatherStride(operand, axis)] = index;
     }
   });
   for (const node of kernel.nodes) {

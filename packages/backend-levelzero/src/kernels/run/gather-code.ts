@@ -84,14 +84,21 @@ function gatherRun(code: KernelCode, { node, input, operand, scope, width }: Run
 }
 
 /** Returns whether an index is below the size of an axis; one that is negative is beyond. */
-function isBelow(code: KernelCode, node: number, index: Value, input: number, axis: number, width: Width): Value {
+export function isBelow(
+  code: KernelCode,
+  node: number,
+  index: Value,
+  operand: number,
+  axis: number,
+  width: Width,
+): Value {
   const { k, kernel } = code;
-  const below = k.ult(index, code.splat(code.arg(names.gatherSize(input, axis)), width));
+  const below = k.ult(index, code.splat(code.arg(names.gatherSize(operand, axis)), width));
   if (kernel.nodes[node]?.type !== 'i32') return below;
   return k.and(below, k.sge(index, k.constant(index.type, 0)));
 }
 
-function all(code: KernelCode, conditions: readonly Value[]): Value {
+export function all(code: KernelCode, conditions: readonly Value[]): Value {
   const { k } = code;
   return (
     conditions.reduce<Value | undefined>((sum, next) => (sum === undefined ? next : k.and(sum, next)), undefined) ??
@@ -99,14 +106,14 @@ function all(code: KernelCode, conditions: readonly Value[]): Value {
   );
 }
 
-/** Elements from the first of a gather input to the one at these indices, scalars. */
-function placeAt(code: KernelCode, input: number, operand: OperandForm, indices: readonly Value[]): Value {
+/** Elements from an operand's first to the one at these indices, scalars. */
+export function placeAt(code: KernelCode, operand: number, form: OperandForm, indices: readonly Value[]): Value {
   const { k, index: type } = code;
   return indices
     .map((index, axis) => {
       const place = k.uconvert(index, type);
-      const isDense = axis === indices.length - 1 && operand.gather === 'dense';
-      return isDense ? place : k.mul(place, code.arg(names.gatherStride(input, axis)));
+      const isDense = axis === indices.length - 1 && form.gather === 'dense';
+      return isDense ? place : k.mul(place, code.arg(names.gatherStride(operand, axis)));
     })
     .reduce((sum, term) => k.add(sum, term));
 }

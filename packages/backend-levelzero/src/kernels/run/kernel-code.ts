@@ -14,6 +14,7 @@ import type { FunctionBuilder, Type, Value } from '@concord/spirv-builder';
 import { SpirvArithmetic, type Width } from '../arithmetic/spirv-arithmetic.ts';
 import type { RunForm } from './form.ts';
 import { gather } from './gather-code.ts';
+import { storeByIndex } from './scatter-code.ts';
 import { OperandCode } from './operand-code.ts';
 
 /** Where values are computed: for a call, at a point, or for neighbours. */
@@ -137,12 +138,14 @@ export class KernelCode {
 
   /** Stores outputs where all conditions hold; all are computed before any is stored, as an output may be an input. */
   store(outputs: readonly number[], scope: Scope, ...conditions: readonly Condition[]): void {
-    const raws = outputs.map((output) => {
-      const { node } = this.kernel.outputs[output] as Kernel['outputs'][number];
-      return this.operands.encode(output, this.wide(node, scope, scope.width));
+    const stores = outputs.map((output) => {
+      const { node, scatter } = this.kernel.outputs[output] as Kernel['outputs'][number];
+      if (scatter !== undefined) return storeByIndex(this, output, scope);
+      const raw = this.operands.encode(output, this.wide(node, scope, scope.width));
+      return () => this.operands.storeRaw(output, scope, raw);
     });
     this.when(conditions, () => {
-      outputs.forEach((output, at) => this.operands.storeRaw(output, scope, raws[at] as Value));
+      for (const store of stores) store();
     });
   }
 

@@ -42,11 +42,16 @@ export class Cursor {
   /** Index of the first lane along each axis of the form, as far as loops are open. */
   coordinates: readonly (Local<'i32'> | undefined)[];
   lanes: Lanes;
+  readonly isShared: boolean;
   readonly #iota: Vector;
   readonly #operands: readonly OperandForm[];
 
-  /** @param scratch - where kept values may lie */
-  constructor(body: FunctionBody, words: Words, form: RunForm, scratch: Local<'i32'>) {
+  /**
+   * @param scratch - where kept values may lie
+   * @param isShared - whether other threads use the memory
+   */
+  constructor(body: FunctionBody, words: Words, form: RunForm, scratch: Local<'i32'>, isShared = false) {
+    this.isShared = isShared;
     this.body = body;
     this.words = words;
     this.form = form;

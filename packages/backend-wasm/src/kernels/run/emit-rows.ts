@@ -1,4 +1,4 @@
-import { foldsOf, outputsOf, type PhaseFold, vectorAxis } from '@concord/kernel';
+import { foldsOf, outputsOf, type PhaseFold, storedNodes, vectorAxis } from '@concord/kernel';
 import { i32, i32x4, type Local, select, type Value, v128 } from '../../encoder/index.ts';
 import type { Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import { type Cursor, type ItemRange, LANES } from './cursor.ts';
@@ -139,13 +139,10 @@ class RowCode {
 
   #store(units: number, part: Part | undefined): void {
     const { form, body } = this.#cursor;
-    const { outputs } = form.kernel;
-    const nodesOf = (list: readonly number[]): number[] =>
-      list.map((output) => (outputs[output] as { node: number }).node);
     const [rows, elements] = [outputsOf(form.kernel, 'row'), outputsOf(form.kernel, 'element')];
-    this.#code.compute([...nodesOf(elements), ...nodesOf(rows)], 1, units);
+    this.#code.compute(storedNodes(form.kernel, [...elements, ...rows]), 1, units);
     if (elements.length > 0) {
-      const roots = nodesOf(elements);
+      const roots = storedNodes(form.kernel, elements);
       const wide = form.along === 'rows' ? units : form.units;
       this.#walk({ roots, units: wide, rowUnits: units, part }, (vectors) => this.#code.store(elements, vectors));
     }

@@ -1,4 +1,4 @@
-import { canContract, vectorAxis } from '@concord/kernel';
+import { canContract, storedNodes, vectorAxis } from '@concord/kernel';
 import { ModuleBuilder, i32, select } from '../../encoder/index.ts';
 import { WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import type { WasmCode, WasmTraits } from '../kernel.ts';
@@ -28,7 +28,7 @@ export function emitRun(form: RunForm, { isShared, hasFma }: Pick<WasmTraits, 'i
       const first = body.let(i32.mul(firstTile, perTile));
       const behind = body.let(i32.mul(endTile, perTile));
       const end = body.let(select(i32.ltU(behind, items), behind, items));
-      const cursor = new Cursor(body, words, form, scratch);
+      const cursor = new Cursor(body, words, form, scratch, isShared);
       (form.kind === 'map' ? emitMap : emitRows)(arithmetic, cursor, { first, end });
       list = words.names;
     },
@@ -41,7 +41,7 @@ export function emitMap(a: WasmArithmetic, cursor: Cursor, range: ItemRange): vo
   const { words, form } = cursor;
   const { kernel, stores, units } = form;
   const code = new NodeCode(a, cursor);
-  const roots = stores.map((output) => (kernel.outputs[output] as (typeof kernel.outputs)[number]).node);
+  const roots = storedNodes(kernel, stores);
   const last = vectorAxis(form);
   const outer = Array.from({ length: form.rowRank - 1 }, (_, axis) => axis);
   code.compute(roots, 0, 1);

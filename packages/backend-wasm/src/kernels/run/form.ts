@@ -10,7 +10,7 @@ export interface OperandForm {
   /** For each axis of the form: true if it moves along the axis. */
   readonly moves: readonly boolean[];
   readonly step: Step;
-  /** Of a gather input: whether its last axis is dense; and whether it has any element. */
+  /** Of what is read or written by index: whether its last axis is dense; and whether it has any element. */
   readonly gather?: 'dense' | 'strided' | 'empty';
 }
 

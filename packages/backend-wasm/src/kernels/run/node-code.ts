@@ -15,6 +15,7 @@ import { nativeNode } from '../arithmetic/native-nodes.ts';
 import { decode, encode, loadDense, loadLanes, loadSplat, storeDense, storeLanes } from '../arithmetic/storage.ts';
 import type { Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import { type Cursor, LANES } from './cursor.ts';
+import { scatter } from './scatter-code.ts';
 import { names, type OperandForm, type RunForm } from './form.ts';
 
 /** The loop in which a value is computed: before all loops, for a row, for a line of points, for a block of a line. */
@@ -114,14 +115,16 @@ export class NodeCode {
   store(outputs: readonly number[], units: number): void {
     const { body } = this.cursor;
     const { kernel, inputs, outputs: forms } = this.form;
+    const byIndex = outputs.filter((output) => kernel.outputs[output]?.scatter !== undefined);
+    const byPoint = outputs.filter((output) => !byIndex.includes(output));
     // All is rounded before any is stored: an output may be in the place of an input, not of another's value.
-    const encoded = outputs.map((output) => {
+    const encoded = byPoint.map((output) => {
       const { node } = kernel.outputs[output] as (typeof kernel.outputs)[number];
       const form = forms[output] as OperandForm;
       const count = form.step === 'constant' ? 1 : units;
       return Array.from({ length: count }, (_, unit) => encode(this.a, form.dtype, this.value(node, unit)));
     });
-    outputs.forEach((output, at) => {
+    byPoint.forEach((output, at) => {
       const form = forms[output] as OperandForm;
       const operand = inputs.length + output;
       (encoded[at] as readonly Vector[]).forEach((raw, unit) => {
@@ -132,6 +135,7 @@ export class NodeCode {
         }
       });
     });
+    for (const output of byIndex) scatter(this, output, units);
   }
 
   #isKnown(index: number): boolean {

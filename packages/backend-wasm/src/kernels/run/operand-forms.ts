@@ -55,7 +55,7 @@ function operandForms(
   const forms = [...inputs, ...outputs].map((layout, operand): OperandForm => {
     const { dtype, access, extent } = layout;
     const own = strides[operand] as readonly number[];
-    if (access === 'gather') {
+    if (access === 'gather' || access === 'scatter') {
       const gather = extent === 0 ? 'empty' : layout.strides.at(-1) === 1 ? 'dense' : 'strided';
       return { dtype, moves: own.map(() => false), step: 'constant', gather };
     }
@@ -75,7 +75,7 @@ export function geometryWords(geometry: CheckedRun, { sizes, strides }: FormAxes
     (strides[operand] as readonly number[]).forEach((stride, axis) => {
       if (layout.extent > 0) words.set(names.stride(operand, axis), stride * bytes);
     });
-    if (layout.access === 'gather') gatherWords(words, layout, operand);
+    if (layout.access === 'gather' || layout.access === 'scatter') gatherWords(words, layout, operand);
   });
   geometry.shape.forEach((size, axis) => words.set(names.extent(axis), size));
   const { scale, divisor } = meanScale(geometry.rowLength);

@@ -102,6 +102,7 @@ export function runKernel(launcher: Launcher): RunKernel<WasmBuffer> {
   };
   return {
     dtypes: DTYPES,
+    features: ['scatter'],
     prepare: (geometry) => {
       planOf(geometry);
       return Promise.resolve();

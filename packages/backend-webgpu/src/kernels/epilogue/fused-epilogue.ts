@@ -73,7 +73,7 @@ export function bindEpilogue(
     const offset = byteOffset / BYTES_OF[dtype];
     const access = accessOf({ strides, axis, width, offset });
     const binding = bindings.length;
-    bindings.push({ element: elementFor(dtype, access, false), isWritten: false });
+    bindings.push({ element: elementFor({ dtype, access: 'element' }, access, false), isWritten: false });
     storage[bindingName(binding)] = span;
     const unit = access === 'vector' ? width : 1;
     uniforms[offsetName(index)] = offset / unit;

@@ -1,7 +1,7 @@
 import { WgslBlock } from '../arithmetic/wgsl-block.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
 import { GraphScope, NOWHERE, pointSource, storedBits } from '../run/graph-scope.ts';
-import { accessFunctions, divided, type RawValue, storeAt } from '../run/operand-code.ts';
+import { accessFunctions, divided, storeAt, type StoredValue } from '../run/operand-code.ts';
 import { paramUniforms, type RunSpec, sizeName, storageOf, uniformsOf } from '../run/run-spec.ts';
 
 /** The distribution of the points of a map over the lanes. */
@@ -37,7 +37,7 @@ export function mapKernel(name: string, spec: RunSpec, { layout, unroll }: MapLa
   );
   for (const [point, { coordinates, inside }] of points.entries()) {
     const stores = block.inner();
-    for (const [output, raw] of (raws[point] as readonly RawValue[]).entries()) {
+    for (const [output, raw] of (raws[point] as readonly StoredValue[]).entries()) {
       storeAt(stores, spec, output, coordinates, raw);
     }
     block.enclose(`if (${inside})`, stores);

@@ -4,7 +4,15 @@ import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
 import { WgslBlock, type WgslValue, widened } from '../arithmetic/wgsl-block.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
 import { coordinateAt, GraphScope, type PointSource, storedBits } from '../run/graph-scope.ts';
-import { accessFunctions, addressOf, divided, loadAt, type RawValue, storeAt } from '../run/operand-code.ts';
+import {
+  accessFunctions,
+  addressOf,
+  divided,
+  loadAt,
+  type RawValue,
+  storeAt,
+  type StoredValue,
+} from '../run/operand-code.ts';
 import { paramUniforms, storageOf, uniformsOf } from '../run/run-spec.ts';
 import {
   foldVariables,
@@ -162,7 +170,8 @@ class RowsCode {
       ),
     );
     for (const [index, { level }] of operands.entries()) {
-      const own = level === 'gather' ? '' : addressOf(this.#spec, index, this.#rowCoordinates).place;
+      const own =
+        level === 'gather' || level === 'scatter' ? '' : addressOf(this.#spec, index, this.#rowCoordinates).place;
       this.#bases.push(own === '' ? own : block.define(own));
     }
   }
@@ -211,7 +220,9 @@ class RowsCode {
   }
 
   #widthOf(operand: number): 1 | 4 {
-    return this.#spec.operands[operand]?.level === 'row' && !this.#isAcross ? 1 : this.#spec.width;
+    const { kernel, operands, width } = this.#spec;
+    const level = kernel.outputs[operand - kernel.inputs.length]?.level ?? operands[operand]?.level;
+    return level === 'row' && !this.#isAcross ? 1 : width;
   }
 
   #coordinate(block: WgslBlock, place: number, coordinates: readonly (string | undefined)[]): WgslValue {
@@ -331,7 +342,7 @@ class RowsCode {
     block.enclose(`if (is_row && mate == 0u${isFirst})`, stores);
   }
 
-  #store(block: WgslBlock, output: number, raw: RawValue, coordinates: readonly (string | undefined)[]): void {
+  #store(block: WgslBlock, output: number, raw: StoredValue, coordinates: readonly (string | undefined)[]): void {
     const index = this.#spec.kernel.inputs.length + output;
     storeAt(block, this.#spec, output, coordinates, raw, { width: this.#widthOf(index), base: this.#bases[index] });
   }

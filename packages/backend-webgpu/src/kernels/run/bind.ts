@@ -89,7 +89,7 @@ export function bindPiece(
       return isFar ? 'strided' : accessIn(member, offset, layout);
     });
     const elements = members.map(({ operand }, at) =>
-      elementFor(operand.layout.dtype, accesses[at] as Access, operand.isOutput),
+      elementFor(operand.layout, accesses[at] as Access, operand.isOutput),
     );
     const agree = new Set(elements.map((element) => (element === 'atomic' ? 'word' : element))).size === 1;
     for (const [at, { index, operand }] of members.entries()) {
@@ -101,7 +101,7 @@ export function bindPiece(
       operands[index] = { type, dtype, level, access, binding: bindings.length, ...axis, ...far };
     }
     const own = members.map(({ index, operand }) =>
-      elementFor(operand.layout.dtype, (operands[index] as OperandSpec).access, operand.isOutput),
+      elementFor(operand.layout, (operands[index] as OperandSpec).access, operand.isOutput),
     );
     const element = own.includes('atomic') ? 'atomic' : (own[0] as BindingSpec['element']);
     for (const window of windows) {
@@ -144,6 +144,7 @@ function accessIn(
   { width, axis, gathersVectors, turned }: VectorLayout,
 ): Access {
   const { access: level, shape } = operand.layout;
+  if (level === 'scatter') return 'strided';
   if (level === 'gather') {
     const last = shape.length - 1;
     const access = accessOf({ strides: operand.strides, axis: last, width: 4, offset });

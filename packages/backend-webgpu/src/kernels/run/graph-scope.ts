@@ -1,9 +1,18 @@
 import type { DType } from '@concord/backend-core';
-import type { KernelNode, Level } from '@concord/backend-core/kernel';
+import type { KernelNode, KernelOutput, Level } from '@concord/backend-core/kernel';
 import { axisOf, type Leaves, NodeLowering, numberOf, placeOf, vectorAxis } from '@concord/kernel';
 import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
 import { type WgslBlock, type WgslValue, wgslType, widened } from '../arithmetic/wgsl-block.ts';
-import { components, decode, encode, loadAt, loadRaw, type RawValue } from './operand-code.ts';
+import {
+  components,
+  decode,
+  encode,
+  loadAt,
+  loadRaw,
+  type PlacesByIndex,
+  type RawValue,
+  type StoredValue,
+} from './operand-code.ts';
 import {
   type BindingSpec,
   extentName,
@@ -138,34 +147,38 @@ export function pointSource(spec: RunSpec, block: WgslBlock, coordinates: readon
 function gatherCode(block: WgslBlock, spec: RunSpec, input: number, operands: readonly WgslValue[]): WgslValue {
   const operand = spec.operands[input] as OperandSpec;
   const binding = spec.bindings[operand.binding] as BindingSpec;
-  const [otherwise, ...indices] = operands.map((index, at) => (at === 0 ? index : asWords(block, index))) as [
-    WgslValue,
-    ...WgslValue[],
-  ];
+  const otherwise = operands[0] as WgslValue;
+  const indices = operands.slice(1).map((index) => asWords(block, index));
   const isVector = operand.access === 'vector' && indices.slice(0, -1).every(({ width }) => width === 1);
   // Of four neighbours that begin at a multiple of four all are inside or none: the first one speaks for them.
   const own = isVector
     ? indices.map((index) => (index.width === 1 ? index : { ...index, text: `${index.text}.x`, width: 1 as const }))
     : indices;
-  const width = own.some((index) => index.width === 4) ? 4 : 1;
-  const words = wgslType('u32', width);
-  const texts = own.map((index) => widened(index, width));
-  const inside = block.define(
-    texts.map((text, axis) => `(${text} < ${words}(u.${gatherSizeName(input, axis)}))`).join(' & '),
-  );
-  const address = texts.map((text, axis) => `${text} * u.${strideName(input, axis)}`).join(' + ');
-  const place = block.define(`u.${offsetName(input)} + select(${words}(0u), ${address}, ${inside})`);
+  const { places, inside } = placesByIndex(block, input, own);
   const raw = isVector
-    ? loadRaw(block, operand, binding, `${place} >> 2u`, 4)
-    : loadElements(block, operand, binding, { text: place, type: 'u32', width });
+    ? loadRaw(block, operand, binding, `${places.text} >> 2u`, 4)
+    : loadElements(block, operand, binding, places);
   const value = decode(block, operand.dtype, operand.type, raw);
   const result = widest(otherwise, value);
-  const condition = widened({ text: inside, type: 'bool', width }, result);
+  const condition = widened(inside, result);
   return {
     text: block.define(`select(${widened(otherwise, result)}, ${widened(value, result)}, ${condition})`),
     type: value.type,
     width: result,
   };
+}
+
+/** The places of an operand's elements at some indices, words: the first one's where one is outside. */
+function placesByIndex(block: WgslBlock, operand: number, indices: readonly WgslValue[]): PlacesByIndex {
+  const width = indices.some((index) => index.width === 4) ? 4 : 1;
+  const words = wgslType('u32', width);
+  const texts = indices.map((index) => widened(index, width));
+  const inside = block.define(
+    texts.map((text, axis) => `(${text} < ${words}(u.${gatherSizeName(operand, axis)}))`).join(' & '),
+  );
+  const address = texts.map((text, axis) => `${text} * u.${strideName(operand, axis)}`).join(' + ');
+  const text = block.define(`u.${offsetName(operand)} + select(${words}(0u), ${address}, ${inside})`);
+  return { places: { text, type: 'u32', width }, inside: { text: inside, type: 'bool', width } };
 }
 
 function asWords(block: WgslBlock, index: WgslValue): WgslValue {
@@ -195,10 +208,16 @@ function widest(a: WgslValue, b: WgslValue): 1 | 4 {
  *
  * @param varying - a u32 of the lane or of its point
  */
-export function storedBits(spec: RunSpec, output: number, scope: GraphScope, varying: string): RawValue {
+export function storedBits(spec: RunSpec, output: number, scope: GraphScope, varying: string): StoredValue {
   const { kernel, operands } = spec;
-  const { dtype } = operands[kernel.inputs.length + output] as OperandSpec;
-  return bitsOf(spec, (kernel.outputs[output] as { readonly node: number }).node, dtype, scope, varying);
+  const operand = kernel.inputs.length + output;
+  const { dtype } = operands[operand] as OperandSpec;
+  const { node, type, scatter } = kernel.outputs[output] as KernelOutput;
+  // A sum is rounded with what is there already.
+  const raw = bitsOf(spec, node, scatter?.mode === 'add' ? type : dtype, scope, varying);
+  if (scatter === undefined) return raw;
+  const indices = scatter.indices.map((index) => asWords(scope.block, scope.value(index)));
+  return { ...raw, at: placesByIndex(scope.block, operand, indices) };
 }
 
 function bitsOf(spec: RunSpec, node: number, dtype: DType, scope: GraphScope, varying: string): RawValue {

@@ -2,7 +2,7 @@ import { vectorAxis } from '@concord/kernel';
 import type { Kernel } from '../kernel.ts';
 import type { Launch, Recorder } from '../recorder.ts';
 import type { BoundPiece, VectorLayout } from './bind.ts';
-import type { Piece } from './piece.ts';
+import { isByIndex, type Piece } from './piece.ts';
 import {
   bindingName,
   extentAxes,
@@ -49,7 +49,7 @@ export function uniformValues(
   for (const [, place] of piece.places) values[startName(place)] = starts[place] as number;
   for (const axis of extentAxes(spec)) values[extentName(axis)] = geometry.shape[axis] as number;
   for (const [index, { layout, strides }] of operands.entries()) {
-    const isGather = layout.access === 'gather';
+    const isGather = isByIndex(layout);
     const { access, axis: own = vectorAxis(spec) } = bound.operands[index] as OperandSpec;
     const isVector = access === 'vector' && !isGather;
     const unit = isVector ? spec.width : 1;

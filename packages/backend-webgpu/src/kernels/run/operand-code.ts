@@ -3,6 +3,7 @@ import { BYTES_OF } from '@concord/backend-core/implement';
 import type { NumberType } from '@concord/backend-core/kernel';
 import { vectorAxis } from '@concord/kernel';
 import { type WgslBlock, type WgslValue, widened, wgslType } from '../arithmetic/wgsl-block.ts';
+import { scatterAt, scatterFunction } from './scatter-code.ts';
 import { bfloatBits, halfBitsOfFour, varyingZero } from '../wgsl/half.wgsl.ts';
 import {
   bindingName,
@@ -19,6 +20,15 @@ const COMPONENTS = ['x', 'y', 'z', 'w'] as const;
 
 /** Elements as they lie in memory, in the lower bits of a u32 each. */
 export type RawValue = WgslValue & { readonly type: 'u32' };
+
+/** Elements by their indices: their places, the first one's where they are outside. */
+export interface PlacesByIndex {
+  readonly places: RawValue;
+  readonly inside: WgslValue;
+}
+
+/** Raw elements of an output, and where they go if that is by index. */
+export type StoredValue = RawValue & { readonly at?: PlacesByIndex };
 
 /** The number that raw elements stand for. */
 export function decode(block: WgslBlock, dtype: DType, type: NumberType, raw: RawValue): WgslValue {
@@ -153,9 +163,13 @@ export function storeAt(
   spec: RunSpec,
   output: number,
   coordinates: readonly (string | undefined)[],
-  raw: RawValue,
+  raw: StoredValue,
   { width = spec.width, base }: OperandAt = {},
 ): void {
+  if (raw.at !== undefined) {
+    scatterAt(block, output, raw, raw.at, width);
+    return;
+  }
   const index = spec.kernel.inputs.length + output;
   const operand = spec.operands[index] as OperandSpec;
   const { place, step } = addressOf(spec, index, coordinates, base);
@@ -288,9 +302,9 @@ fn put${bytes}_${name}(at: u32, raw: u32) {
 export function accessFunctions({ kernel, operands, bindings }: RunSpec): readonly string[] {
   const outputs = operands.slice(kernel.inputs.length);
   const narrow = new Set(
-    outputs.flatMap(({ dtype, access, binding }) => {
+    outputs.flatMap(({ dtype, access, level, binding }) => {
       const bytes = BYTES_OF[dtype];
-      if (bytes === 4 || access === 'vector') return [];
+      if (bytes === 4 || access === 'vector' || level === 'scatter') return [];
       return bindings[binding]?.element === 'atomic' ? [narrowStores(binding, bytes)] : [];
     }),
   );
@@ -299,5 +313,8 @@ export function accessFunctions({ kernel, operands, bindings }: RunSpec): readon
     ...(outputs.some(({ dtype }) => dtype === 'f16') ? [halfBitsOfFour] : []),
     ...(outputs.some(({ dtype }) => dtype === 'bf16') ? [bfloatBits] : []),
     ...narrow,
+    ...kernel.outputs.flatMap(({ scatter }, output) =>
+      scatter === undefined ? [] : [scatterFunction(output, scatter.mode, outputs[output] as OperandSpec)],
+    ),
   ];
 }

@@ -24,11 +24,16 @@ export interface Piece {
 /** The maximum number of axes of a call: the uniforms of as many fit, whichever of them are folded. */
 const MAX_AXES = 8;
 
-/** An operand with its strides along all axes of the piece; a gather input has those of its own axes. */
+/** An operand with its strides along all axes of the piece; what is read or written by index has those of its own axes. */
 export interface PieceOperand {
   readonly layout: RunLayout;
   readonly isOutput: boolean;
   readonly strides: readonly number[];
+}
+
+/** Returns whether an operand is reached at any place, whichever the point is. */
+export function isByIndex({ access }: Pick<RunLayout, 'access'>): boolean {
+  return access === 'gather' || access === 'scatter';
 }
 
 /** The whole domain as a piece. */
@@ -50,7 +55,7 @@ export function wholePiece(geometry: CheckedRun, axes: RunAxes): Piece {
     operands: layouts.map((layout, index) => ({
       layout,
       isOutput: index >= geometry.inputs.length,
-      strides: layout.access === 'gather' ? layout.strides : (strides[index] as readonly number[]),
+      strides: isByIndex(layout) ? layout.strides : (strides[index] as readonly number[]),
     })),
     places: [...joined.places].sort(([a], [b]) => a - b),
   };
@@ -61,7 +66,7 @@ export function reachOf(
   { sizes, starts }: Piece,
   { layout, strides }: PieceOperand,
 ): { first: number; extent: number } {
-  if (layout.access === 'gather') return { first: 0, extent: layout.extent };
+  if (isByIndex(layout)) return { first: 0, extent: layout.extent };
   let [first, extent] = [0, 1];
   for (const [axis, size] of sizes.entries()) {
     const stride = strides[axis] as number;
@@ -131,7 +136,8 @@ export function bindWindows(
  */
 export function cutRows(piece: Piece, vectors: VectorLayout): readonly [Piece, Piece] {
   const axis = farthestAxis(piece, vectors, 0, piece.rowRank);
-  if (axis < 0) throw tooLarge(piece, 'a gather input, or what folds leave, exceeds what can be bound');
+  if (axis < 0)
+    throw tooLarge(piece, 'what is read or written by index, or what folds leave, exceeds what can be bound');
   return halves(piece, axis, stepAlong(axis, vectors));
 }
 
@@ -142,7 +148,7 @@ export function tooLarge({ geometry }: Piece, why: string): BackendError {
 
 /** Of the axes from one up to another, the one along which the longest operand reaches farthest; -1 where none can be cut. */
 function farthestAxis(piece: Piece, vectors: VectorLayout, from: number, to: number): number {
-  const byPoint = piece.operands.filter(({ layout }) => layout.access !== 'gather');
+  const byPoint = piece.operands.filter(({ layout }) => !isByIndex(layout));
   const spans = byPoint.map((operand) => reachOf(piece, operand).extent * BYTES_OF[operand.layout.dtype]);
   const longest = byPoint[spans.indexOf(Math.max(...spans))];
   let best = -1;

@@ -1,6 +1,6 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
 import type { DType } from '@concord/backend-core';
-import type { NumberType } from '@concord/backend-core/kernel';
+import type { NumberType, RunLayout } from '@concord/backend-core/kernel';
 import { type Access, axisOf, type ProgramForm } from '@concord/kernel';
 import type { StorageBinding, UniformType } from '../kernel.ts';
 
@@ -26,8 +26,8 @@ export interface BindingSpec {
 export interface OperandSpec {
   readonly type: NumberType;
   readonly dtype: DType;
-  readonly level: 'element' | 'row' | 'gather';
-  /** The access to the elements of a vector; of a gather input, `strided`. */
+  readonly level: 'element' | 'row' | 'gather' | 'scatter';
+  /** The access to the elements of a vector; of what is read or written by index, `strided`. */
   readonly access: Access;
   /** Index of its binding. */
   readonly binding: number;
@@ -38,8 +38,13 @@ export interface OperandSpec {
 }
 
 /** The element that a binding needs for one operand in it. */
-export function elementFor(dtype: DType, access: Access, isWritten: boolean): BindingElement {
+export function elementFor(
+  { dtype, access: level }: Pick<RunLayout, 'dtype' | 'access'>,
+  access: Access,
+  isWritten: boolean,
+): BindingElement {
   const bytes = BYTES_OF[dtype];
+  if (level === 'scatter') return 'atomic';
   if (access === 'vector') return bytes === 4 ? 'vec4' : bytes === 2 ? 'vec2' : 'word';
   return isWritten && bytes < 4 ? 'atomic' : 'word';
 }
@@ -58,9 +63,9 @@ export function bindingName(binding: number): string {
 
 /** The name of the uniform of an operand's offset, in units of its access. */
 export const offsetName = (operand: number): string => `o${operand}`;
-/** The name of the uniform of an operand's stride along an axis; of a gather input, along its own axis. */
+/** The name of the uniform of an operand's stride along an axis; of what is read or written by index, along its own axis. */
 export const strideName = (operand: number, axis: number): string => `o${operand}_${axis}`;
-/** The name of the uniform of a gather input's size along its own axis. */
+/** The name of the uniform of the size of what is read or written by index along its own axis. */
 export const gatherSizeName = (operand: number, axis: number): string => `g${operand}_${axis}`;
 /** The name of the uniform of an axis's size: in vectors along the axis that they lie along. */
 export const sizeName = (axis: number): string => `n${axis}`;
@@ -91,8 +96,10 @@ export function uniformsOf(spec: RunSpec): Record<string, UniformType> {
   for (const axis of extentAxes(spec)) names.push([extentName(axis), 'u32']);
   for (const [index, { level }] of operands.entries()) {
     names.push([offsetName(index), 'u32']);
-    if (level === 'gather') {
-      for (let axis = 0; axis < (kernel.inputs[index]?.rank ?? 0); axis++) {
+    if (level === 'gather' || level === 'scatter') {
+      const { scatter } = kernel.outputs[index - kernel.inputs.length] ?? {};
+      const own = scatter?.indices.length ?? kernel.inputs[index]?.rank ?? 0;
+      for (let axis = 0; axis < own; axis++) {
         names.push([strideName(index, axis), 'u32'], [gatherSizeName(index, axis), 'u32']);
       }
       continue;

@@ -13,6 +13,7 @@ import { checkPlan, runPlan } from '../../run/check-plan.ts';
 import { type DataKind, specialsOf } from '../../run/data.ts';
 import { drawnPlan } from '../../run/drawn.ts';
 import { GATHER_KERNELS, gatherSizes, LAST_INDEX_KERNELS } from '../../run/gather-kernels.ts';
+import { SCATTER_KERNELS } from '../../run/scatter-kernels.ts';
 import { handKernel, remembered } from '../../run/hand-kernels.ts';
 import { expectedOf, judge, note } from '../../run/judge.ts';
 import { makePlan, type PlanRequest } from '../../run/make-plan.ts';
@@ -48,7 +49,8 @@ export function planned(kernel: Kernel, params: RunParams, seed: string, more: P
 
 /** Indices are indices whatever the rest holds; row inputs have no spikes. */
 function dataOf(kind: DataKind, name: string, type: NumberType, access: string): DataKind {
-  if (kind === 'indices') return type !== 'f32' && access !== 'gather' && name !== 'x' ? 'indices' : 'small';
+  if (kind === 'indices')
+    return type !== 'f32' && access !== 'gather' && access !== 'scatter' && name !== 'x' ? 'indices' : 'small';
   return access === 'row' && kind.endsWith('spike') ? 'small' : kind;
 }
 
@@ -66,6 +68,12 @@ function withConstants({ kernel, type, seed }: RunParams, place: ConstantPlace):
   );
 }
 
+function named(all: Readonly<Record<string, () => Kernel>>, kernel: string): Kernel {
+  const define = Object.hasOwn(all, kernel) ? all[kernel] : undefined;
+  if (define === undefined) throw new RangeError(`no kernel is called "${kernel}"`);
+  return remembered(kernel, define);
+}
+
 /** The kernel that a case's parameters name. */
 export const KERNEL_OF: Readonly<Record<string, (params: RunParams) => Kernel>> = {
   node: ({ kernel, type }) =>
@@ -76,11 +84,9 @@ export const KERNEL_OF: Readonly<Record<string, (params: RunParams) => Kernel>> 
     remembered(`fold ${kernel} ${type}`, () => foldKernel(kernel as FoldOp, type as ValueType)),
   kernel: ({ kernel }) => handKernel(kernel),
   gather: ({ kernel }) => {
-    const all = { ...GATHER_KERNELS, ...LAST_INDEX_KERNELS };
-    const define = Object.hasOwn(all, kernel) ? all[kernel] : undefined;
-    if (define === undefined) throw new RangeError(`no kernel is called "${kernel}"`);
-    return remembered(kernel, define);
+    return named({ ...GATHER_KERNELS, ...LAST_INDEX_KERNELS }, kernel);
   },
+  scatter: ({ kernel }) => named(SCATTER_KERNELS, kernel),
   maximal: ({ kernel, seed }) =>
     remembered(`maximal ${kernel} ${seed}`, () => (kernel === 'rows' ? maximalRows(seed) : maximalMap(seed))),
 };

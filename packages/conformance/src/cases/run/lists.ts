@@ -1,6 +1,7 @@
 import { NODE_OPS, type NodeOp, STORAGE_DTYPES } from '@concord/backend-core/kernel';
 import { borderCount, FLOAT_SPECIALS, INTEGER_SPECIALS } from '../../run/data.ts';
 import { GATHER_KERNELS } from '../../run/gather-kernels.ts';
+import { SCATTER_KERNELS } from '../../run/scatter-kernels.ts';
 import { FOLD_CASES, inputTypeOf, NODE_CASES } from '../../run/node-kernels.ts';
 import type { RunParams } from '../../run/params.ts';
 
@@ -214,6 +215,34 @@ const levels: readonly RunEntry[] = [
   ]),
 ];
 
+const FOLDING_SCATTERS: readonly string[] = ['rows are counted', 'at the greatest', 'normed and turned'];
+
+/** Tensors written by index, small ones, so that points meet and miss: in each dtype, in maps, rows, columns and parts of rows. */
+const scatters: readonly RunEntry[] = [
+  ...Object.keys(SCATTER_KERNELS).flatMap((kernel): RunEntry[] => {
+    const folded = FOLDING_SCATTERS.includes(kernel) ? 1 : 0;
+    const entry = (shape: readonly number[], more: Partial<RunParams> = {}): RunEntry => [
+      'scatter',
+      { kernel, shape, folded, data: 'indices', ...more },
+    ];
+    return [
+      entry([13, 7]),
+      entry([30, 36], { views: 'permuted', offset: 1 }),
+      entry([4, 1028], { place: 'packed' }),
+      ...(folded === 1 ? [entry([300, 12], { views: 'transposed' }), entry([2, 70_001])] : [entry([5, 4099])]),
+    ];
+  }),
+  ...(['set', 'add', 'max', 'min'] as const).flatMap((mode): RunEntry[] => [
+    ['scatter', { kernel: `scatter ${mode} f32`, shape: [61], data: 'indices', dtype: 'f16', offset: 1 }],
+    ['scatter', { kernel: `scatter ${mode} f32`, shape: [40], data: 'indices', dtype: 'bf16', views: 'padded' }],
+    ['scatter', { kernel: `scatter ${mode} i32`, shape: [64], data: 'indices', dtype: 'i8', offset: 3 }],
+    ['scatter', { kernel: `scatter ${mode} u32`, shape: [33], data: 'indices', dtype: 'u8', place: 'packed' }],
+    ['scatter', { kernel: `scatter ${mode} f32`, shape: [16, 16], data: 'specials' }],
+  ]),
+  ['scatter', { kernel: 'scatter set f32', shape: [0], data: 'indices' }],
+  ['scatter', { kernel: 'rows are counted', shape: [5, 0], folded: 1, data: 'indices' }],
+];
+
 const gathers: readonly RunEntry[] = [
   ...Object.keys(GATHER_KERNELS).flatMap((kernel): RunEntry[] => {
     const isRows = kernel === 'rows of a table' || kernel === 'at the greatest' || kernel.startsWith('sum of');
@@ -275,6 +304,7 @@ export const HAND_WRITTEN: readonly RunEntry[] = [
   ...places,
   ...levels,
   ...gathers,
+  ...scatters,
   ...zeros,
   ...long,
   ...maximal,
