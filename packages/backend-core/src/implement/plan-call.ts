@@ -78,12 +78,14 @@ function ofOp(op: OpName, shape: object): WholeCall {
   const own = op as DefinedOp;
   const read = readCall(own, shape, true);
   const names = pointerNames(own, read);
-  const { mask, epilogue, ...fields } = fieldsOf(own, read);
+  const { epilogue, ...fields } = fieldsOf(own, read);
   const kernel = epilogue instanceof ReadEpilogue ? epilogue.kernel : undefined;
   const call: WholeCall['call'] = (backend, at, params) => {
-    const whole: Fields = { ...fields };
-    for (const name of OPS[own].operands) whole[name] = at(name);
-    if (mask !== undefined) whole['mask'] = { ...(mask as object), ptr: at('mask') };
+    let whole: Fields = { ...fields };
+    for (const name of names) {
+      if (OPS[own].operands.includes(name)) whole[name] = at(name);
+      else if (!name.startsWith('epilogue.')) whole = withPointer(whole, name.split('.'), at(name));
+    }
     if (epilogue instanceof ReadEpilogue) {
       const views = viewsByName(epilogue.kernel.inputs, epilogue.inputs);
       const added = names.filter((name) => name.startsWith('epilogue.')).map((name) => name.slice('epilogue.'.length));
@@ -93,4 +95,10 @@ function ofOp(op: OpName, shape: object): WholeCall {
     (backend[own] as (call: unknown) => void)(whole);
   };
   return { names, kernel, call };
+}
+
+/** A copy of a call with a pointer in one of its objects. */
+function withPointer(fields: Fields, [name, ...rest]: readonly string[], ptr: DevicePtr): Fields {
+  if (name === undefined) return { ...fields, ptr };
+  return { ...fields, [name]: withPointer(fields[name] as Fields, rest, ptr) };
 }

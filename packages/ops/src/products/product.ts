@@ -122,7 +122,7 @@ export function planProduct(backend: ComputeBackend, product: Product): PlannedC
   }
 }
 
-function shapeOf(product: Product): GemmShape {
+function shapeOf(product: Product): Omit<GemmShape, 'quantB'> {
   const { m, n, k, dtype } = product;
   const a = storedAs(m, k, product.a.row, product.a.column) as Stored;
   const b = storedAs(k, n, product.b.row, product.b.column) as Stored;
