@@ -33,7 +33,14 @@ export {
   type OpName,
   type Support,
 } from './contract/capabilities.ts';
-export { BYTES_OF, type DType, DTYPES, type FloatDType } from './contract/element-types.ts';
+export {
+  BYTES_OF,
+  type DType,
+  DTYPES,
+  type FloatDType,
+  WEIGHT_BITS,
+  type WeightDType,
+} from './contract/element-types.ts';
 export { type DevicePtr, NULL_PTR, offsetPtr } from './contract/device-ptr.ts';
 export type {
   AttentionCall,
@@ -55,6 +62,7 @@ export type { BinaryCall, BinaryShape } from './ops/binary.ts';
 export type { Conv2dCall, Conv2dShape, FilterShape, HeightWidth, ImageShape, Padding } from './ops/conv2d.ts';
 export type { Epilogue, EpilogueField, EpilogueShape } from './ops/epilogue.ts';
 export type { BatchedGemmCall, BatchedGemmShape, GemmCall, GemmShape, Transpose } from './ops/gemm.ts';
+export type { BlockStrides, QuantB, QuantDType, QuantShape } from './ops/quant-b.ts';
 export type { ReduceCall, ReduceShape } from './ops/reduce.ts';
 export type { TopKCall, TopKShape } from './ops/top-k.ts';
 export type { UnaryCall, UnaryShape } from './ops/unary.ts';

@@ -8,8 +8,9 @@ import {
   DTYPES,
   type InitResult,
   type Operand,
+  type ResolvedGemm,
 } from '@concord/backend-core/implement';
-import { evaluateRun } from '@concord/kernel';
+import { decodeStep, evaluateRun, WEIGHT_FEATURES } from '@concord/kernel';
 import { cpuDevice } from './cpu-device.ts';
 import { attention } from './kernels/attention.ts';
 import { conv2d } from './kernels/conv2d.ts';
@@ -46,8 +47,9 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
   protected readonly kernels: BackendKernels<ArrayBuffer> = {
     gemm: {
       dtypes: FLOATS,
-      features: ['epilogues'],
-      run: (call) => {
+      features: ['epilogues', ...WEIGHT_FEATURES],
+      run: (given) => {
+        const call = withPlainB(given);
         const [a, b] = [floatsOf(call.a, call.dtype), floatsOf(call.b, call.dtype)];
         finish(call, call.c, call.beta !== 0, (c) => gemm(call, a, b, c));
       },
@@ -134,6 +136,15 @@ function bytes({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Uint8A
 
 function words({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Int32Array {
   return new Int32Array(buffer, byteOffset, byteLength / 4);
+}
+
+/** The same product of a B in the dtype of A and C. */
+function withPlainB(call: ResolvedGemm<ArrayBuffer>): ResolvedGemm<ArrayBuffer> {
+  if (call.dtypeB === undefined) return call;
+  const { geometry, inputs, bytes: byteLength, call: plain } = decodeStep(call);
+  const b = { buffer: new ArrayBuffer(byteLength), byteOffset: 0, byteLength };
+  evaluateRun({ geometry, inputs: inputs.map((name) => call[name]), outputs: [b], params: [] });
+  return { ...call, ...plain, b };
 }
 
 /** A product or convolution that has its operands. */

@@ -51,7 +51,15 @@ export type TrialCall = Omit<ResolvedGemm<never>, 'a' | 'b' | 'c'>;
 /** The call of such a product, without its operands. */
 export function trialCall({ m, n, k }: TrialSizes): TrialCall {
   const sizes = { m, n, k, lda: k, ldb: n, ldc: n, batchCount: 1, strideA: 0, strideB: 0, strideC: 0 };
-  const plain = { dtype: 'f16', transA: false, transB: false, alpha: 1, beta: 0, epilogue: undefined } as const;
+  const plain = {
+    dtype: 'f16',
+    dtypeB: 'f16',
+    transA: false,
+    transB: false,
+    alpha: 1,
+    beta: 0,
+    epilogue: undefined,
+  } as const;
   return { opName: 'gemmF16', ...sizes, ...plain, operands: [] };
 }
 

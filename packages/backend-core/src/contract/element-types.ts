@@ -10,6 +10,20 @@ export type DType = (typeof DTYPES)[number];
 /** Element type of the products, convolution and attention. */
 export type FloatDType = 'f32' | 'f16';
 
+/** Element type of the second operand of a product. `i4` and `u4` lie two in a byte, the first in its low half. */
+export type WeightDType = FloatDType | 'bf16' | 'i8' | 'u8' | 'i4' | 'u4';
+
+/** Bits of an element of each {@link WeightDType}. */
+export const WEIGHT_BITS: Readonly<Record<WeightDType, 4 | 8 | 16 | 32>> = {
+  f32: 32,
+  f16: 16,
+  bf16: 16,
+  i8: 8,
+  u8: 8,
+  i4: 4,
+  u4: 4,
+};
+
 /** What an element type is: in device memory, and as a value of a kernel. */
 export interface ElementType {
   /** Of an element in memory. */

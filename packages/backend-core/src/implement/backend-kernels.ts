@@ -22,7 +22,9 @@ export type WithOperands<Checked, Names extends string, Buffer> = Checked & {
  * `beta C`. `a` and `b` are not read then: they are there where the call's own k is above 0. The inputs of an epilogue are
  * operands too, under the names that `operands` gives them, such as `epilogue.bias`.
  */
-export type ResolvedGemm<Buffer> = WithOperands<CheckedGemm, 'a' | 'b' | 'c', Buffer>;
+export type ResolvedGemm<Buffer> = WithOperands<CheckedGemm, 'a' | 'b' | 'c', Buffer> & {
+  readonly [Name in 'quantB.scales' | 'quantB.zeros' | 'quantB.offsets']?: Operand<Buffer>;
+};
 /** A checked `conv2dForward`; an epilogue's inputs as {@link ResolvedGemm}'s. */
 export type ResolvedConv2d<Buffer> = WithOperands<CheckedConv2d, 'input' | 'filter' | 'output', Buffer>;
 /** A checked `attention`; `mask`, `lengths` and `starts` are there where their strides are. */

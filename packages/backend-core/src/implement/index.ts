@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-export { BYTES_OF, DTYPES, ELEMENT_TYPES, type ElementType } from '../contract/element-types.ts';
+export { BYTES_OF, DTYPES, ELEMENT_TYPES, type ElementType, WEIGHT_BITS } from '../contract/element-types.ts';
 export { describe } from '../contract/checks.ts';
 export { checkFields, nearestName } from '../contract/fields.ts';
 export { annotate } from '../errors/backend-error.ts';
@@ -15,6 +15,7 @@ export type { CheckedBinary } from '../ops/binary.ts';
 export type { CheckedConv2d } from '../ops/conv2d.ts';
 export type { CheckedEpilogue } from '../ops/epilogue.ts';
 export type { CheckedGemm } from '../ops/gemm.ts';
+export type { CheckedBlocks, CheckedQuant } from '../ops/quant-b.ts';
 export { type DefinedOp, OPS } from '../ops/index.ts';
 export type {
   CheckedCall,

@@ -39,7 +39,8 @@ export function lowerCall(op: DefinedOp, checked: CheckedCall, kernels: PlannedK
   if (steps?.every(({ call }) => runs(kernels, call)) === true) return steps;
   // Loops over k do nothing for k = 0: where `run` is missing, or knows other kernels, dtypes or sizes
   // only, the product does it.
-  return withEpilogue({ kernel: 'gemm', call: { ...step.call, k: 0, alpha: 0 } }, output, kernels);
+  const scaled = { ...step.call, k: 0, alpha: 0, dtypeB: undefined, quantB: undefined, needs: [] };
+  return withEpilogue({ kernel: 'gemm', call: scaled }, output, kernels);
 }
 
 /** Returns whether a backend has a kernel for these dtypes, if not the memory for it. */

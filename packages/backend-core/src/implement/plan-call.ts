@@ -9,7 +9,7 @@ import type { Kernel } from '../kernel/graph.ts';
 import { readRun, viewsByName } from '../kernel/read-run-call.ts';
 import { ReadEpilogue } from '../ops/epilogue.ts';
 import { type DefinedOp, OPS } from '../ops/index.ts';
-import { fieldsOf, pointerNames, readCall, readOperands, viewNames } from './read-call.ts';
+import { fieldsOf, pointerNames, readCall, readOperands } from './read-call.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -79,12 +79,13 @@ function ofOp(op: OpName, shape: object): WholeCall {
   const read = readCall(own, shape, true);
   const names = pointerNames(own, read);
   const { epilogue, ...fields } = fieldsOf(own, read);
-  const views = viewNames(own, fields);
   const kernel = epilogue instanceof ReadEpilogue ? epilogue.kernel : undefined;
   const call: WholeCall['call'] = (backend, at, params) => {
-    const whole: Fields = { ...fields };
-    for (const name of OPS[own].operands) whole[name] = at(name);
-    for (const name of views) whole[name] = { ...(fields[name] as object), ptr: at(name) };
+    let whole: Fields = { ...fields };
+    for (const name of names) {
+      if (OPS[own].operands.includes(name)) whole[name] = at(name);
+      else if (!name.startsWith('epilogue.')) whole = withPointer(whole, name.split('.'), at(name));
+    }
     if (epilogue instanceof ReadEpilogue) {
       const layouts = viewsByName(epilogue.kernel.inputs, epilogue.inputs);
       const added = names.filter((name) => name.startsWith('epilogue.')).map((name) => name.slice('epilogue.'.length));
@@ -94,4 +95,10 @@ function ofOp(op: OpName, shape: object): WholeCall {
     (backend[own] as (call: unknown) => void)(whole);
   };
   return { names, kernel, call };
+}
+
+/** A copy of a call with a pointer in one of its objects. */
+function withPointer(fields: Fields, [name, ...rest]: readonly string[], ptr: DevicePtr): Fields {
+  if (name === undefined) return { ...fields, ptr };
+  return { ...fields, [name]: withPointer(fields[name] as Fields, rest, ptr) };
 }

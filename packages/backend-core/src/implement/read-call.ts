@@ -46,23 +46,29 @@ export function fieldsOf(op: DefinedOp, { values }: ReadCall): Record<string, un
   return Object.fromEntries(NAMES[op].map((name, index) => [name, values[index]]));
 }
 
-/** What the addresses of a call are of: those of its inputs, of fields with a pointer of their own, the epilogue's inputs, then of its outputs. */
+/**
+ * What the addresses of a call are of: those of its inputs, of the objects in it that have one, such as a mask, the epilogue's
+ * inputs, then of its outputs.
+ */
 export function pointerNames(op: DefinedOp, call: ReadCall): string[] {
-  const given = fieldsOf(op, call);
-  const { operands, output } = OPS[op];
-  const { epilogue } = given;
+  const fields = fieldsOf(op, call);
+  const { epilogue } = fields;
+  const { operands, output, nested = {} } = OPS[op] as OpDefinition<object, CheckedCall>;
   const outputs = operands.indexOf(output);
   const names = operands.slice(0, outputs);
-  names.push(...viewNames(op, given));
+  for (const [path, own] of Object.entries(nested)) {
+    if (own.includes('ptr') && isGiven(fields, path.split('.'))) names.push(path);
+  }
   const inputs = epilogue instanceof ReadEpilogue ? epilogue.kernel.inputs : [];
   for (const { name } of inputs) if (name !== ACCUMULATOR) names.push(`epilogue.${name}`);
   return [...names, ...operands.slice(outputs)];
 }
 
-/** Those of the fields with a pointer of their own that are given. */
-export function viewNames(op: DefinedOp, given: Readonly<Record<string, unknown>>): string[] {
-  const { nested = {} } = OPS[op];
-  return Object.keys(nested).filter((name) => given[name] !== undefined && nested[name]?.includes('ptr') === true);
+/** Returns whether there is an object at a path of names. */
+function isGiven(fields: unknown, path: readonly string[]): boolean {
+  const isObject = typeof fields === 'object' && fields !== null;
+  const [name, ...rest] = path;
+  return name === undefined ? isObject : isObject && isGiven((fields as Record<string, unknown>)[name], rest);
 }
 
 /**
@@ -157,7 +163,7 @@ function read(op: DefinedOp, call: object, isShape: boolean): ReadCall {
   return { key, values, pointers, params, lacking };
 }
 
-/** A copy of a list, or of an object with some fields that are lists. What is neither is left for the rules to refuse. */
+/** A copy of a list, or of an object of lists and such objects. What is neither is left for the rules to refuse. */
 function readObject(
   name: string,
   value: object,
@@ -177,7 +183,12 @@ function readObject(
   for (const field of own) {
     const each = (value as Readonly<Record<string, unknown>>)[field];
     if (each !== undefined) count++;
-    copy[field] = copyList(`${name}.${field}`, each);
+    const path = `${name}.${field}`;
+    if (typeof each === 'object' && each !== null && nested?.[path] !== undefined) {
+      copy[field] = readObject(path, each, nested, key, pointers);
+      continue;
+    }
+    copy[field] = copyList(path, each);
     if (field !== 'ptr') addList(key, copy[field]);
     else {
       if (each !== undefined) checkPointerType(name, each);

@@ -130,7 +130,10 @@ describe('attention: lengths and starts', () => {
 
   it('refuse what is none', () => {
     expectInvalid(() => attention({ lengths: 8 }), 'lengths must be { ptr, strides? }, got 8');
-    expectInvalid(() => attention({ starts: { strides: [0, 1] } }), 'starts.strides must have 1 element [batch], got 2');
+    expectInvalid(
+      () => attention({ starts: { strides: [0, 1] } }),
+      'starts.strides must have 1 element [batch], got 2',
+    );
     expectInvalid(
       () => attention({ starts: {}, causalOffset: 1 }),
       'causalOffset must be 0 where starts are given, got 1',

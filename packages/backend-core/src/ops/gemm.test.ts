@@ -205,3 +205,62 @@ describe('batchedGemm', () => {
     expectInvalid(() => batched({ batchCount: HUGE, strideA: 0, strideB: 0 }), 'c spans more than 2^53 bytes');
   });
 });
+
+describe('dtypeB', () => {
+  const scales = {};
+  const quant = (fields: object, quantB: object = {}) =>
+    gemm({ transB: 'T', dtypeB: 'i4', k: 5, quantB: { block: 2, scales, ...quantB }, ...fields });
+
+  it('is a feature where it is not dtype', () => {
+    expect(gemm({ dtypeB: 'f32' })).toMatchObject({ dtypeB: undefined, needs: [] });
+    expect(gemm({ dtypeB: 'bf16' })).toMatchObject({ dtypeB: 'bf16', needs: ['dtypeB bf16'] });
+    expect(gemm({ dtypeB: 'bf16' })?.operands[1]).toEqual({ name: 'b', dtype: 'bf16', elements: 12 });
+    expectInvalid(() => gemm({ dtypeB: 'i32' }), 'dtypeB must be one of f32, f16, bf16, i8, u8, i4, u4, got "i32"');
+  });
+
+  it('lays out integers and their blocks', () => {
+    expect(quant({}, { zeros: {} })).toMatchObject({
+      ldb: 6,
+      quantB: {
+        block: 2,
+        blocks: 3,
+        zero: 0,
+        scales: { dtype: 'f32', strides: [0, 3, 1] },
+        zeros: { dtype: 'i4', strides: [0, 4, 1] },
+      },
+      operands: [
+        { name: 'a' },
+        // Rows of 6, the last of 5: 17 halves of bytes.
+        { name: 'b', dtype: 'u8', elements: 9 },
+        { name: 'quantB.scales', dtype: 'f32', elements: 9 },
+        { name: 'quantB.zeros', dtype: 'u8', elements: 6 },
+        { name: 'c' },
+      ],
+    });
+    expect(quant({ dtypeB: 'u4' })).toMatchObject({ quantB: { zero: 8 } });
+    expect(quant({ dtypeB: 'u8' }, { offsets: {} })).toMatchObject({ quantB: { zero: 0, offsets: { dtype: 'f32' } } });
+  });
+
+  it('refuses what it has no meaning for', () => {
+    expectInvalid(() => gemm({ quantB: { block: 2, scales } }), 'quantB needs a dtypeB of integers, got f32');
+    expectInvalid(() => gemm({ transB: 'T', dtypeB: 'i8' }), 'dtypeB i8 needs quantB');
+    expectInvalid(() => quant({ transB: 'C' }), "dtypeB i4 needs transB 'T'");
+    expectInvalid(() => quant({ ldb: 7 }), 'ldb must be even for i4, so that rows begin at bytes, got 7');
+    expectInvalid(() => quant({}, { block: 0 }), 'quantB.block must be a positive safe integer, got 0');
+    expectInvalid(() => quant({}, { scales: undefined }), 'quantB.scales must be given');
+    expectInvalid(() => quant({}, { zeros: {}, offsets: {} }), 'quantB takes zeros or offsets, not both');
+    expectInvalid(
+      () => quant({}, { zeros: { dtype: 'u4' } }),
+      'quantB.zeros.dtype must be one of i4, f32, f16, got "u4"',
+    );
+    expectInvalid(
+      () => quant({}, { scales: { strides: [0, 1] } }),
+      'quantB.scales.strides must have 3 elements [batch, row, block], got 2',
+    );
+    expectInvalid(
+      () => quant({}, { zeros: { strides: [0, 3, 1] } }),
+      'quantB.zeros.strides[1] must be even for i4, so that rows begin at bytes, got 3',
+    );
+    expectInvalid(() => quant({}, { zero: {} }), 'quantB has no field zero; did you mean zeros?');
+  });
+});

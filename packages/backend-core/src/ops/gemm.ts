@@ -1,4 +1,4 @@
-import type { FloatDType } from '../contract/element-types.ts';
+import { BYTES_OF, type FloatDType, WEIGHT_BITS, type WeightDType } from '../contract/element-types.ts';
 import { checkDType, checkedExtent, checkFloat32, checkOneOf, checkSize, matrixExtent } from '../contract/checks.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { invalid } from '../errors/invalid.ts';
@@ -11,8 +11,20 @@ import {
   placeEpilogue,
   checkEpilogue,
 } from './epilogue.ts';
-import type { CheckedCall, FieldKind, OpCost, OpDefinition } from './op-definition.ts';
-import { BYTES_OF } from '../contract/element-types.ts';
+import type { CheckedCall, Feature, FieldKind, OpCost, OpDefinition } from './op-definition.ts';
+import {
+  type CheckedQuant,
+  checkQuant,
+  checkWholeBytes,
+  isQuant,
+  QUANT_FIELDS,
+  type QuantB,
+  quantBytes,
+  quantOperands,
+  type QuantShape,
+  weightOperand,
+  wholeBytes,
+} from './quant-b.ts';
 
 /** `'N'`: as stored. `'T'`: transposed. `'C'`: conjugate transposed, which for real data is `'T'`. */
 export type Transpose = 'N' | 'T' | 'C';
@@ -36,12 +48,16 @@ export interface GemmShape {
   readonly beta?: number;
   /** Default: the stored row of A (k, or m when transposed). */
   readonly lda?: number;
-  /** Default: the stored row of B (n, or k when transposed). */
+  /** Default: the stored row of B (n, or k when transposed); of `i4` and `u4` rounded up to an even number, as it has to be. */
   readonly ldb?: number;
   /** Default: n. */
   readonly ldc?: number;
-  /** Storage of A, B and C. Default `'f32'`. `'f16'` accumulates in float32 and rounds once, to nearest even. */
+  /** Storage of A and C. Default `'f32'`. `'f16'` accumulates in float32 and rounds once, to nearest even. */
   readonly dtype?: FloatDType;
+  /** Storage of B. Default: `dtype`. Integers need `quantB`, and transB `'T'`. */
+  readonly dtypeB?: WeightDType;
+  /** The numbers that integers of B stand for. */
+  readonly quantB?: QuantShape;
 }
 
 /** Arguments of `gemm`: {@link GemmShape} and its operands. `k = 0` gives `C = beta * C`. */
@@ -49,6 +65,7 @@ export interface GemmCall extends GemmShape {
   readonly a: DevicePtr;
   readonly b: DevicePtr;
   readonly c: DevicePtr;
+  readonly quantB?: QuantB;
   /** The kernel applied to each element before it is stored, over `[batch, m, n]`. */
   readonly epilogue?: Epilogue;
 }
@@ -57,7 +74,7 @@ export interface GemmCall extends GemmShape {
 export interface BatchedGemmShape extends GemmShape {
   /** Elements between the A of two batches; 0 broadcasts one A. */
   readonly strideA: number;
-  /** Elements between the B of two batches; 0 broadcasts one B. */
+  /** Elements between the B of two batches; 0 broadcasts one B. Even for `i4` and `u4`. */
   readonly strideB: number;
   /** Elements between the C of two batches. They may interleave: sorted, each of it, ldc and 1 exceeds what the lesser ones reach. */
   readonly strideC: number;
@@ -65,7 +82,9 @@ export interface BatchedGemmShape extends GemmShape {
 }
 
 /** Arguments of `batchedGemm`. */
-export interface BatchedGemmCall extends BatchedGemmShape, Pick<GemmCall, 'a' | 'b' | 'c' | 'epilogue'> {}
+export interface BatchedGemmCall extends BatchedGemmShape, Pick<GemmCall, 'a' | 'b' | 'c' | 'epilogue'> {
+  readonly quantB?: QuantB;
+}
 
 /** A gemm with its defaults filled in. A plain gemm is a batch of one. */
 export interface CheckedGemm extends CheckedCall {
@@ -86,13 +105,19 @@ export interface CheckedGemm extends CheckedCall {
   readonly strideC: number;
   readonly batchCount: number;
   readonly dtype: FloatDType;
+  /** Undefined where it is `dtype`. */
+  readonly dtypeB?: WeightDType | undefined;
+  /** There where B has integers. */
+  readonly quantB?: CheckedQuant | undefined;
   readonly epilogue?: CheckedEpilogue | undefined;
 }
 
+const WEIGHT_DTYPES = Object.keys(WEIGHT_BITS) as readonly WeightDType[];
 const TRANSPOSES: readonly Transpose[] = ['N', 'T', 'C'];
 /** The batch of a plain gemm. */
 const SINGLE = { strideA: 0, strideB: 0, strideC: 0, batchCount: 1 };
 const OPERANDS = ['a', 'b', 'c'];
+const NO_NEEDS: readonly Feature[] = [];
 const DOMAIN = ['batchCount', 'm', 'n'];
 const FIELDS: Readonly<Record<keyof GemmShape | 'epilogue', FieldKind>> = {
   m: 'size',
@@ -106,6 +131,8 @@ const FIELDS: Readonly<Record<keyof GemmShape | 'epilogue', FieldKind>> = {
   ldb: 'size',
   ldc: 'size',
   dtype: 'word',
+  dtypeB: 'word',
+  quantB: 'object',
   epilogue: 'object',
 };
 const SAMPLE = { m: 3, n: 4, k: 5 };
@@ -116,9 +143,10 @@ export const gemm: OpDefinition<GemmShape & EpilogueField, CheckedGemm> = {
   operands: OPERANDS,
   output: 'c',
   fields: FIELDS,
-  read: ({ m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, dtype, epilogue, a, b, c }) =>
+  nested: QUANT_FIELDS,
+  read: ({ m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, dtype, dtypeB, quantB, epilogue, a, b, c }) =>
     // prettier-ignore
-    [m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, dtype, epilogue, a, b, c],
+    [m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, dtype, dtypeB, quantB, epilogue, a, b, c],
   dtypes: ['f32', 'f16'],
   check: (shape, outputIsNull) => checkBatch(shape, SINGLE, checkDType(shape.dtype), outputIsNull),
   cost,
@@ -142,11 +170,12 @@ export const batchedGemm: OpDefinition<BatchedGemmShape & EpilogueField, Checked
   operands: OPERANDS,
   output: 'c',
   fields: { ...FIELDS, strideA: 'size', strideB: 'size', strideC: 'size', batchCount: 'size' },
+  nested: QUANT_FIELDS,
   read: (call) => {
-    const { m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, dtype, epilogue } = call;
+    const { m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, dtype, dtypeB, quantB, epilogue } = call;
     const { strideA, strideB, strideC, batchCount, a, b, c } = call;
     const batch = [strideA, strideB, strideC, batchCount];
-    return [m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, dtype, epilogue, ...batch, a, b, c];
+    return [m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, dtype, dtypeB, quantB, epilogue, ...batch, a, b, c];
   },
   dtypes: ['f32', 'f16'],
   check: (shape, outputIsNull) => checkBatch(shape, shape, checkDType(shape.dtype), outputIsNull),
@@ -180,12 +209,14 @@ function checkBatch(
   const columnsA = transA ? m : k;
   const rowsB = transB ? n : k;
   const columnsB = transB ? k : n;
+  const dtypeB = shape.dtypeB === undefined ? dtype : checkOneOf('dtypeB', shape.dtypeB, WEIGHT_DTYPES);
   const lda = shape.lda ?? columnsA;
-  const ldb = shape.ldb ?? columnsB;
+  const ldb = shape.ldb ?? wholeBytes(dtypeB, columnsB);
   const ldc = shape.ldc ?? n;
   checkSize('lda', lda);
   checkSize('ldb', ldb);
   checkSize('ldc', ldc);
+  const quantB = quantOf(shape, { dtypeB, n, k, batchCount, strideB });
   const given = checkEpilogue(shape.epilogue);
 
   if (m === 0 || n === 0 || batchCount === 0) return null;
@@ -194,6 +225,8 @@ function checkBatch(
   checkLeadingDimension('lda', lda, columnsA);
   checkLeadingDimension('ldb', ldb, columnsB);
   checkLeadingDimension('ldc', ldc, n);
+  checkWholeBytes('ldb', dtypeB, ldb);
+  checkWholeBytes('strideB', dtypeB, strideB);
   const domain = [batchCount, m, n];
   const stridesC = [strideC, ldc, 1];
   if (!areDistinct(domain, stridesC)) {
@@ -207,7 +240,8 @@ function checkBatch(
   const epilogue = placeEpilogue(given, DOMAIN, domain, stridesC, dtype);
   const operands = [
     { name: 'a', dtype, elements: elementsA },
-    { name: 'b', dtype, elements: elementsB },
+    weightOperand('b', dtypeB, elementsB),
+    ...(quantB === undefined ? [] : quantOperands(quantB, { n, batchCount })),
     ...epilogueOperands(epilogue),
     { name: 'c', dtype, elements: elementsC, output: true },
   ];
@@ -227,16 +261,34 @@ function checkBatch(
     strideC,
     batchCount,
     dtype,
+    dtypeB: dtypeB === dtype ? undefined : dtypeB,
+    quantB,
     epilogue,
     operands,
+    needs: dtypeB === dtype ? NO_NEEDS : [`dtypeB ${dtypeB}`],
   };
+}
+
+/** The checked `quantB` of a call whose B has integers. */
+function quantOf(
+  { transB, quantB }: GemmShape,
+  { dtypeB, ...sizes }: Omit<Parameters<typeof checkQuant>[1], 'dtypeB'> & { readonly dtypeB: WeightDType },
+): CheckedQuant | undefined {
+  if (!isQuant(dtypeB)) {
+    if (quantB !== undefined) throw invalid(`quantB needs a dtypeB of integers, got ${dtypeB}`);
+    return undefined;
+  }
+  if (transB !== 'T') throw invalid(`dtypeB ${dtypeB} needs transB 'T'`);
+  if (quantB === undefined) throw invalid(`dtypeB ${dtypeB} needs quantB`);
+  return checkQuant(quantB, { ...sizes, dtypeB });
 }
 
 function checkLeadingDimension(name: string, value: number, atLeast: number): void {
   if (value < atLeast) throw invalid(`${name} must be at least ${atLeast}, the length of a stored row, got ${value}`);
 }
 
-function cost({ m, n, k, batchCount, dtype, beta }: CheckedGemm): OpCost {
-  const elements = m * k + k * n + (beta === 0 ? 1 : 2) * m * n;
-  return { operations: 2 * batchCount * m * n * k, bytes: batchCount * elements * BYTES_OF[dtype] };
+function cost({ m, n, k, batchCount, dtype, dtypeB = dtype, quantB, beta }: CheckedGemm): OpCost {
+  const bytesB = (k * n * WEIGHT_BITS[dtypeB]) / 8 + (quantB === undefined ? 0 : quantBytes(quantB, n));
+  const bytes = (m * k + (beta === 0 ? 1 : 2) * m * n) * BYTES_OF[dtype] + bytesB;
+  return { operations: 2 * batchCount * m * n * k, bytes: batchCount * bytes };
 }

@@ -1,4 +1,4 @@
-import type { DType } from '../contract/element-types.ts';
+import type { DType, WeightDType } from '../contract/element-types.ts';
 import type { CheckedRun } from '../kernel/checked-run.ts';
 
 /** The use of one operand by a call: its extent, and the operands that it may overlap. */
@@ -41,8 +41,11 @@ export type KernelName = keyof Features;
 
 /** What calls may need of each kernel beyond what every one of its name does; a backend's kernel lists those that it has. */
 export interface Features {
-  /** `epilogues`: without it f32 ones are a `run` after the product, others are UNSUPPORTED. */
-  readonly gemm: 'epilogues';
+  /**
+   * `epilogues`: without it f32 ones are a `run` after the product, others are UNSUPPORTED. `dtypeB` and a type: B of that
+   * type where A and C are of another, and of integers with all of their `quantB`.
+   */
+  readonly gemm: 'epilogues' | `dtypeB ${WeightDType}`;
   /** `transposed`: convolutions with `transposed: true`. */
   readonly conv2dForward: 'epilogues' | 'transposed';
   /** `lengths`, `starts`: positions in the memory of the device. */
@@ -74,7 +77,10 @@ export interface OpDefinition<Shape extends object, Checked extends CheckedCall>
   readonly output: string;
   /** Every other field, and what it holds. */
   readonly fields: Readonly<Record<keyof Shape & string, FieldKind>>;
-  /** Names of the fields of its fields that are objects, but for `epilogue`. */
+  /**
+   * Names of the fields of its fields that are objects, but for `epilogue`: by the path of each, which is also the name of the
+   * operand whose `ptr` it has. Objects in an object come after it, in the order of its fields.
+   */
   readonly nested?: Readonly<Record<string, readonly string[]>>;
   /** Values of a call in the order of `fields`, then of `operands`: names in the source, where a loop over them is slow. */
   read(call: Readonly<Record<string, unknown>>): unknown[];

@@ -6,6 +6,7 @@
  */
 export { attentionReference, type AttentionReference, type PlacedBatch, visibleKeys } from './attention.ts';
 export { batchedGemmReference } from './gemm.ts';
+export { quantReference, type QuantValues } from './quant-b.ts';
 export { binaryFunction, binaryReference } from './binary.ts';
 export { conv2dReference } from './conv2d.ts';
 export { erfcReference } from './erfc.ts';

@@ -9,11 +9,12 @@ import { topKKernel } from './top-k/top-k.ts';
 
 /** The kernels of this backend, which hand their commands to a launcher. */
 export function allKernels(launcher: Launcher): BackendKernels<WasmBuffer> {
+  const run = runKernel(launcher);
   return {
-    gemm: gemmKernel(launcher),
+    gemm: gemmKernel(launcher, (call) => run.run(call)),
     conv2dForward: conv2dKernel(launcher),
     attention: attentionKernel(launcher),
     topK: topKKernel(launcher),
-    run: runKernel(launcher),
+    run,
   };
 }

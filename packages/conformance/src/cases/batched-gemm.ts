@@ -94,6 +94,16 @@ const list: Entry[] = [
     ['specials', { m: 5, n: 6, k: 7, batch: 3, dtype, alpha: 0 }],
     ['repeat', { m: 16, n: 17, k: 100, batch: 3, dtype }],
   ]),
+  ...['f16', 'bf16', 'i8', 'u4'].flatMap((dtypeB): Entry[] =>
+    ['packed', '0', '400'].flatMap((strideB): Entry[] => {
+      const own: Partial<ProductParams> = { dtypeB, strideB, batch: 3, trans: 'NT', zeros: 'own' };
+      return [
+        ['exact', { ...own, m: 5, n: 9, k: 37, block: 8, beta: 1, gapC: 3 }],
+        ['exact', { ...own, m: 1, n: 9, k: 40, interleaved: true, blocksView: 'padded' }],
+        ['exact', { ...own, m: 20, n: 4, k: 64, strideA: '0', scales: 'f16' }],
+      ];
+    }),
+  ),
   ['exact', { m: 1, n: 1, k: 1, batch: 1 }],
   ['overflow', { m: 5, n: 7, k: 9, batch: 3, alpha: 0.25, gapC: 2 }],
   ['exact', { m: 2, n: 2, k: 2, batch: 66_000 }],

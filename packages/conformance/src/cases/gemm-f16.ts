@@ -2,6 +2,7 @@ import { f16BitsToF32 } from '@concord/backend-core';
 import { compareAll } from '../checks/compare.ts';
 import { drawProduct, type Multiply, productChecks, shrinkProduct } from '../checks/product.ts';
 import { PRODUCT_DEFAULTS, type ProductParams } from '../checks/product-data.ts';
+import { weightEntries } from '../checks/weight-entries.ts';
 import { epilogueEntries, productNeeds } from '../checks/product-epilogue.ts';
 import type { CaseContext } from '../harness/case.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
@@ -129,6 +130,7 @@ const list: Entry[] = [
   ['rounding', { m: 60 }],
   ['every-value', {}],
   ...epilogueEntries({ ...ODD, dtype: 'f16' }),
+  ...weightEntries('f16'),
 ];
 
 /** `gemmF16`, and `gemm` with dtype f16. */

@@ -1,5 +1,6 @@
 import { drawProduct, type Multiply, productChecks, shrinkProduct } from '../checks/product.ts';
 import { PRODUCT_DEFAULTS, type ProductParams } from '../checks/product-data.ts';
+import { weightEntries } from '../checks/weight-entries.ts';
 import { epilogueEntries, productNeeds } from '../checks/product-epilogue.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { PRODUCT_TEXTS } from '../texts/product.ts';
@@ -106,6 +107,7 @@ const list: Entry[] = [
   ['transposed', { m: 31, n: 45, k: 129 }],
   ['transposed', { m: 31, n: 45, k: 129, trans: 'TN', padA: 2 }],
   ...epilogueEntries(ODD),
+  ...weightEntries('f32'),
 ];
 
 /** `gemm` in float32. */

@@ -1,4 +1,5 @@
-import type { BatchedGemmShape, FloatDType, Transpose } from '@concord/backend-core';
+import type { BatchedGemmShape, FloatDType, Transpose, WeightDType } from '@concord/backend-core';
+import { quantShape, type Weights } from './product-weights.ts';
 
 /** Parameters of gemm, gemmF16 and batchedGemm. */
 export type ProductParams = {
@@ -16,6 +17,15 @@ export type ProductParams = {
   readonly offset: number;
   readonly together: boolean;
   readonly dtype: FloatDType;
+  /** Storage of B; `same`: `dtype`. */
+  readonly dtypeB: string;
+  /** Of integers: `quantB`. */
+  readonly block: number;
+  readonly scales: FloatDType;
+  /** Storage of the zeros, `own`: that of B; or `none`, or `offsets`. */
+  readonly zeros: string;
+  /** The layout of the numbers of blocks. */
+  readonly blocksView: string;
   readonly batch: number;
   /** `packed`, or the number of elements between batches; `0` broadcasts. */
   readonly strideA: string;
@@ -47,6 +57,11 @@ export const PRODUCT_DEFAULTS: ProductParams = {
   offset: 0,
   together: false,
   dtype: 'f32',
+  dtypeB: 'same',
+  block: 32,
+  scales: 'f32',
+  zeros: 'none',
+  blocksView: 'packed',
   batch: 1,
   strideA: 'packed',
   strideB: 'packed',
@@ -64,6 +79,10 @@ export interface ProductData {
   readonly a: Float64Array;
   readonly b: Float64Array;
   readonly c: Float64Array;
+  /** |b|, or what a bound counts for it. Default: that. */
+  readonly magnitudeB?: Float64Array;
+  /** There where B has integers. */
+  readonly weights?: Weights;
 }
 
 /** Draws element (row, column) of op(A), op(B) or C. */
@@ -79,16 +98,20 @@ export function productShape(params: ProductParams): BatchedGemmShape {
   const [rowsA, columnsA] = transA === 'N' ? [m, k] : [k, m];
   const [rowsB, columnsB] = transB === 'N' ? [k, n] : [n, k];
   const lda = columnsA + params.padA;
-  const ldb = columnsB + params.padB;
+  const isNibble = params.dtypeB === 'i4' || params.dtypeB === 'u4';
+  const even = (count: number): number => (isNibble ? 2 * Math.ceil(count / 2) : count);
+  const ldb = even(columnsB + params.padB);
   const ldc = (params.interleaved ? batch * n : n) + params.padC;
   const extent = (rows: number, columns: number, stride: number): number =>
     rows * columns === 0 ? 0 : (rows - 1) * stride + columns;
   const stride = (text: string, packed: number): number => (text === 'packed' ? packed : Number(text));
   const { alpha, beta, dtype } = params;
   const strideA = stride(params.strideA, extent(rowsA, columnsA, lda));
-  const strideB = stride(params.strideB, extent(rowsB, columnsB, ldb));
+  const strideB = even(stride(params.strideB, extent(rowsB, columnsB, ldb)));
   const strideC = params.interleaved ? n : extent(m, n, ldc) + params.gapC;
-  return { m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, strideA, strideB, strideC, batchCount: batch, dtype };
+  const own = params.dtypeB === 'same' ? {} : { dtypeB: params.dtypeB as WeightDType, ...quantShape(params) };
+  const strides = { lda, ldb, ldc, strideA, strideB, strideC };
+  return { m, n, k, transA, transB, alpha, beta, ...strides, batchCount: batch, dtype, ...own };
 }
 
 /** Draws the operands of a case. */

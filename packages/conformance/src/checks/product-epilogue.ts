@@ -2,6 +2,7 @@ import type { DefinedOp } from '@concord/backend-core/implement';
 import { PlannedEpilogue } from '../epilogue/planned-epilogue.ts';
 import type { Needs } from '../harness/case.ts';
 import { callOp, SOME_POINTER } from '../harness/sample-calls.ts';
+import { placeQuant } from './product-weights.ts';
 import { type ProductParams, productShape } from './product-data.ts';
 
 /** The epilogue of a product with these parameters. */
@@ -14,8 +15,8 @@ export function productEpilogue(params: ProductParams): PlannedEpilogue {
 /** The requirements of a case of a product on a backend: the call itself where it is one that some cannot do. */
 export function productNeeds(op: DefinedOp): (params: ProductParams) => Omit<Needs, 'op'> {
   return (params) => {
-    const { dtype, epilogue, interleaved } = params;
-    if (epilogue === '' && !interleaved) return { dtype };
+    const { dtype, dtypeB, epilogue, interleaved } = params;
+    if (epilogue === '' && !interleaved && dtypeB === 'same') return { dtype };
     const { strideA, strideB, strideC, batchCount, ...plain } = productShape(params);
     const shape = op === 'batchedGemm' ? { ...plain, strideA, strideB, strideC, batchCount } : plain;
     const planned = epilogue === '' ? undefined : productEpilogue(params);
@@ -25,7 +26,7 @@ export function productNeeds(op: DefinedOp): (params: ProductParams) => Omit<Nee
       shape: { ...shape, ...(planned === undefined ? {} : { epilogue: planned.shape }) },
       call: (backend) =>
         callOp(backend, op, {
-          ...shape,
+          ...placeQuant(shape, () => SOME_POINTER),
           ...pointers,
           ...(planned === undefined ? {} : { epilogue: planned.call(() => SOME_POINTER) }),
         }),

@@ -4,24 +4,28 @@ import {
   type DevicePtr,
   type Epilogue,
   type FloatDType,
+  type QuantB,
+  toBf16Array,
+  type WeightDType,
 } from '@concord/backend-core';
 import { batchedGemmReference } from '@concord/backend-cpu/reference';
 import { drawEpilogue, shrinkEpilogue } from '../epilogue/draw-epilogue.ts';
 import { checkPlanned, checkRepeat, makePlanned, type PlanCall } from '../harness/planned-call.ts';
 import type { Random } from '../harness/random.ts';
-import { nameSlots, type Slot } from '../harness/slot.ts';
+import { nameSlots, type Slot, type Slots } from '../harness/slot.ts';
 import type { Check } from '../harness/suite.ts';
 import { roundingTo } from '../run/storage.ts';
 import { productBound, ulpF16 } from './bounds.ts';
 import { compareAll, type Tolerance } from './compare.ts';
 
 import { productEpilogue } from './product-epilogue.ts';
+import { mixedMagnitudes, placeQuant, quantSlots, withIntegers } from './product-weights.ts';
 import { type Draw, isZero, makeData, PRODUCT_DEFAULTS, type ProductData, type ProductParams } from './product-data.ts';
 
 /** The call of the op under test. */
 export type Multiply = (
   backend: ComputeBackend,
-  shape: BatchedGemmShape & { readonly epilogue?: Epilogue },
+  shape: BatchedGemmShape & { readonly epilogue?: Epilogue; readonly quantB?: QuantB },
   a: Slot,
   b: Slot,
   c: Slot,
@@ -42,13 +46,17 @@ export function productTolerance(
 ): Tolerance {
   const { shape } = data;
   const { m, n, k, alpha = 1, beta = 0, ldc = n, strideC } = shape;
+  const mixed = shape.dtypeB === undefined ? undefined : mixedMagnitudes(data);
   return {
     format: dtype,
     bound: (index) => {
       const batch = Math.floor(index / (m * n));
       const row = Math.floor(index / n) % m;
       const old = isZero(beta) ? 0 : (data.c[batch * strideC + row * ldc + (index % n)] as number);
-      const bound = productBound(k, Math.fround(alpha), Math.fround(beta), magnitude[index] as number, old);
+      const terms = (mixed?.terms ?? magnitude)[index] as number;
+      const rounding = Math.abs(alpha) * (mixed?.rounding?.[index] ?? 0);
+      const roundings = k + Number(mixed !== undefined);
+      const bound = rounding + productBound(roundings, Math.fround(alpha), Math.fround(beta), terms, old);
       return dtype === 'f16' ? bound + ulpF16(Math.abs(want[index] as number) + bound) : bound;
     },
   };
@@ -66,9 +74,10 @@ const special =
   () =>
     random.chance(chance) ? random.pick([Number.NaN, Infinity, -Infinity]) : random.integer(-3, 3);
 
-/** Values as the dtype of a product holds them. */
-const rounded = ({ dtype }: ProductParams, draw: Draw): Draw => {
-  const round = roundingTo(dtype);
+/** Values as every dtype of a product holds them. */
+const rounded = ({ dtype, dtypeB }: ProductParams, draw: Draw): Draw => {
+  const narrow = roundingTo(dtype);
+  const round = dtypeB === 'f16' || dtypeB === 'bf16' ? (x: number) => roundingTo(dtypeB)(narrow(x)) : narrow;
   return (row, column) => round(draw(row, column));
 };
 
@@ -166,6 +175,15 @@ const DATA: Readonly<Record<string, Data>> = {
   },
 };
 
+/** B as it is stored. */
+function slotOfB({ shape, b, weights }: ProductData, slots: Slots): Slot {
+  const { dtype, dtypeB = dtype } = shape;
+  if (weights !== undefined) return slots.stored(weights.bytes, weights.dtype);
+  return dtypeB === 'bf16'
+    ? slots.stored(new Uint8Array(toBf16Array(b).buffer), dtypeB)
+    : slots.input(b, dtypeB as FloatDType);
+}
+
 /** The operands of a call, with its epilogue's, and how it is made and judged. */
 const planData =
   (
@@ -180,11 +198,13 @@ const planData =
     const data = dataOf(random, params);
     const { shape } = data;
     const planned = params.epilogue === '' ? undefined : productEpilogue(params);
-    const [a, b] = [slots.input(data.a, dtype), slots.input(data.b, dtype)];
+    const a = slots.input(data.a, dtype);
+    const b = slotOfB(data, slots);
+    const quant = quantSlots(data, slots);
     const inputs = planned?.inputs(slots, random, isExact) ?? {};
     // beta 0 must not read C, which the poison of an output, NaN, would show. -0 and what float32 rounds to 0 are 0.
     const c = isZero(beta) ? slots.output(data.c.length, dtype) : slots.inOut(data.c, dtype);
-    nameSlots({ a, b, c });
+    nameSlots({ a, b, c, ...quant });
     const { strideA: _a, strideB: _b, strideC: _c, batchCount: _n, ...plain } = shape;
     const epilogue = planned === undefined ? {} : { epilogue: planned.shape };
     return {
@@ -192,7 +212,8 @@ const planData =
       shape: { ...(op === 'batchedGemm' ? shape : plain), ...epilogue },
       call: () => {
         const own = planned?.call((name) => inputs[name]?.ptr as DevicePtr);
-        multiply(backend, own === undefined ? shape : { ...shape, epilogue: own }, a, b, c);
+        const placed = placeQuant(shape, (name) => quant[name]?.ptr) as Parameters<Multiply>[1];
+        multiply(backend, own === undefined ? placed : { ...placed, epilogue: own }, a, b, c);
       },
       judge: () => {
         const got = matricesOf(c, shape);
@@ -207,7 +228,8 @@ const planData =
   };
 
 const planDrawn = (op: ProductOp, multiply: Multiply, { draws, isExact, change }: Data): PlanCall<ProductParams> => {
-  const dataOf = (random: Random, params: ProductParams): ProductData => makeData(params, ...draws(random, params));
+  const dataOf = (random: Random, params: ProductParams): ProductData =>
+    withIntegers(makeData(params, ...draws(random, params)), random, isExact);
   const plan = planData(op, multiply, dataOf, isExact);
   return change === undefined ? plan : (slots, context, params) => plan(slots, context, change(params));
 };
@@ -241,6 +263,24 @@ const checkTransposed =
     compareAll('(AB)^T against B^T A^T', straight, want, { bound: (i) => 2 * bound(i), format: dtype });
   };
 
+const WEIGHTS = ['f32', 'f16', 'bf16', 'i8', 'u8', 'i4', 'u4'] as const satisfies readonly WeightDType[];
+
+/** B of a type of its own, now and then. */
+function drawWeights(random: Random): Partial<ProductParams> {
+  if (random.chance(0.6)) return {};
+  const dtypeB = random.pick(WEIGHTS);
+  const own = { dtypeB, padB: random.pick([0, 0, 1, 4, 16]) };
+  if (dtypeB.endsWith('16') || dtypeB === 'f32') return own;
+  return {
+    ...own,
+    trans: random.pick(['NT', 'TT']),
+    block: random.pick([32, 32, 16, 128, 8, random.integer(1, 40)]),
+    scales: random.pick(['f32', 'f16']),
+    zeros: random.pick(['none', 'own', 'own', 'f32', 'f16', 'offsets']),
+    blocksView: random.pick(['packed', 'packed', 'padded', 'turned', 'repeated']),
+  };
+}
+
 /** Random parameters for fuzzing. */
 export function drawProduct(random: Random, dtypes: readonly FloatDType[], batched: boolean): [string, ProductParams] {
   const size = (): number => random.pick([random.integer(1, 5), random.integer(1, 40), random.integer(1, 140)]);
@@ -264,9 +304,11 @@ export function drawProduct(random: Random, dtypes: readonly FloatDType[], batch
     strideB: batched && random.chance(0.2) ? '0' : 'packed',
     gapC: batched ? random.pick([0, 0, 3]) : 0,
     interleaved: batched && random.chance(0.2),
+    ...drawWeights(random),
     ...drawEpilogue(random, 3),
     seed: random.uint32(),
   };
+  if (params.dtypeB !== 'same' && params.epilogue === '') return [random.pick(['exact', 'bounded', 'repeat']), params];
   if (params.epilogue !== '')
     return [random.pick(['epilogue', 'epilogue', 'epilogue-bounded', 'epilogue-specials']), params];
   const checks = params.k === 0 ? ['exact', 'specials'] : ['exact', 'bounded', 'bounded', 'specials', 'repeat'];
@@ -284,10 +326,13 @@ export function shrinkProduct(params: ProductParams): Partial<ProductParams>[] {
     if (params[name] !== 0) smaller.push({ [name]: 0 });
   }
   if (params.alpha !== 1) smaller.push({ alpha: 1 });
+  if (params.zeros !== 'none') smaller.push({ zeros: 'none' });
+  if (params.blocksView !== 'packed') smaller.push({ blocksView: 'packed' });
+  if (params.dtypeB !== 'same') smaller.push({ dtypeB: 'same' });
   if (params.together) smaller.push({ together: false });
   if (params.interleaved) smaller.push({ interleaved: false });
   smaller.push(...shrinkEpilogue(params));
-  if (params.trans !== 'NN') smaller.push({ trans: 'NN' });
+  if (params.trans !== 'NN' && !/^[iu]/.test(params.dtypeB)) smaller.push({ trans: 'NN' });
   return smaller;
 }
 

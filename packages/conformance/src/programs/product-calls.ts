@@ -4,6 +4,7 @@ import { type Conv2dParams, conv2dShape } from '../checks/conv2d-data.ts';
 import { conv2dBound, conv2dEpilogue } from '../checks/conv2d.ts';
 import { productTolerance, type ProductOp } from '../checks/product.ts';
 import { type ProductData, type ProductParams, productShape, isZero } from '../checks/product-data.ts';
+import { placeQuant, weightsOf } from '../checks/product-weights.ts';
 import { productEpilogue } from '../checks/product-epilogue.ts';
 import { roundingTo } from '../run/storage.ts';
 import { areWhole, expectedValues, inOrder, isExactSum } from './expected.ts';
@@ -19,15 +20,20 @@ export function planProductCall(op: ProductOp, params: ProductParams): ProgramCa
     const row = Math.floor(i / n) % m;
     return Math.floor(i / (m * n)) * strideC + row * ldc + (i % n);
   });
-  const dataOf = ({ a = new Float64Array(), b = new Float64Array(), c = new Float64Array() }: Values): ProductData => ({
-    ...{ shape: whole, a, b, c },
-  });
+  const dataOf = (values: Values): ProductData => {
+    const { a = new Float64Array(), b = new Float64Array(), c = new Float64Array() } = values;
+    if (whole.quantB === undefined) return { shape: whole, a, b, c };
+    const { value, magnitude } = weightsOf(whole, b, (name) => values[`quantB.${name}`] as Float64Array);
+    return { shape: whole, a, b: value, c, magnitudeB: magnitude };
+  };
   const isScaled = (scalar: number): boolean => Number.isInteger(2 * scalar) && Math.abs(scalar) <= 8;
   const evaluated = (values: Values) => {
     const data = dataOf(values);
     const { value, magnitude } = batchedGemmReference(whole, data.a, data.b, data.c);
     const tolerance = productTolerance(data, value, magnitude, params.dtype);
-    const isWhole = [data.a, data.b, data.c].every(areWhole) && isScaled(alpha) && isScaled(beta);
+    // Rounded to binary16 a weight is still itself.
+    const isKept = whole.dtypeB === undefined || params.dtype === 'f32' || data.b.every((w) => Math.abs(w) <= 2048);
+    const isWhole = isKept && [data.a, data.b, data.c].every(areWhole) && isScaled(alpha) && isScaled(beta);
     const old = (i: number): number => (isZero(beta) ? 0 : Math.abs(beta * (data.c[writes[i] as number] as number)));
     const isExact = (i: number): boolean =>
       isWhole && isExactSum(4 * ((1 + Math.abs(alpha)) * (magnitude[i] as number) + old(i)));
@@ -35,10 +41,15 @@ export function planProductCall(op: ProductOp, params: ProductParams): ProgramCa
   };
   return namedCall({
     op,
-    shape: op === 'batchedGemm' ? { ...whole } : plain,
+    shape: op === 'batchedGemm' ? { ...whole } : { ...plain },
     ...(isZero(beta) ? {} : { updates: 'c' }),
     writes,
     epilogue: params.epilogue === '' ? undefined : productEpilogue(params),
+    place: (pointers) => {
+      const own = Object.entries(pointers).filter(([name]) => !name.startsWith('quantB.'));
+      const quant = whole.quantB === undefined ? {} : { quantB: whole.quantB };
+      return { ...Object.fromEntries(own), ...placeQuant(quant, (name) => pointers[name]) };
+    },
     evaluate: (_, values) => {
       const { value, tolerance, isExact } = evaluated(values);
       const round = roundingTo(params.dtype);

@@ -6,8 +6,12 @@ const EXACTLY = `Every element of C has exactly the reference's value, rounded o
 
 const EPILOGUE = `Every element of C is what the kernel may give for a product within its bound, rounded once. ${UNTOUCHED}`;
 
-function bound({ k, alpha, beta, dtype }: ProductParams, times = ''): BoundText {
-  const rounding = dtype === 'f16' ? ' + 1 ulp of binary16' : '';
+function bound({ k: terms, alpha, beta, dtype, dtypeB }: ProductParams, times = ''): BoundText {
+  const isMixed = dtypeB !== 'same';
+  const narrowed = isMixed && dtype === 'f16' ? ' + |alpha| 2^-11 sum|a|max(|b|, 2^-14)' : '';
+  const rounding = dtype === 'f16' ? `${narrowed} + 1 ulp of binary16` : '';
+  // One more for each element of B.
+  const k = terms + Number(isMixed);
   return {
     formula: `${times}${PRODUCT_FORMULA}${rounding}`,
     where: { k, alpha, beta, 'gamma(k+3)': gamma(k + 3), 'gamma(3)': gamma(3), gamma: GAMMA_FORMULA },

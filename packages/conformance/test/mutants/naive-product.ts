@@ -1,6 +1,6 @@
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
 import type { ResolvedGemm } from '@concord/backend-core/implement';
-import { storage } from './mutant.ts';
+import { inKernel, type Mutant, storage } from './mutant.ts';
 
 /** Faults in the computation of a product; the rest is correct. */
 export interface Arithmetic {
@@ -41,3 +41,7 @@ export function naiveProduct(call: ResolvedGemm<ArrayBuffer>, arithmetic: Arithm
     }
   }
 }
+
+/** A bug in the product, but where B has a type of its own. */
+export const inPlainProduct = (bug: (call: ResolvedGemm<ArrayBuffer>) => void): Mutant['wrap'] =>
+  inKernel('gemm', (call, run) => (call.dtypeB === undefined ? bug(call) : run(call)));

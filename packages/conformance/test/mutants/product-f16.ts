@@ -4,7 +4,9 @@ import { type Arithmetic, naiveProduct } from './naive-product.ts';
 
 const roundToF16 = (x: number): number => f16BitsToF32(f32ToF16Bits(x));
 const computed = (arithmetic: Arithmetic): Mutant['wrap'] =>
-  inKernel('gemm', (call, run) => (call.dtype === 'f16' ? naiveProduct(call, arithmetic) : run(call)));
+  inKernel('gemm', (call, run) =>
+    call.dtype === 'f16' && call.dtypeB === undefined ? naiveProduct(call, arithmetic) : run(call),
+  );
 
 function towardZero(x: number): number {
   const bits = f32ToF16Bits(x);
@@ -41,7 +43,7 @@ const BUGS: Readonly<Record<string, Mutant['wrap']>> = {
     }
   }),
   'a pointer that is no multiple of 4 is rounded down': inKernel('gemm', (call, run) => {
-    if (call.dtype !== 'f16' || call.b.byteOffset % 4 === 0) return run(call);
+    if (call.dtype !== 'f16' || call.dtypeB !== undefined || call.b.byteOffset % 4 === 0) return run(call);
     const { buffer, byteOffset, byteLength } = call.b;
     run({ ...call, b: { buffer, byteOffset: byteOffset - 2, byteLength } });
   }),

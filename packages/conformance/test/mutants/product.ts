@@ -1,8 +1,8 @@
 import { f16BitsToF32, type GemmCall } from '@concord/backend-core';
-import type { ResolvedGemm, ResolvedRun } from '@concord/backend-core/implement';
+import type { CheckedBlocks, CheckedQuant, ResolvedGemm, ResolvedRun } from '@concord/backend-core/implement';
 import { inScale } from './derived.ts';
 import { mutantsOf, type Wrap, bytesBehind, inCall, inKernel, type Mutant, roundMantissa, storage } from './mutant.ts';
-import { naiveProduct } from './naive-product.ts';
+import { inPlainProduct, naiveProduct } from './naive-product.ts';
 
 type Gemm = ResolvedGemm<ArrayBuffer>;
 
@@ -109,7 +109,9 @@ const bugsOf = (op: Product): Readonly<Record<string, Wrap>> => ({
     for (let row = 0; row + 1 < call.m; row++) if (call.ldc > call.n) c[row * call.ldc + call.n] = 0;
   }),
   'A used as scratch': followed(({ a, dtype }) => storage(a, dtype).fill(0, 0, 1)),
-  'B used as scratch': followed(({ b, dtype }) => storage(b, dtype).fill(0, -1)),
+  'B used as scratch': followed(({ b, dtype, dtypeB }) => {
+    if (dtypeB === undefined) storage(b, dtype).fill(0, -1);
+  }),
   'k = 0 or alpha = 0 leaves C': inScale(() => {}),
   'k = 0 or alpha = 0 writes zeros': inScale((call, run) => run({ ...call, params: call.params.map(() => 0) })),
   'k = 0 or alpha = 0 writes all of C, gaps too': inScale((call, run) => {
@@ -118,12 +120,12 @@ const bugsOf = (op: Product): Readonly<Record<string, Wrap>> => ({
     run(reshaped(call, [batches, 1, (m - 1) * ldc + n]));
   }),
   'alpha = 0 reads A': alphaZeroReadsA(op),
-  'inputs rounded to bf16': inKernel('gemm', (call) => naiveProduct(call, { input: roundMantissa(7) })),
-  'order of the sum changes from call to call': inKernel('gemm', (call) => {
+  'inputs rounded to bf16': inPlainProduct((call) => naiveProduct(call, { input: roundMantissa(7) })),
+  'order of the sum changes from call to call': inPlainProduct((call) => {
     const add = (sum: number, term: number): number => Math.fround(sum + term);
     naiveProduct(call, { add, backwards: calls++ % 2 === 1 });
   }),
-  'NaN in A counts as 0': inKernel('gemm', (call) => naiveProduct(call, { input: (x) => (Number.isNaN(x) ? 0 : x) })),
+  'NaN in A counts as 0': inPlainProduct((call) => naiveProduct(call, { input: (x) => (Number.isNaN(x) ? 0 : x) })),
 });
 
 /** A scale over another shape, on the same strides. */
@@ -140,9 +142,9 @@ function reshaped(call: ResolvedRun<ArrayBuffer>, shape: readonly number[]): Res
 }
 
 const F32_BUGS: Readonly<Record<string, Wrap>> = {
-  'alpha multiplied to the terms': inKernel('gemm', (call) => naiveProduct(call, { round: (sum) => sum })),
-  'inputs rounded to tf32': inKernel('gemm', (call) => naiveProduct(call, { input: roundMantissa(10) })),
-  'inputs rounded to f16': inKernel('gemm', (call) =>
+  'alpha multiplied to the terms': inPlainProduct((call) => naiveProduct(call, { round: (sum) => sum })),
+  'inputs rounded to tf32': inPlainProduct((call) => naiveProduct(call, { input: roundMantissa(10) })),
+  'inputs rounded to f16': inPlainProduct((call) =>
     naiveProduct(call, { input: (x) => (Math.abs(x) < 2 ** -14 ? 0 : roundMantissa(10)(x)) }),
   ),
   "beta under float32's range reads C": inCall('gemm', (call, run) => {
@@ -179,9 +181,34 @@ const BATCH_BUGS: Readonly<Record<string, Wrap>> = {
   }),
 };
 
+/** Changes what is known of the integers of B. */
+const quantized = (change: (quant: CheckedQuant, call: Gemm) => Partial<CheckedQuant>): Wrap =>
+  called((call) => (call.quantB === undefined ? {} : { quantB: { ...call.quantB, ...change(call.quantB, call) } }));
+
+const packed = <T extends CheckedBlocks | undefined>(blocks: T, line: number): T =>
+  blocks === undefined ? blocks : { ...blocks, strides: [0, line, 1] };
+
+const WEIGHT_BUGS: Readonly<Record<string, Wrap>> = {
+  'i4 taken for u4': called(({ dtypeB }) => (dtypeB === 'i4' ? { dtypeB: 'u4' } : {})),
+  'u8 taken for i8': called(({ dtypeB }) => (dtypeB === 'u8' ? { dtypeB: 'i8' } : {})),
+  'bf16 taken for f16': called(({ dtypeB }) => (dtypeB === 'bf16' ? { dtypeB: 'f16' } : {})),
+  'zeros ignored': quantized(() => ({ zeros: undefined })),
+  'offsets ignored': quantized(() => ({ offsets: undefined })),
+  'zeros of unsigned types 0 by default': quantized(() => ({ zero: 0 })),
+  'offsets added to zeros of the middle': quantized(({ offsets, zero }, { dtypeB }) => ({
+    zero: offsets === undefined ? zero : dtypeB === 'u4' ? 8 : 128,
+    offsets: dtypeB === 'u4' || dtypeB === 'u8' ? undefined : offsets,
+  })),
+  'one scale a row': quantized(() => ({ block: 2 ** 20 })),
+  'blocks longer by one': quantized(({ block }) => ({ block: block + 1 })),
+  'strides of scales ignored': quantized(({ scales, blocks }) => ({ scales: packed(scales, blocks) })),
+  'strides of zeros ignored': quantized(({ zeros, blocks }) => ({ zeros: packed(zeros, blocks + (blocks % 2)) })),
+};
+
 /** Bugs of gemm, gemmF16 and batchedGemm. */
 export const productMutants: readonly Mutant[] = [
   ...PRODUCTS.flatMap((op) => mutantsOf(`${op}:`, [op], bugsOf(op))),
   ...mutantsOf('gemm:', ['gemm'], F32_BUGS),
+  ...mutantsOf('gemm with dtypeB:', ['gemm'], WEIGHT_BUGS, /dtypeB=/),
   ...mutantsOf('batchedGemm:', ['batchedGemm'], BATCH_BUGS),
 ];

@@ -11,7 +11,7 @@ import type { Tensor } from '../tensor/tensor.ts';
 import { pack } from '../views/pack.ts';
 import { type Activation, epilogueKernel } from './activation.ts';
 import { checkProduct, readable } from './matmul.ts';
-import { type Matrices, multiply, planProduct, type Product, storedAs } from './product.ts';
+import { type Matrices, multiply, planProduct, type Product, storedAs, type WeightFloat } from './product.ts';
 
 const OPTIONS: OptionKinds = { ...OUT, bias: 'tensor', activation: 'any', residual: 'tensor' };
 
@@ -28,7 +28,7 @@ export interface LinearOptions extends OutOption {
 /**
  * `activation(x W^T + bias) + residual` in one launch, as PyTorch's linear: `x` is `[..., in]`, `weight` `[out, in]`, the
  * result `[..., out]`. A weight stored `[in, out]`, as GPT-2's are, goes in as `transpose(weight)`, which copies nothing.
- * f32, or f16 with sums in float32.
+ * f32, or f16 with sums in float32, as `x` is; the weight may be f32, f16 or bf16 beside either.
  *
  * @throws {BackendError} INVALID_ARGUMENT for sizes that do not fit, and element types that differ
  * @throws {BackendError} OUT_OF_MEMORY
@@ -76,8 +76,9 @@ const forms = new Plans<Form>();
 function formOf(x: Tensor, weight: Tensor, { bias, activation, residual, out }: LinearOptions): Form {
   const shape = [...x.shape];
   shape[x.rank - 1] = weight.shape[0] ?? 0;
-  const operands = [x, weight, bias, residual].filter((each) => each !== undefined);
-  const dtype = checkProduct('linear', operands);
+  const others = [x, bias, residual].filter((each) => each !== undefined);
+  const operands = [weight, ...others];
+  const dtype = checkProduct('linear', others, weight);
   checkSizes(x, weight, bias, residual, shape);
   const kernel = epilogueKernel('linear', bias !== undefined, activation, residual !== undefined);
   checkOut('linear', out, shape, dtype);
@@ -141,7 +142,7 @@ function oneMatrix({ x, weight, bias, residual, result, dtype, kernel }: Given):
   if (added !== undefined) inputs['residual'] = added;
   const b = { ptr: weight.ptr, batch: NO_BATCH, row: column, column: row };
   const epilogue = kernel === undefined ? undefined : { kernel, inputs };
-  return { batch: NO_BATCH, m: result.size / n, n, k, a, b, c, dtype, epilogue };
+  return { batch: NO_BATCH, m: result.size / n, n, k, a, b, c, dtype, dtypeB: weight.dtype as WeightFloat, epilogue };
 }
 
 /** The rows of a tensor that broadcasts to a shape, as one matrix; undefined where they do not lie evenly. */
@@ -172,7 +173,7 @@ function matrixByMatrix({ x, weight, bias, residual, result, dtype, kernel }: Gi
   if (bias !== undefined) inputs['bias'] = vector(bias, repeated);
   if (residual !== undefined) inputs['residual'] = matrices(residual, result.shape);
   return {
-    ...{ batch, m: result.shape.at(-2) ?? 1, n, k, dtype },
+    ...{ batch, m: result.shape.at(-2) ?? 1, n, k, dtype, dtypeB: own.dtype as WeightFloat },
     a: matrices(rows, x.shape),
     b: { ptr: own.ptr, batch: repeated, row: own.strides[1] as number, column: own.strides[0] as number },
     c: matrices(result, result.shape),

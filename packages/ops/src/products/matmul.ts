@@ -8,11 +8,12 @@ import type { Tensor } from '../tensor/tensor.ts';
 import { pack } from '../views/pack.ts';
 import { unsqueeze } from '../views/expand.ts';
 import { reshape } from '../views/reshape.ts';
-import { type Matrices, multiply, storedAs } from './product.ts';
+import { type Matrices, multiply, storedAs, type WeightFloat } from './product.ts';
 
 /**
  * Matrix product, as NumPy's: of the last two axes, the others broadcast. A vector on the left is a row, on the right a
- * column, and its axis is not in the result. f32, or f16 with sums in float32. Transposed views are not copied.
+ * column, and its axis is not in the result. f32, or f16 with sums in float32, as `a` is; `b` may be f32, f16 or bf16 beside
+ * either. Transposed views are not copied.
  *
  * @throws {BackendError} INVALID_ARGUMENT for sizes that do not fit, and element types that differ
  * @throws {BackendError} OUT_OF_MEMORY
@@ -26,7 +27,8 @@ import { type Matrices, multiply, storedAs } from './product.ts';
 export function matmul(a: Tensor, b: Tensor, options: OutOption = {}): Tensor {
   checkTensors('matmul', { a, b });
   checkOptions('matmul', options, OUT);
-  const dtype = checkProduct('matmul', [a, b]);
+  const dtype = checkProduct('matmul', [a], b);
+  const dtypeB = b.dtype as WeightFloat;
   const left = a.rank === 1 ? [1, ...a.shape] : a.shape;
   const right = b.rank === 1 ? [...b.shape, 1] : b.shape;
   const [m = 0, k = 0] = left.slice(-2);
@@ -42,24 +44,24 @@ export function matmul(a: Tensor, b: Tensor, options: OutOption = {}): Tensor {
       const c = asMatrices(result, a.rank === 1, b.rank === 1);
       const inA = readable(a.rank === 1 ? unsqueeze(a, 0) : a);
       const inB = readable(b.rank === 1 ? unsqueeze(b, 1) : b);
-      if (batch.length > 0 && inB.rank === 2 && multiplyRows(inA, inB, c, dtype)) return;
+      if (batch.length > 0 && inB.rank === 2 && multiplyRows(inA, inB, c, dtype, dtypeB)) return;
       launch('matmul', [a, b], () => {
         const matrices = (x: Tensor): Matrices => matricesOf(x, batch);
-        multiply(a.backend, { batch, m, n, k, a: matrices(inA), b: matrices(inB), c: matrices(c), dtype });
+        multiply(a.backend, { batch, m, n, k, a: matrices(inA), b: matrices(inB), c: matrices(c), dtype, dtypeB });
       });
     });
   });
 }
 
 /** One product of all rows, where those of the batches lie evenly. */
-function multiplyRows(a: Tensor, b: Tensor, c: Tensor, dtype: FloatDType): boolean {
+function multiplyRows(a: Tensor, b: Tensor, c: Tensor, dtype: FloatDType, dtypeB: WeightFloat): boolean {
   if (!a.isDense || !c.isDense) return false;
   const [k = 0, n = 0] = b.shape;
   const rows = sizeOf(a.shape.slice(0, -1));
   const flatA = matricesOf(reshape(a, [rows, k]), []);
   const flatC = matricesOf(reshape(c, [rows, n]), []);
   launch('matmul', [a, b], () => {
-    multiply(a.backend, { batch: [], m: rows, n, k, a: flatA, b: matricesOf(b, []), c: flatC, dtype });
+    multiply(a.backend, { batch: [], m: rows, n, k, a: flatA, b: matricesOf(b, []), c: flatC, dtype, dtypeB });
   });
   return true;
 }
@@ -80,18 +82,20 @@ export function readable(x: Tensor): Tensor {
 }
 
 /**
- * The element type of a product.
+ * The element type of a product: that of all operands but the weight, which may be of another, also bf16.
  *
  * @throws {BackendError} INVALID_ARGUMENT where they differ or are not f32 or f16
  */
-export function checkProduct(op: string, operands: readonly Tensor[]): FloatDType {
+export function checkProduct(op: string, operands: readonly Tensor[], weight?: Tensor): FloatDType {
   const [{ dtype, backend }] = operands as readonly [Tensor];
-  checkSameBackend(op, backend, operands);
-  const shown = (): string => operands.map((each) => `${each.dtype}${shapeText(each.shape)}`).join(', ');
+  const all = weight === undefined ? operands : [...operands, weight];
+  checkSameBackend(op, backend, all);
+  const shown = (): string => all.map((each) => `${each.dtype}${shapeText(each.shape)}`).join(', ');
   if (operands.some((each) => each.dtype !== dtype)) {
     throw refuse(op, `takes operands of one element type, got ${shown()}`, { hint: `cast(x, '${dtype}')` });
   }
-  if (dtype === 'f32' || dtype === 'f16') return dtype;
+  const isWeight = weight === undefined || ['f32', 'f16', 'bf16'].includes(weight.dtype);
+  if (isWeight && (dtype === 'f32' || dtype === 'f16')) return dtype;
   throw refuse(op, `takes f32 or f16, got ${shown()}`, { hint: "cast(x, 'f32')" });
 }
 

@@ -28,6 +28,9 @@ export interface ProductEpilogue {
   readonly inputs: Readonly<Record<string, Matrices>>;
 }
 
+/** Element types of B beside A and C of another. */
+export type WeightFloat = FloatDType | 'bf16';
+
 /** `C = A B` for every index of the batch axes, then the epilogue. */
 export interface Product {
   readonly batch: readonly number[];
@@ -38,6 +41,8 @@ export interface Product {
   readonly b: Matrices;
   readonly c: Matrices;
   readonly dtype: FloatDType;
+  /** Of B. Default: `dtype`. */
+  readonly dtypeB?: WeightFloat | undefined;
   readonly epilogue?: ProductEpilogue | undefined;
 }
 
@@ -122,19 +127,19 @@ export function planProduct(backend: ComputeBackend, product: Product): PlannedC
   }
 }
 
-function shapeOf(product: Product): GemmShape {
-  const { m, n, k, dtype } = product;
+function shapeOf(product: Product): Omit<GemmShape, 'quantB'> {
+  const { m, n, k, dtype, dtypeB = dtype } = product;
   const a = storedAs(m, k, product.a.row, product.a.column) as Stored;
   const b = storedAs(k, n, product.b.row, product.b.column) as Stored;
-  return { m, n, k, dtype, transA: a.trans, transB: b.trans, lda: a.ld, ldb: b.ld, ldc: rowOf(product) };
+  return { m, n, k, dtype, dtypeB, transA: a.trans, transB: b.trans, lda: a.ld, ldb: b.ld, ldc: rowOf(product) };
 }
 
 function launchBatch(backend: ComputeBackend, product: Product, inner: BatchAxis, offsets: readonly number[]): void {
-  const { m, n, dtype } = product;
+  const { m, n, dtype, dtypeB = dtype } = product;
   const call: GemmCall = {
     ...shapeOf(product),
     a: placeOf(product.a, 0, offsets, dtype),
-    b: placeOf(product.b, 1, offsets, dtype),
+    b: placeOf(product.b, 1, offsets, dtypeB),
     c: placeOf(product.c, 2, offsets, dtype),
   };
   const epilogue = epilogueOf(product, inner, offsets);
@@ -151,7 +156,7 @@ function launchOne(backend: ComputeBackend, call: GemmCall, { length, strides }:
   backend.batchedGemm({ ...call, strideA, strideB, strideC, batchCount: length });
 }
 
-function placeOf({ ptr }: Matrices, operand: number, offsets: readonly number[], dtype: FloatDType): DevicePtr {
+function placeOf({ ptr }: Matrices, operand: number, offsets: readonly number[], dtype: WeightFloat): DevicePtr {
   return (ptr + (offsets[operand] as number) * BYTES_OF[dtype]) as DevicePtr;
 }
 

@@ -1,4 +1,4 @@
-import { expand, linear, matmul, permute, slice, transpose, unsqueeze, zeros } from '../../src/index.ts';
+import { cast, expand, linear, matmul, pack, permute, slice, transpose, unsqueeze, zeros } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
@@ -42,6 +42,25 @@ const bias = numbers(4, 5);
 const residual = numbers(12, 6);
 const gelu = (x: number): number => (x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)))) / 2;
 
+/** Numbers that bf16 holds. */
+const whole = (length: number): number[] => Array.from({ length }, (_, index) => ((index * 7) % 11) - 5);
+const W = whole(20);
+const narrowed = product(
+  6,
+  4,
+  5,
+  (i, j) => at(A, i * 5 + j),
+  (i, j) => at(W, j * 5 + i),
+);
+
+const wholes = product(
+  6,
+  4,
+  5,
+  (i, j) => at(whole(30), i * 5 + j),
+  (i, j) => at(W, j * 5 + i),
+);
+
 /** Products of matrices, vectors, batches, views. */
 export const productCases: readonly OpCase[] = [
   {
@@ -50,6 +69,36 @@ export const productCases: readonly OpCase[] = [
     want: [...first, ...second],
     shape: [2, 3, 4],
   },
+  {
+    name: 'linear of f16 with a weight of f32',
+    run: (b) => linear(cast(tensor(b, whole(30), [6, 5]), 'f16'), tensor(b, W, [4, 5])),
+    want: wholes,
+    shape: [6, 4],
+  },
+  ...(['f16', 'bf16'] as const).flatMap((dtype): OpCase[] => [
+    {
+      name: `linear of f32 with a weight of ${dtype}, and bias`,
+      run: (b) => linear(tensor(b, A, [2, 3, 5]), cast(tensor(b, W, [4, 5]), dtype), { bias: tensor(b, bias, [4]) }),
+      want: narrowed.map((sum, index) => sum + at(bias, index % 4)),
+      shape: [2, 3, 4],
+    },
+    {
+      name: `matmul of f32 with ${dtype}, stored by rows`,
+      run: (b) => matmul(tensor(b, A, [2, 3, 5]), pack(transpose(cast(tensor(b, W, [4, 5]), dtype)))),
+      want: narrowed,
+      shape: [2, 3, 4],
+    },
+    {
+      name: `matmul of batches of f32 with slices of ${dtype}`,
+      run: (b) =>
+        matmul(
+          tensor(b, A, [2, 3, 5]),
+          transpose(slice(cast(tensor(b, [...whole(5), ...W], [5, 5]), dtype), [[1, 5]])),
+        ),
+      want: narrowed,
+      shape: [2, 3, 4],
+    },
+  ]),
   {
     name: 'matmul of a batch with one matrix, transposed',
     run: (b) => matmul(tensor(b, A, [2, 3, 5]), transpose(permute(tensor(b, B.slice(0, 20), [5, 4]), [1, 0]))),

@@ -1,4 +1,5 @@
 import type { ResolvedGemm } from '@concord/backend-core/implement';
+import { decodeStep, WEIGHT_FEATURES } from '@concord/kernel';
 import { type Family, type KernelTable, sizeStep, VariantTables } from '@concord/variants';
 import { floatResults } from '../epilogue/plan-epilogue.ts';
 import type { Kernel } from '../kernel.ts';
@@ -9,6 +10,7 @@ import { localTable } from './local.spv.ts';
 import { matrixTable } from './matrix.ts';
 import { type Matrix, partOf, parts, type Product, productOf } from './product.ts';
 import { DTYPES, type ProductTable, type ProductWork, ReusedScratch, type Splits, type Variant } from './table.ts';
+import { planRun } from '../run/plan.ts';
 import { subgroupTable } from './subgroup.spv.ts';
 import { vectorTables } from './vectors.ts';
 import { wideTable } from './wide.spv.ts';
@@ -33,7 +35,7 @@ const finishTable: KernelTable<DeviceTraits, Kernel> = {
 export const gemmFamily: Family<'gemm', DeviceMemory, Recorder, Kernel> = {
   kernel: 'gemm',
   dtypes: ['f32', 'f16'],
-  features: ['epilogues'],
+  features: ['epilogues', ...WEIGHT_FEATURES],
   plan: planGemm,
   tables: [productTables, finishTable],
 };
@@ -54,8 +56,17 @@ export function planGemm(
   recorder: Recorder,
   choose: ChooseVariant = chooseVariant,
 ): void {
-  if (call.epilogue === undefined) planProduct(productOf(call), recorder, choose);
-  else planWithEpilogue(call, recorder, choose);
+  const plain = call.dtypeB === undefined ? call : withPlainB(call, recorder);
+  if (call.epilogue === undefined) planProduct(productOf(plain), recorder, choose);
+  else planWithEpilogue(plain, recorder, choose);
+}
+
+/** The same product of a B in the dtype of A and C, which is written to scratch memory first. */
+function withPlainB(call: ResolvedGemm<DeviceMemory>, recorder: Recorder): ResolvedGemm<DeviceMemory> {
+  const { geometry, inputs, bytes, call: plain } = decodeStep(call);
+  const b = recorder.scratch(bytes);
+  planRun({ geometry, spans: [...inputs.map((name) => call[name]), b] }, recorder);
+  return { ...call, ...plain, b };
 }
 
 /** A product, and a kernel after it that makes C of its results: C itself in float32, else scratch memory. */

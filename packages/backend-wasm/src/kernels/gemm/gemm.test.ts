@@ -14,7 +14,7 @@ const COLUMN: Omit<ResolvedGemm<WasmBuffer>, 'm' | 'a' | 'b' | 'c'> = {
 
 for (const traits of TRAITS) {
   const launcher = new KernelLauncher(traits, 64);
-  const kernel = gemmKernel(launcher);
+  const kernel = gemmKernel(launcher, () => undefined);
 
   const check = (shape: GemmCase): Promise<void> =>
     checkGemm(launcher.operands, { alpha: 1, beta: 0, ...shape }, (call) => launcher.reset(() => kernel.run(call)));

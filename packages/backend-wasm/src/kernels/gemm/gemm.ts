@@ -1,4 +1,5 @@
-import type { BackendKernels, ResolvedGemm } from '@concord/backend-core/implement';
+import type { BackendKernels, ResolvedGemm, RunKernel } from '@concord/backend-core/implement';
+import { decodeStep, WEIGHT_FEATURES } from '@concord/kernel';
 import type { WasmBuffer } from '../../wasm-buffer.ts';
 import { bitsOf, operandAddress } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
@@ -8,16 +9,33 @@ import { launchProduct, MATRIX_FORMS } from './product.ts';
 import { launchVector } from './vector.ts';
 
 /** gemm, gemmF16 and batchedGemm: `C = alpha op(A) op(B) + beta C`, summed in float32 and rounded once. */
-export function gemmKernel(launcher: Launcher): NonNullable<BackendKernels<WasmBuffer>['gemm']> {
+export function gemmKernel(
+  launcher: Launcher,
+  run: RunKernel<WasmBuffer>['run'],
+): NonNullable<BackendKernels<WasmBuffer>['gemm']> {
   const codes = new CodeCache(launcher.traits);
   return {
     dtypes: ['f32', 'f16'],
-    features: ['epilogues'],
-    run: (call) => {
+    features: ['epilogues', ...WEIGHT_FEATURES],
+    run: (given) => {
+      const call = given.dtypeB === undefined ? given : withPlainB(launcher, run, given);
       if (call.k > 0 && (call.n === 1 || call.m === 1)) multiplyVector(launcher, codes, call);
       else multiplyMatrices(launcher, codes, call);
     },
   };
+}
+
+/** The same product of a B in the dtype of A and C, which is written to temporary memory first. */
+function withPlainB(
+  launcher: Launcher,
+  run: RunKernel<WasmBuffer>['run'],
+  call: ResolvedGemm<WasmBuffer>,
+): ResolvedGemm<WasmBuffer> {
+  const { geometry, inputs, bytes, call: plain } = decodeStep(call);
+  const b = { buffer: { address: launcher.temporary(bytes), bytes }, byteOffset: 0, byteLength: bytes };
+  const operands = inputs.map((name) => call[name]);
+  run({ geometry, inputs: operands, outputs: [b], params: [], inPlace: [false], opName: call.opName });
+  return { ...call, ...plain, b };
 }
 
 /** Distances between the rows, and between the columns, of an operand as the product sees it. */

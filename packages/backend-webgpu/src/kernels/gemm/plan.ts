@@ -1,4 +1,5 @@
 import { BYTES_OF, type ResolvedGemm } from '@concord/backend-core/implement';
+import { decodeStep, WEIGHT_FEATURES } from '@concord/kernel';
 import { type Family, sizeStep, VariantTables } from '@concord/variants';
 import { bindingSlack } from '../operands.ts';
 import { maxLoopIterations } from '../loop-iterations.ts';
@@ -22,6 +23,7 @@ import { f16RoundTripTable, finish } from './finish.wgsl.ts';
 import { matrixUnitsTable } from './matrix-units.wgsl.ts';
 import { matvecTable } from './matvec.ts';
 import { outputFormat } from './storage-formats.ts';
+import { planRun } from '../run/plan-run.ts';
 import { tiledTable } from './tiled.ts';
 
 /** The part of a product that is computed at a time. */
@@ -134,7 +136,7 @@ const productTables: VariantTables<OfferedProduct, ProductWork, Recorder, Kernel
 export const gemmFamily: Family<'gemm', StorageBuffer, Recorder, Kernel> = {
   kernel: 'gemm',
   dtypes: ['f32', 'f16'],
-  features: ['epilogues'],
+  features: ['epilogues', ...WEIGHT_FEATURES],
   plan: planGemm,
   tables: [productTables, finish, f16RoundTripTable],
 };
@@ -154,8 +156,18 @@ export function planGemm(
   recorder: Recorder,
   choose: ChooseVariant = chooseVariant,
 ): void {
-  if (call.epilogue === undefined) planProduct(productOf(call, recorder), recorder, choose);
-  else planWithEpilogue(call, recorder, choose);
+  const plain = call.dtypeB === undefined ? call : withPlainB(call, recorder);
+  if (call.epilogue === undefined) planProduct(productOf(plain, recorder), recorder, choose);
+  else planWithEpilogue(plain, recorder, choose);
+}
+
+/** The same product of a B in the dtype of A and C, which is written to scratch memory first. */
+function withPlainB(call: ResolvedGemm<StorageBuffer>, recorder: Recorder): ResolvedGemm<StorageBuffer> {
+  const { geometry, inputs, bytes, call: plain } = decodeStep(call);
+  const b = recorder.scratch(bytes);
+  const operands = inputs.map((name) => call[name]);
+  planRun({ geometry, inputs: operands, outputs: [b], params: [], inPlace: [false] }, recorder);
+  return { ...call, ...plain, b };
 }
 
 /** A product, and a kernel after it that makes C of its results: C itself in float32, else scratch memory. */

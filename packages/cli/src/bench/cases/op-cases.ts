@@ -86,7 +86,7 @@ export function batchedGemmCase(
 ): BenchCase {
   const batch = { strideA: m * k, strideB: k * n, strideC: m * n, batchCount: count };
   return productCase(origin, text, { m, n, k }, count, { transB }, (one) => {
-    const shape: BatchedGemmShape = { ...one, ...batch };
+    const shape: Omit<BatchedGemmShape, 'quantB'> = { ...one, ...batch };
     return {
       plan: { op: 'batchedGemm', call: shape },
       call: (backend, at, c) => backend.batchedGemm({ ...shape, a: at(0), b: at(1), c }),
@@ -106,7 +106,7 @@ function productCase(
   { m, n, k }: GemmSize,
   count: number,
   { transA, transB, padding = 0, dtype = 'f32' }: GemmOptions,
-  callOf: (shape: GemmShape) => Pick<OpCase, 'plan' | 'call'>,
+  callOf: (shape: Omit<GemmShape, 'quantB'>) => Pick<OpCase, 'plan' | 'call'>,
 ): BenchCase {
   const [rowsA, lda] = transA === 'T' ? [k, m + padding] : [m, k + padding];
   const [rowsB, ldb] = transB === 'T' ? [n, k + padding] : [k, n + padding];

@@ -1,0 +1,135 @@
+import { BYTES_OF, type CheckedBlocks, type CheckedGemm, type Feature } from '@concord/backend-core/implement';
+import {
+  type CheckedRun,
+  checkedRun,
+  defineKernel,
+  type Kernel,
+  type NumberType,
+  type Value,
+} from '@concord/backend-core/kernel';
+import { WEIGHT_BITS, type WeightDType } from '@concord/backend-core';
+
+/** Every type of B, as a feature of the kernel `gemm`: for backends that decode what they cannot read. */
+export const WEIGHT_FEATURES: readonly Feature<'gemm'>[] = (Object.keys(WEIGHT_BITS) as WeightDType[]).map(
+  (dtype) => `dtypeB ${dtype}` as const,
+);
+
+/** A `run` that writes B in the dtype of A and C, for a product that reads that. */
+export interface DecodeStep {
+  readonly geometry: CheckedRun;
+  /** Names of the call's operands, in the order of the kernel's inputs. */
+  readonly inputs: readonly ('b' | 'quantB.scales' | 'quantB.zeros' | 'quantB.offsets')[];
+  /** Bytes that it writes. */
+  readonly bytes: number;
+  /** The changes of the call whose B that is. */
+  readonly call: Pick<CheckedGemm, 'dtypeB' | 'quantB' | 'ldb' | 'strideB'>;
+}
+
+/** Rows begin at multiples of this many elements, for vectors. */
+const ROW_MULTIPLE = 8;
+
+/** How to decode the B of a call that is of a type of its own; rows that lie side by side stay so. */
+export function decodeStep(call: CheckedGemm): DecodeStep {
+  const { n, k, transB, batchCount, dtype, dtypeB = dtype, quantB, strideB } = call;
+  const [rows, columns] = transB ? [n, k] : [k, n];
+  const batches = strideB === 0 ? 1 : batchCount;
+  const ldb = Math.ceil(columns / ROW_MULTIPLE) * ROW_MULTIPLE;
+  const own = batches === 1 ? 0 : rows * ldb;
+  const isNibble = WEIGHT_BITS[dtypeB] === 4;
+  const divided = isNibble ? 2 : 1;
+  // The second half of the last byte may be of no element: it goes where a row is padded.
+  const pair = isNibble ? [Math.ceil(columns / 2), 2] : [columns];
+  const stored = { strides: [strideB / divided, call.ldb / divided, 1], dtype: isNibble ? 'u8' : dtypeB };
+  const views: Record<string, object> = {
+    b: isNibble ? { ...stored, strides: [...stored.strides, 0] } : stored,
+  };
+  for (const name of ['scales', 'zeros', 'offsets'] as const) {
+    const blocks = quantB?.[name];
+    if (blocks !== undefined) views[name] = blocksView(blocks, [batches, n, quantB?.blocks as number]);
+  }
+  const kernel = quantB === undefined ? cast : dequantizing(call);
+  const geometry = checkedRun(kernel, {
+    shape: [batches, rows, ...pair],
+    inputs: views,
+    outputs: { y: { strides: [own, ldb, ...(isNibble ? [2, 1] : [1])], dtype } },
+  });
+  return {
+    geometry,
+    inputs: kernel.inputs.map(({ name }) => (name === 'b' ? 'b' : `quantB.${name}`) as DecodeStep['inputs'][number]),
+    bytes: batches * rows * ldb * BYTES_OF[dtype],
+    call: { dtypeB: undefined, quantB: undefined, ldb, strideB: own },
+  };
+}
+
+const cast: Kernel = defineKernel('decode', { inputs: { b: 'f32' } }, ({ b }) => ({ y: b }));
+
+/** Numbers of blocks by batch, row and block; of 4 bits by the byte that they are in. */
+function blocksView({ dtype, strides }: CheckedBlocks, shape: readonly [number, number, number]): object {
+  const [batch, row, block] = strides;
+  if (WEIGHT_BITS[dtype] !== 4) return { shape, strides, dtype };
+  const bytes = Math.floor(((shape[2] - 1) * block) / 2) + 1;
+  return { shape: [shape[0], shape[1], bytes], strides: [Math.floor(batch / 2), Math.floor(row / 2), 1], dtype: 'u8' };
+}
+
+type Gathered = { readonly type: NumberType; readonly access: 'gather'; readonly rank: 3 };
+
+const kernels = new Map<string, Kernel>();
+
+/** The kernel for a type of integers, a length of blocks and what is known of them: the same one each time. */
+function dequantizing({ dtype, dtypeB = dtype, quantB }: CheckedGemm): Kernel {
+  const { block, zero, zeros, offsets } = quantB as NonNullable<CheckedGemm['quantB']>;
+  const step = zeros?.strides[2] ?? 0;
+  const key = [dtypeB, block, zero, zeros?.dtype, step, offsets === undefined].join(' ');
+  let kernel = kernels.get(key);
+  if (kernel === undefined) {
+    kernel = define(dtypeB, block, zero, zeros?.dtype, step, offsets !== undefined);
+    kernels.set(key, kernel);
+  }
+  return kernel;
+}
+
+function define(
+  dtypeB: WeightDType,
+  block: number,
+  zero: number,
+  zeros: WeightDType | undefined,
+  step: number,
+  hasOffsets: boolean,
+): Kernel {
+  const inputs: Record<string, NumberType | Gathered> = {
+    b: valueType(dtypeB),
+    scales: gathered('f32'),
+    ...(zeros === undefined ? {} : { zeros: gathered(valueType(zeros)) }),
+    ...(hasOffsets ? { offsets: gathered('f32') } : {}),
+  };
+  return defineKernel('decode', { inputs }, (symbols, k) => {
+    const all = symbols as Record<string, never>;
+    const [batch, row] = [k.index(0), k.index(1)];
+    const isNibble = WEIGHT_BITS[dtypeB] === 4;
+    const column = isNibble ? k.add(k.mul(k.index(2), 2), k.index(3)) : k.index(2);
+    const group = k.div(column, block);
+    const nibble = (byte: Value<'u32'>, half: Value<'u32'>, dtype: WeightDType): Value<'f32'> => {
+      const bits = k.and(k.shr(byte, k.mul(half, 4)), 15);
+      return k.toF32(dtype === 'i4' ? k.sub(k.toI32(k.xor(bits, 8)), 8) : bits);
+    };
+    const float = (name: string): Value<'f32'> => k.gather(all[name] as never, [batch, row, group] as never, 0);
+    const integer = (): Value<'f32'> => {
+      if (zeros === 'f32' || zeros === 'f16') return float('zeros');
+      if (zeros === undefined) return k.f32(zero);
+      if (WEIGHT_BITS[zeros] !== 4) return k.toF32(float('zeros') as never);
+      const at = k.mul(group, step);
+      const byte = k.gather(all['zeros'] as never, [batch, row, k.shr(at, 1)] as never, 0);
+      return nibble(byte as never, k.and(at, 1), zeros);
+    };
+    const q = isNibble ? nibble(all['b'] as never, k.index(3), dtypeB) : k.toF32(all['b'] as never);
+    if (hasOffsets) return { y: k.add(k.mul(q, float('scales')), float('offsets')) };
+    return { y: k.mul(zeros === undefined && zero === 0 ? q : k.sub(q, integer()), float('scales')) };
+  }) as Kernel;
+}
+
+function valueType(dtype: WeightDType): NumberType {
+  if (dtype === 'f32' || dtype === 'f16' || dtype === 'bf16') return 'f32';
+  return dtype === 'i8' ? 'i32' : 'u32';
+}
+
+const gathered = (type: NumberType): Gathered => ({ type, access: 'gather', rank: 3 });
