@@ -2,8 +2,18 @@ import type { KernelTable } from '@concord/variants';
 import { defineKernel, type Kernel, mainOf, type UniformType, variants } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { halfBits } from '../wgsl/half.wgsl.ts';
-import { repeat } from '../wgsl/snippets.ts';
-import { anySoftmaxFunctions, BLIND_UNIFORMS, type Form, formName, FORMS, paramsOf, partsOf } from './form.wgsl.ts';
+import { isSet, repeat } from '../wgsl/snippets.ts';
+import {
+  anySoftmaxFunctions,
+  type Form,
+  formName,
+  FORMS,
+  paramsOf,
+  partsOf,
+  PLACES,
+  sightFunctions,
+  sightUniforms,
+} from './form.wgsl.ts';
 import { softmaxFunctions } from './softmax.wgsl.ts';
 
 /** Invocations in a workgroup. */
@@ -34,7 +44,7 @@ const ANY_UNIFORMS: Readonly<Record<string, UniformType>> = {
   o_head: 'u32',
   // Workgroups of a row.
   row_groups: 'u32',
-  ...BLIND_UNIFORMS,
+  ...sightUniforms,
 };
 
 /**
@@ -51,6 +61,7 @@ export const combine: (params: CombineParams) => Kernel = variants(({ form, part
     name: `attention/combine${formName(form, partial)}${atOnce === 8 ? ' of few' : ''}`,
     storage: {
       records: { access: 'read', type: 'array<f32>' },
+      ...(form === 'plain' ? {} : PLACES),
       o: { access: 'read_write', type: form === 'f16' ? 'array<atomic<u32>>' : 'array<f32>' },
     },
     uniforms: form === 'plain' ? UNIFORMS : ANY_UNIFORMS,
@@ -158,7 +169,9 @@ ${LARGEST}
 
 const codeOfElements = (atOnce: number): string => /* wgsl */ `
 ${anySoftmaxFunctions('f32')}
+${isSet}
 ${partsOf}
+${sightFunctions}
 ${START}
 ${PLACE_IN_ROW}
   let d = place;
@@ -166,13 +179,15 @@ ${PLACE_IN_ROW}
   let record = u.head_dim + 2u;
   var sum = 0.0;${sumSlots(atOnce, [{ sum: 'sum', column: 'd' }])}
 ${ROW_START}
-  o[at + d] = quotient(sum, finished_total(total, query));
+  o[at + d] = quotient(sum, finished_total(sight_of(head), total, query));
 }`;
 
 const codeOfWords = (atOnce: number): string => /* wgsl */ `
 ${anySoftmaxFunctions('f32')}
 ${halfBits}
+${isSet}
 ${partsOf}
+${sightFunctions}
 ${START}
 ${PLACE_IN_ROW}
   let record = u.head_dim + 2u;
@@ -190,7 +205,7 @@ ${ROW_START}
     { sum: 'low_sum', column: 'low_at' },
     { sum: 'high_sum', column: 'high_at' },
   ])}
-  let finished = finished_total(total, query);
+  let finished = finished_total(sight_of(head), total, query);
   let low_bits = half_bits(quotient(low_sum, finished), u.zero);
   let high_bits = half_bits(quotient(high_sum, finished), u.zero) << 16u;
   if (has_low & has_high) {

@@ -8,6 +8,8 @@ import {
   formName,
   headOf,
   outputType,
+  sightOfHead,
+  SPLIT_KEYS,
   storedVector,
   totalOf,
 } from './form.wgsl.ts';
@@ -80,11 +82,11 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   let query = row - head * u.queries;
   let q_head = ${headOf(form, 'q')};
   let k_head = ${headOf(form, 'k')};
-  let v_head = ${headOf(form, 'v')};
+  let v_head = ${headOf(form, 'v')};${sightOfHead(form)}${SPLIT_KEYS}
   let mask_at = mask_row(head, query);
 
-  let begin = max(split * u.split_keys, first_visible(query));
-  let end = min((split + 1u) * u.split_keys, visible_keys(query));
+  let begin = max(split * split_keys, first_visible(sight, query));
+  let end = min((split + 1u) * split_keys, visible_keys(sight, query));
   let member = lane % ${TEAM}u;
   let four = lane % ${vectors}u;
   let value_row = lane / ${vectors}u;

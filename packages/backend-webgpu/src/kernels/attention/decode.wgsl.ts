@@ -9,6 +9,8 @@ import {
   formName,
   headOf,
   outputType,
+  sightOfHead,
+  SPLIT_KEYS,
   storedVector,
   totalOf,
 } from './form.wgsl.ts';
@@ -122,7 +124,7 @@ ${mainOf(DECODE_LANES)}
   let first_head = number / u.splits / blocks * u.group;
   let head = first_head;
   let k_head = ${headOf(form, 'k')};
-  let v_head = ${headOf(form, 'v')};
+  let v_head = ${headOf(form, 'v')};${sightOfHead(form)}${SPLIT_KEYS}
 
   for (var i = lane; i < ${rows * vectors}u; i += ${DECODE_LANES}u) {
     let x = row_number(block, i / ${vectors}u);
@@ -135,13 +137,13 @@ ${mainOf(DECODE_LANES)}
   let query = x % u.queries;
   let own_head = first_head + x / u.queries;
   let mask_at = mask_row(own_head, query);
-  let first_seen = first_visible(query);
-  let visible = visible_keys(query);
+  let first_seen = first_visible(sight, query);
+  let visible = visible_keys(sight, query);
 
-  let begin = max(split * u.split_keys, first_visible(0u));
-  let end = min((split + 1u) * u.split_keys, visible_keys(u.queries - 1u));
-  let seen_by_all = visible_keys(0u);
-  let hidden_from_some = first_visible(u.queries - 1u);
+  let begin = max(split * split_keys, first_visible(sight, 0u));
+  let end = min((split + 1u) * split_keys, visible_keys(sight, u.queries - 1u));
+  let seen_by_all = visible_keys(sight, 0u);
+  let hidden_from_some = first_visible(sight, u.queries - 1u);
   let member = lane % ${TEAM}u;
   let four = lane % ${vectors}u;
   let value_row = lane / ${vectors}u;
@@ -206,8 +208,8 @@ ${repeat(
   rows,
   (r) => `        {
           let query = row_number(block, ${r}u) % u.queries;
-          let visible_from = first_visible(query);
-          let visible_to = min(visible_keys(query), tile + count);
+          let visible_from = first_visible(sight, query);
+          let visible_to = min(visible_keys(sight, query), tile + count);
 ${repeat(
   atOnce,
   (i) => `          {
@@ -284,7 +286,7 @@ export const DECODE_QUERIES = 4;
 const ENOUGH_READERS = 192;
 const ENOUGH_ROW_READERS = 128;
 /** Keys of a split are a multiple of this, and at least as many. */
-const SPLIT_KEYS = 64;
+const LEAST_SPLIT = 64;
 /** This many records are merged in one go: more splits than these have twice as many keys at least. */
 const FEW_SPLITS = 8;
 
@@ -307,7 +309,7 @@ export const decodeTable: AttentionTable = {
     return preferred && { variants, preferred, rank: 3 };
   },
   isForAny: true,
-  splitKeys: () => SPLIT_KEYS,
+  splitKeys: () => LEAST_SPLIT,
   writesRows: rowsByFours,
   launch: (work, variant, recorder) => {
     const { sizes, splits, partial } = work;
@@ -353,7 +355,7 @@ function bestFirst(sizes: AttentionSizes, traits: DeviceTraits): readonly Attent
   const enough = possible.filter((rows) => rows >= shared);
   return [...enough, ...possible.filter((rows) => rows < shared).reverse()].map((rows) => {
     const groups = (heads / group) * Math.ceil(shared / rows);
-    const worthwhile = Math.max(Math.min(FEW_SPLITS, Math.ceil(keys / SPLIT_KEYS)), Math.ceil(keys / (2 * SPLIT_KEYS)));
+    const worthwhile = Math.max(Math.min(FEW_SPLITS, Math.ceil(keys / LEAST_SPLIT)), Math.ceil(keys / (2 * LEAST_SPLIT)));
     const readers = rows === 1 ? ENOUGH_ROW_READERS : ENOUGH_READERS;
     return { id: `attention/decode-${rows}`, splits: Math.min(Math.ceil(readers / groups), worthwhile) };
   });

@@ -9,6 +9,8 @@ import {
   formName,
   headOf,
   rowOf,
+  sightArgument,
+  sightOfHead,
   totalOf,
   uniformsOf,
 } from './form.wgsl.ts';
@@ -56,6 +58,7 @@ export function directKeys(headDim: number, iterations: number): number {
 const direct: (params: DirectParams) => Kernel = variants((params: DirectParams) => {
   const { queries, causal, form, partial } = params;
   const isPlain = form === 'plain';
+  const s = sightArgument(form);
   // Without the mask, only keys beyond the last are hidden, and from all queries alike.
   const isVisible = (i: number, j: number): string => {
     if (!isPlain) return `(key + ${j}u >= first${i}) & (key + ${j}u < visible${i})`;
@@ -141,7 +144,7 @@ ${mainOf(DIRECT_LANES)}
   if (head >= u.heads) { return; }
   let query = block % blocks_per_head * ${queries}u;
   let k_head = ${headOf(form, 'k')};
-  let v_head = ${headOf(form, 'v')};${isPlain ? '' : '\n  let q_head = q_start(head);'}
+  let v_head = ${headOf(form, 'v')};${sightOfHead(form)}${isPlain ? '' : '\n  let q_head = q_start(head);'}
 
   // What is computed beyond the last query, a copy of it, is not stored.
 ${repeat(
@@ -149,7 +152,7 @@ ${repeat(
   (i) => `  let query${i} = min(query + ${i}u, u.queries - 1u);
   let q${i}_at = ${isPlain ? `u.q_at + (head * u.queries + query${i}) * u.head_dim` : `q_head + query${i} * u.q_row`};
   let o${i}_at = ${isOwn ? `o_start(head) + query${i} * u.o_row` : `u.o_at + (head * u.queries + query${i}) * u.o_row`};
-  let visible${i} = visible_keys(query${i});${isPlain ? '' : `\n  let first${i} = first_visible(query${i});\n  let mask_row${i} = mask_row(head, query${i});`}
+  let visible${i} = visible_keys(${s}query${i});${isPlain ? '' : `\n  let first${i} = first_visible(sight, query${i});\n  let mask_row${i} = mask_row(head, query${i});`}
   var largest${i} = LOWEST;
   var total${i} = 0.0;`,
 )}

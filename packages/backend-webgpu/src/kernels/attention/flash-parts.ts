@@ -97,7 +97,8 @@ export function visibility(form: Form): Visibility {
   return {
     visible: repeat(
       2,
-      (g) => `      let visible${g} = visible_to_four(query${g});\n      let first${g} = first_to_four(query${g});`,
+      (g) =>
+        `      let visible${g} = visible_to_four(sight, query${g});\n      let first${g} = first_to_four(sight, query${g});`,
     ),
     isSeen: (keys, g, x) => `(${keys} >= vec4u(first${g}.${x})) & (${keys} < vec4u(visible${g}.${x}))`,
     isRowSeen: (g, x) => `(key >= first${g}.${x}) & (key < visible${g}.${x})`,
@@ -106,8 +107,8 @@ export function visibility(form: Form): Visibility {
 
 /** WGSL: functions for any call, of four queries or keys. */
 export const byFours: string = /* wgsl */ `
-fn first_to_four(query: u32) -> vec4u {
-  return vec4u(first_visible(query), first_visible(query + 1u), first_visible(query + 2u), first_visible(query + 3u));
+fn first_to_four(sight: Sight, query: u32) -> vec4u {
+  return vec4u(first_visible(sight, query), first_visible(sight, query + 1u), first_visible(sight, query + 2u), first_visible(sight, query + 3u));
 }
 
 fn finish_scores(scores: vec4f, row: u32, key: vec4u) -> vec4f {

@@ -1,7 +1,17 @@
 import { shapeOf } from '@concord/variants';
 import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/snippets.ts';
-import { attentionFunctions, attentionInterface, formName, headOf, outputType } from './form.wgsl.ts';
+import {
+  attentionFunctions,
+  attentionInterface,
+  formName,
+  headOf,
+  outputType,
+  sightArgument,
+  sightOfHead,
+  sightParameter,
+  SPLIT_KEYS,
+} from './form.wgsl.ts';
 import {
   byFours,
   COMPONENTS,
@@ -49,6 +59,7 @@ import { type AttentionTable, formsOf, groupsOf, rowsByFours, withSplits } from 
 const flash: (params: FlashParams) => Kernel = variants((params: FlashParams) => {
   const { tile, fit, form, partial } = params;
   const isPlain = form === 'plain';
+  const s = sightArgument(form);
   const { queries, keys, columns, across, depth, chunk, unroll, ahead } = tile;
   const lanes = flashLanes(tile);
   const panels = panelsOf(tile);
@@ -138,8 +149,8 @@ const ABOVE_LOWEST = -0x1.fffffcp+127f;
 // Leaves the visible scores. exp makes a weight of 0 of the others, whatever the largest score is.
 fn only(scores: vec4f, is_visible: vec4<bool>) -> vec4f { return select(vec4f(LOWEST), scores, is_visible); }
 
-fn visible_to_four(query: u32) -> vec4u {
-  return vec4u(visible_keys(query), visible_keys(query + 1u), visible_keys(query + 2u), visible_keys(query + 3u));
+fn visible_to_four(${sightParameter(form)}query: u32) -> vec4u {
+  return vec4u(visible_keys(${s}query), visible_keys(${s}query + 1u), visible_keys(${s}query + 2u), visible_keys(${s}query + 3u));
 }
 ${isPlain ? '' : byFours}
 fn is_special(x: vec4f) -> bool { return any((bitcast<vec4u>(x) & vec4u(INFINITY)) == vec4u(INFINITY)); }
@@ -155,7 +166,7 @@ ${mainOf(lanes)}
   let first_query = block * ${queries}u;
   let q_head = ${headOf(form, 'q')};
   let k_head = ${headOf(form, 'k')};
-  let v_head = ${headOf(form, 'v')};
+  let v_head = ${headOf(form, 'v')};${sightOfHead(form)}
 
   let warp = lane / 32u;
   let lane_row = warp / ${across / 8}u * 4u + lane % 32u / 8u;
@@ -167,15 +178,16 @@ ${repeat(
   // Only over the keys of this invocation, until the end.
   var total${g} = vec4f();`,
 )}
-  let seen_by_all = visible_keys(first_query);
-  let seen_by_any = visible_keys(min(first_query + ${queries}u, u.queries) - 1u);
+  let seen_by_all = visible_keys(${s}first_query);
+  let seen_by_any = visible_keys(${s}min(first_query + ${queries}u, u.queries) - 1u);
 ${
   isPlain
     ? `  let begin = split * u.split_keys;
   let end = min(begin + u.split_keys, seen_by_any);`
-    : `  let hidden_from_some = first_visible(min(first_query + ${queries}u, u.queries) - 1u);
-  let begin = max(split * u.split_keys, first_visible(first_query) / ${keys}u * ${keys}u);
-  let end = min((split + 1u) * u.split_keys, seen_by_any);`
+    : `  let hidden_from_some = first_visible(sight, min(first_query + ${queries}u, u.queries) - 1u);
+${SPLIT_KEYS}
+  let begin = max(split * split_keys, first_visible(sight, first_query) / ${keys}u * ${keys}u);
+  let end = min((split + 1u) * split_keys, seen_by_any);`
 }
 ${repeat(ROWS, (i) => repeat(vectors, (j) => `  var o${i}_${j} = vec4f();`))}
 ${repeat(registers, (index) => `  var x${index} = vec4f();`)}

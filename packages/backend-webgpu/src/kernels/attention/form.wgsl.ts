@@ -21,6 +21,29 @@ export const formName = (form: Form, partial: boolean): string =>
 /** Bytes of an element of Q, K, V and O. */
 export const elementBytes = (form: Form): number => (form === 'f16' ? 2 : 4);
 
+/** Uniforms of {@link sightFunctions}, beside {@link paramsOf}, `queries` and `batch_heads`. */
+export const sightUniforms: Readonly<Record<string, UniformType>> = {
+  /** Query i sees the keys from i + see_begin to before i + see_end. */
+  see_begin: 'i32',
+  /** The queries from seeing_begin to before this one see a key, as far as causal and window say. */
+  seeing_end: 'u32',
+  masked: 'u32',
+  causal: 'u32',
+  /** 1: lengths are in memory, 2: starts are, 3: both. The rest is for these. */
+  placed: 'u32',
+  lengths_at: 'u32',
+  lengths_step: 'u32',
+  starts_at: 'u32',
+  starts_step: 'u32',
+  all_queries: 'u32',
+  all_keys: 'u32',
+  first_query: 'u32',
+  first_key: 'u32',
+  /** To take away from the place of query 0 for the first key that it sees; to add for the end of those. */
+  hidden: 'i32',
+  seen: 'i32',
+};
+
 /**
  * Those of any call. Heads of all batches are numbered as one; `group` neighbours share keys. Starts and distances are in
  * elements of their operand, queries and keys counted from the window's first.
@@ -31,7 +54,6 @@ const anyUniforms: Readonly<Record<string, UniformType>> = {
   head_dim: 'u32',
   batch_heads: 'u32',
   group: 'u32',
-  causal: 'u32',
   scale: 'f32',
   q_at: 'u32',
   q_batch: 'u32',
@@ -50,14 +72,10 @@ const anyUniforms: Readonly<Record<string, UniformType>> = {
   o_head: 'u32',
   /** From a row, or record, of the output to the next. */
   o_row: 'u32',
-  /** Query i sees the keys from i + see_begin to before i + see_end. */
-  see_begin: 'i32',
-  /** The queries from seeing_begin to before this one see a key, as far as causal and window say. */
-  seeing_end: 'u32',
+  ...sightUniforms,
   capped: 'u32',
   softcap: 'f32',
   softcap_inverse: 'f32',
-  masked: 'u32',
   mask_at: 'u32',
   mask_batch: 'u32',
   mask_head: 'u32',
@@ -68,12 +86,6 @@ const anyUniforms: Readonly<Record<string, UniformType>> = {
 /** Uniforms of the kernels that attend. */
 export const uniformsOf = (form: Form): Readonly<Record<string, UniformType>> =>
   form === 'plain' ? attentionUniforms : anyUniforms;
-
-/** Uniforms by which `finished_total` knows the queries without a key, beside {@link paramsOf}. */
-export const BLIND_UNIFORMS: Readonly<Record<string, UniformType>> = {
-  seeing_end: 'u32',
-  masked: 'u32',
-};
 
 /** The values that grow with the keys, in this order: the rest of a plan serves calls over a cache until they are many more. */
 export const GROWING_PARAMS = ['keys', 'see_end', 'seeing_begin'] as const;
@@ -86,6 +98,12 @@ const growing: Readonly<Record<(typeof GROWING_PARAMS)[number], UniformType>> = 
 
 /** Uniforms of each kernel of an attention that each call may give anew. */
 export const paramsOf = (form: Form): Readonly<Record<string, UniformType>> => (form === 'plain' ? {} : growing);
+
+/** Bindings of {@link sightFunctions}. */
+export const PLACES = {
+  lengths: { access: 'read', type: 'array<u32>' },
+  starts: { access: 'read', type: 'array<i32>' },
+} as const;
 
 /** WGSL type of Q, K or V; `wide` counts in vectors of four. */
 function inputType(form: Form, wide: boolean): string {
@@ -112,12 +130,18 @@ export function attentionInterface(
 ): Pick<KernelSource, 'storage' | 'uniforms' | 'params'> {
   const input = { access: 'read', type: typeof type === 'string' ? type : inputType(form, type) } as const;
   const mask = { access: 'read', type: 'array<f32>' } as const;
+  const any = { mask, ...PLACES };
   return {
     storage: {
-      ...{ q: input, k: input, v: input, ...(form === 'plain' ? {} : { mask }) },
+      ...{ q: input, k: input, v: input, ...(form === 'plain' ? {} : any) },
       o: { access: 'read_write', type: o },
     },
-    uniforms: { ...uniformsOf(form), splits: 'u32', split_keys: 'u32' },
+    uniforms: {
+      ...uniformsOf(form),
+      splits: 'u32',
+      split_keys: 'u32',
+      ...(form === 'plain' ? {} : { split_step: 'u32' }),
+    },
     params: paramsOf(form),
   };
 }
@@ -149,7 +173,50 @@ export const storedVector = (form: Form, value: string): string =>
 
 /** WGSL: the sum of weights that `quotient` is given for a query. */
 export const totalOf = (form: Form, total: string, query: string): string =>
-  form === 'plain' ? total : `finished_total(${total}, ${query})`;
+  form === 'plain' ? total : `finished_total(sight, ${total}, ${query})`;
+
+/** WGSL: the argument of functions that ask what a query sees, and its declaration after that of `head`. */
+export const sightArgument = (form: Form): string => (form === 'plain' ? '' : 'sight, ');
+export const sightParameter = (form: Form): string => (form === 'plain' ? '' : 'sight: Sight, ');
+export const sightOfHead = (form: Form): string => (form === 'plain' ? '' : '\n  let sight = sight_of(head);');
+
+/** WGSL: keys of a split; of lengths in memory those that there are go on all splits, not those that there could be. */
+export const SPLIT_KEYS: string = /* wgsl */ `
+  let split_unit = u.splits * u.split_step;
+  let split_keys = select(u.split_keys, max(1u, (sight.keys + split_unit - 1u) / split_unit) * u.split_step, u.placed != 0u);`;
+
+/**
+ * WGSL: what the queries of a head see, `sight_of`. As it is no uniform where places are in memory, it is handed on: a workgroup
+ * reads it once. Places are within 2^30, and there are fewer than 2^29 queries and keys.
+ */
+export const sightFunctions: string = /* wgsl */ `
+struct Sight {
+  // Query i sees the keys of the window from i + begin to before i + end, as far as there are any.
+  begin: i32,
+  end: i32,
+  keys: u32,
+  // The queries from here to there see a key.
+  seeing_begin: u32,
+  seeing_end: u32,
+}
+
+fn sight_of(head: u32) -> Sight {
+  if (!is_set(u.placed, head)) { return Sight(u.see_begin, u.see_end, u.keys, u.seeing_begin, u.seeing_end); }
+  const FAR = 1 << 30u;
+  let batch = parts_of(head, u.batch_heads);
+  let length = select(u.all_keys, min(lengths[u.lengths_at + batch * u.lengths_step], u.all_keys), (u.placed & 1u) != 0u);
+  let start = clamp(starts[u.starts_at + batch * u.starts_step], -FAR, FAR);
+  let place = select(i32(length) - i32(u.all_queries), start, u.placed > 1u);
+  let first = min(max(place, u.hidden - FAR) - u.hidden, FAR);
+  let end = select(FAR, min(place + u.seen, FAR), u.causal != 0u);
+  let query = i32(u.first_query);
+  let queries = i32(u.queries);
+  let shift = query - i32(u.first_key);
+  let keys = min(max(length, u.first_key) - u.first_key, u.keys);
+  let seeing_begin = u32(clamp(1 - end - query, 0, queries));
+  let seeing_end = u32(clamp(i32(length) - first - query, 0, queries));
+  return Sight(first + shift, end + shift, keys, seeing_begin, select(seeing_end, 0u, length == 0u));
+}`;
 
 /** WGSL: what every kernel that attends is made of. */
 export function attentionFunctions(form: Form): string {
@@ -163,12 +230,14 @@ fn ${name}_start(head: u32) -> u32 {
 ${anySoftmaxFunctions(form)}
 ${wgslFunction('hyperbolic_tangent', tanh)}
 ${isSet}
+${partsOf}
+${sightFunctions}
+
 // How many of the window's keys a query could see if none were hidden in front.
-fn visible_keys(query: u32) -> u32 { return u32(clamp(i32(query) + u.see_end, 0, i32(u.keys))); }
+fn visible_keys(sight: Sight, query: u32) -> u32 { return u32(clamp(i32(query) + sight.end, 0, i32(sight.keys))); }
 
 // The first of the window's keys that a query sees.
-fn first_visible(query: u32) -> u32 { return u32(clamp(i32(query) + u.see_begin, 0, i32(u.keys))); }
-${partsOf}
+fn first_visible(sight: Sight, query: u32) -> u32 { return u32(clamp(i32(query) + sight.begin, 0, i32(sight.keys))); }
 ${start('q', '(head - batch * u.batch_heads)')}
 ${start('o', '(head - batch * u.batch_heads)')}
 ${start('k', 'parts_of(head - batch * u.batch_heads, u.group)')}
@@ -204,15 +273,15 @@ fn parts_of(a: u32, b: u32) -> u32 {
   return a / b;
 }`;
 
-/** WGSL: the softmax where a query may see no key and so gives 0; for {@link BLIND_UNIFORMS} too. */
+/** WGSL: the softmax where a query may see no key and so gives 0; needs {@link sightFunctions}. */
 export function anySoftmaxFunctions(form: Exclude<Form, 'plain'>): string {
   return /* wgsl */ `
 ${weightFunctions}
 const BLIND = 0xbf800000u;
 
 // The sum of the weights, or -1 for a query that sees no key: with a mask, one that has hidden them all.
-fn finished_total(total: f32, query: u32) -> f32 {
-  let is_blind = (u.masked != 0u) | (query < u.seeing_begin) | (query >= u.seeing_end);
+fn finished_total(sight: Sight, total: f32, query: u32) -> f32 {
+  let is_blind = (u.masked != 0u) | (query < sight.seeing_begin) | (query >= sight.seeing_end);
   return select(total, -1.0, is_blind & (total == 0.0));
 }
 

@@ -5,6 +5,15 @@ import type { Form } from './form.wgsl.ts';
 /** Elements from one batch, head and row of an operand to the next. */
 export type RowStrides = readonly [batch: number, head: number, row: number];
 
+/** Places in memory, and how a query sees from its own. */
+export interface Placed {
+  /** Elements from one batch to the next; undefined: there are none. */
+  readonly lengthStep: number | undefined;
+  readonly startStep: number | undefined;
+  readonly hidden: number;
+  readonly seen: number;
+}
+
 /** An attention as it is planned: heads of all batches as heads of one where the strides allow. */
 export interface Geometry {
   readonly batch: number;
@@ -21,6 +30,8 @@ export interface Geometry {
   /** Of `[batch, head, query, key]`. */
   readonly mask: readonly [number, number, number, number] | undefined;
   readonly form: Form;
+  /** Undefined: no places are in memory. */
+  readonly placed: Placed | undefined;
   /** Query i sees the keys from i + first to before i + end. */
   readonly sight: { readonly first: number; readonly end: number };
 }
@@ -60,7 +71,9 @@ export function geometryOf(call: CheckedAttention): Geometry {
   ];
   const [maskBatch = 0, maskHead = 0, maskQuery = 0, maskKey = 0] = call.maskStrides ?? [];
   // An axis of one index has any stride.
+  const placed = placedOf(call);
   const isOne =
+    (batch === 1 || placed === undefined) &&
     operands.every(({ count, strides }) => batch === 1 || strides[0] === count * strides[1]) &&
     (batch === 1 || maskBatch === heads * maskHead);
   const [q, k, v, o] = operands.map(({ count, rows, strides }): RowStrides => {
@@ -77,6 +90,7 @@ export function geometryOf(call: CheckedAttention): Geometry {
     causalOffset === 0 &&
     window === Infinity &&
     call.maskStrides === undefined &&
+    placed === undefined &&
     isPacked(q, seqQ) &&
     isPacked(k, seqKv) &&
     isPacked(v, seqKv) &&
@@ -88,7 +102,21 @@ export function geometryOf(call: CheckedAttention): Geometry {
     ...{ batch: isOne ? 1 : batch, heads: isOne ? batch * heads : heads, group, seqQ, seqKv, headDim, q, k, v, o },
     mask: call.maskStrides === undefined ? undefined : [isOne ? 0 : maskBatch, maskHead, maskQuery, maskKey],
     form: isPlain ? 'plain' : dtype,
-    sight: { first, end: causal ? offset + 1 : seqKv },
+    placed,
+    // Where places are in memory, all keys may be seen.
+    sight: placed === undefined ? { first, end: causal ? offset + 1 : seqKv } : { first: -seqQ, end: seqKv },
+  };
+}
+
+const FAR = 2 ** 30;
+
+function placedOf({ lengthStride, startStride, causalOffset, window }: CheckedAttention): Placed | undefined {
+  if (lengthStride === undefined && startStride === undefined) return undefined;
+  const clamp = (value: number, most: number): number => Math.max(-FAR, Math.min(most, value));
+  return {
+    ...{ lengthStep: lengthStride, startStep: startStride },
+    hidden: clamp(window - 1 - causalOffset, 2 ** 31 - 1),
+    seen: clamp(causalOffset + 1, FAR),
   };
 }
 
@@ -139,6 +167,7 @@ interface Launching {
   readonly softcap: number;
   /** Where the mask begins in its binding. */
   readonly maskAt: number;
+  readonly sight: Readonly<Record<string, number>>;
   /** Numbers of a record, where those are written instead of rows of O. */
   readonly record?: number;
 }
@@ -147,15 +176,14 @@ interface Launching {
 export function anyUniforms(
   geometry: Geometry,
   window: Window,
-  { softcap, maskAt, record }: Launching,
+  { softcap, maskAt, sight, record }: Launching,
 ): Readonly<Record<string, number>> {
-  const { q, k, v, o, mask, sight } = geometry;
+  const { q, k, v, o, mask } = geometry;
   const strides = (name: string, [batch, head, row]: RowStrides): Readonly<Record<string, number>> => ({
     [`${name}_batch`]: window.batches > 1 ? batch : 0,
     [`${name}_head`]: window.heads > 1 ? head : 0,
     [`${name}_row`]: row,
   });
-  const fromFirstKey = window.query - window.key;
   return {
     batch_heads: window.heads,
     group: groupOf(geometry, window),
@@ -164,8 +192,7 @@ export function anyUniforms(
     ...strides('v', v),
     ...strides('o', o),
     ...(record === undefined ? {} : { o_row: record }),
-    see_begin: fromFirstKey + sight.first,
-    ...blindUniforms(geometry, window),
+    ...sight,
     capped: softcap > 0 ? 1 : 0,
     softcap,
     // Where that overflows, products with it are as good as infinite.
@@ -178,18 +205,35 @@ export function anyUniforms(
   };
 }
 
-/** The facts that all kernels of a window know about it: its keys, which queries see one of the whole call, whether there is a mask. */
-export function blindUniforms(
-  { sight, seqKv, mask }: Geometry,
-  { query, queries, key, keys }: Window,
+/**
+ * The facts that all kernels of a window know about it: what its queries see, whether there is a mask.
+ *
+ * @param at - where the places in memory begin in their bindings
+ */
+export function sightUniforms(
+  { sight, seqQ, seqKv, mask, placed }: Geometry,
+  { batches, query, queries, key, keys }: Window,
+  at: { readonly lengths: number; readonly starts: number },
 ): Readonly<Record<string, number>> {
   const clamp = (value: number): number => Math.max(0, Math.min(queries, value - query));
   return {
     keys,
+    see_begin: query - key + sight.first,
     see_end: query - key + sight.end,
     seeing_begin: clamp(1 - sight.end),
     seeing_end: clamp(seqKv - sight.first),
     masked: mask === undefined ? 0 : 1,
+    placed: (placed?.lengthStep === undefined ? 0 : 1) + (placed?.startStep === undefined ? 0 : 2),
+    lengths_at: at.lengths,
+    lengths_step: batches > 1 ? (placed?.lengthStep ?? 0) : 0,
+    starts_at: at.starts,
+    starts_step: batches > 1 ? (placed?.startStep ?? 0) : 0,
+    all_queries: seqQ,
+    all_keys: seqKv,
+    first_query: query,
+    first_key: key,
+    hidden: placed?.hidden ?? 0,
+    seen: placed?.seen ?? 0,
   };
 }
 

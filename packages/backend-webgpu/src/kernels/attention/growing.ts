@@ -18,6 +18,7 @@ const MAX_RECORDS = 256;
  */
 export function growing(call: CheckedAttention, traits: DeviceTraits): Canonical<CheckedAttention> | undefined {
   const { seqQ, seqKv, causal, causalOffset, window } = call;
+  if (call.lengthStride !== undefined || call.startStride !== undefined) return undefined;
   if (traits.isSoftware || seqQ > DECODE_QUERIES || window !== Infinity) return undefined;
   // Those that the last query sees; one at least.
   const keys = causal ? Math.max(1, Math.min(seqKv, seqQ + causalOffset)) : seqKv;

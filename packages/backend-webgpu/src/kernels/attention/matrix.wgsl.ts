@@ -9,6 +9,8 @@ import {
   outputType,
   rowOf,
   storedVector,
+  sightOfHead,
+  SPLIT_KEYS,
   totalOf,
 } from './form.wgsl.ts';
 import type { DeviceTraits } from '../recorder.ts';
@@ -238,18 +240,18 @@ ${mainOf(queries)}
   let first_query = query_block * ${queries}u;
   let q_head = ${headOf('f16', 'q')};
   let k_head = ${headOf('f16', 'k')};
-  let v_head = ${headOf('f16', 'v')};
+  let v_head = ${headOf('f16', 'v')};${sightOfHead('f16')}${SPLIT_KEYS}
   let query = first_query + lane;
   let subgroup = lane / ${SUBGROUP}u;
   let row = lane % ${SUBGROUP}u;
   let area = ${2 * blocks}u + subgroup * ${OWN_BLOCKS}u;
 
-  let visible = vec2u(first_visible(query), visible_keys(query));
-  let seen_by_all = visible_keys(first_query);
-  let seen_by_any = visible_keys(min(first_query + ${queries}u, u.queries) - 1u);
-  let hidden_from_some = first_visible(min(first_query + ${queries}u, u.queries) - 1u);
-  let begin = max(split * u.split_keys, first_visible(first_query) / ${keys}u * ${keys}u);
-  let end = min((split + 1u) * u.split_keys, seen_by_any);
+  let visible = vec2u(first_visible(sight, query), visible_keys(sight, query));
+  let seen_by_all = visible_keys(sight, first_query);
+  let seen_by_any = visible_keys(sight, min(first_query + ${queries}u, u.queries) - 1u);
+  let hidden_from_some = first_visible(sight, min(first_query + ${queries}u, u.queries) - 1u);
+  let begin = max(split * split_keys, first_visible(sight, first_query) / ${keys}u * ${keys}u);
+  let end = min((split + 1u) * split_keys, seen_by_any);
 
 ${repeat(
   fetches,

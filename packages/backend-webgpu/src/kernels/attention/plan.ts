@@ -22,7 +22,7 @@ import { combine, COMBINE_LANES, combineTable, slotsAtOnce } from './combine.wgs
 import { elementBytes, type Form } from './form.wgsl.ts';
 import {
   anyUniforms,
-  blindUniforms,
+  sightUniforms,
   cutCall,
   type Geometry,
   geometryOf,
@@ -57,6 +57,7 @@ export const attentionTables: VariantTables<
 export const attentionFamily: Family<'attention', StorageBuffer, Recorder, Kernel> = {
   kernel: 'attention',
   dtypes: ['f32', 'f16'],
+  features: ['lengths', 'starts'],
   canonical: growing,
   plan: planAttention,
   tables: [attentionTables, combineTable],
@@ -64,8 +65,9 @@ export const attentionFamily: Family<'attention', StorageBuffer, Recorder, Kerne
 
 /** Numbers after the sums in a record: the largest score, and the sum of the weights. */
 const RECORD_EXTRA = 2;
-/** Queries and keys are numbered by 31 bits. */
+/** Queries and keys are numbered by 31 bits; of places in memory by two less, which are added. */
 const MAX_ROWS = 2 ** 31;
+const MAX_PLACED_ROWS = 2 ** 29;
 
 /**
  * attention: `softmax(scale * Q K^T) V` per batch and head, in as many launches as it takes for each piece of an operand
@@ -99,10 +101,11 @@ export function planAttention(
       `attention with head_dim ${headDim} needs a binding of ${4 * rowSize} bytes, this device binds at most ${4 * room.numbers}`,
     );
   }
-  if (Math.max(seqQ, seqKv) >= MAX_ROWS) {
+  const maxRows = geometry.placed === undefined ? MAX_ROWS : MAX_PLACED_ROWS;
+  if (Math.max(seqQ, seqKv) >= maxRows) {
     throw new BackendError(
       'UNSUPPORTED',
-      `attention of ${seqQ} queries and ${seqKv} keys: they are numbered by 31 bits`,
+      `attention of ${seqQ} queries and ${seqKv} keys: they are numbered by ${Math.log2(maxRows)} bits`,
     );
   }
   const plan = new AttentionPlan(call, geometry, room.numbers, recorder, choose);
@@ -131,8 +134,10 @@ interface Inputs {
   readonly q: Span;
   readonly k: Span;
   readonly v: Span;
-  /** Anything where there is no mask. */
+  /** Anything where there is none. */
   readonly mask: Span;
+  readonly lengths: Span;
+  readonly starts: Span;
 }
 
 /** The launches of one call. */
@@ -153,7 +158,8 @@ class AttentionPlan {
     chooser: Chooser,
   ) {
     const [q, k, v] = [call.q, call.k, call.v].map((input) => apartFrom(call.o, input, recorder)) as [Span, Span, Span];
-    this.#inputs = { q, k, v, mask: call.mask === undefined ? k : apartFrom(call.o, call.mask, recorder) };
+    const given = (span: Span | undefined): Span => (span === undefined ? k : apartFrom(call.o, span, recorder));
+    this.#inputs = { q, k, v, mask: given(call.mask), lengths: given(call.lengths), starts: given(call.starts) };
     this.#room = room;
     this.#call = call;
     this.#geometry = geometry;
@@ -275,14 +281,15 @@ class AttentionPlan {
     const sizes = sizesOf(window);
     const splitKeys = multipleOf(table.splitKeys(variant), sizes.keys / splits);
     const used = Math.ceil(sizes.keys / splitKeys);
-    const places = {
+    const starts = {
       q_at: q.byteOffset / bytes,
       k_at: k.byteOffset / bytes,
       v_at: v.byteOffset / bytes,
       o_at: o.byteOffset / (partial ? 4 : bytes),
     };
-    const common = { ...sizes, head_dim: headDim, causal: causal ? 1 : 0, scale, ...places };
-    const rest = { splits: used, split_keys: splitKeys };
+    const common = { ...sizes, head_dim: headDim, causal: causal ? 1 : 0, scale, ...starts };
+    const rest = { splits: used, split_keys: splitKeys, split_step: table.splitKeys(variant) };
+    const places = this.#places(window, k.span);
     const own =
       form === 'plain'
         ? {
@@ -294,19 +301,39 @@ class AttentionPlan {
         : anyUniforms(geometry, window, {
             softcap: this.#call.softcap,
             maskAt: mask === undefined ? 0 : masking.byteOffset / 4,
+            sight: sightUniforms(geometry, window, places.at),
             ...(partial ? { record: this.#record } : {}),
           });
     const work: AttentionWork = {
       sizes: { ...sizes, headDim, causal, form: geometry.form, group },
       ...{ splits: used, partial, wide: this.#isWide(window, { partial }) },
       launch: {
-        storage: { q: q.span, k: k.span, v: v.span, ...(form === 'plain' ? {} : { mask: masking.span }), o: o.span },
+        storage: {
+          q: q.span,
+          k: k.span,
+          v: v.span,
+          ...(form === 'plain' ? {} : { mask: masking.span, ...places.spans }),
+          o: o.span,
+        },
         moving: { q: ['q_at', bytes] },
         uniforms: { ...common, ...own, ...rest },
       },
     };
     table.launch(work, variant, this.#recorder);
     return used;
+  }
+
+  /** Places in memory of the batches of a window, and where they begin in their bindings; another span where there are none. */
+  #places({ batch, batches }: Window, none: Span) {
+    const bound = (name: 'lengths' | 'starts', step: number | undefined): { span: Span; at: number } => {
+      if (step === undefined) return { span: none, at: 0 };
+      const own = slice(this.#inputs[name], 4 * batch * step, 4 * ((batches - 1) * step + 1));
+      const { span, byteOffset } = bindable(own, this.#recorder.traits.storageAlignment);
+      return { span, at: byteOffset / 4 };
+    };
+    const lengths = bound('lengths', this.#geometry.placed?.lengthStep);
+    const starts = bound('starts', this.#geometry.placed?.startStep);
+    return { spans: { lengths: lengths.span, starts: starts.span }, at: { lengths: lengths.at, starts: starts.at } };
   }
 
   #combine(
@@ -324,17 +351,19 @@ class AttentionPlan {
     const to = bindable(output, storageAlignment);
     const units = form === 'f16' ? Math.floor(headDim / 2) + 1 : headDim;
     const rowGroups = Math.ceil(units / COMBINE_LANES);
+    const places = this.#places(window, from.span);
     const any = {
       row_groups: rowGroups,
       queries: window.queries,
       batch_heads: window.heads,
       o_batch: window.batches > 1 ? o[0] : 0,
       o_head: window.heads > 1 ? o[1] : 0,
-      ...blindUniforms(this.#geometry, window),
+      causal: this.#call.causal ? 1 : 0,
+      ...sightUniforms(this.#geometry, window, places.at),
     };
     this.#recorder.launch({
       kernel: combine({ form, partial, atOnce: slotsAtOnce(form, slots) }),
-      storage: { records: from.span, o: to.span },
+      storage: { records: from.span, ...(form === 'plain' ? {} : places.spans), o: to.span },
       groups: form === 'plain' ? Math.ceil((rows * units) / COMBINE_LANES) : rows * rowGroups,
       uniforms: {
         slots,

@@ -10,6 +10,9 @@ import {
   formName,
   headOf,
   rowOf,
+  sightArgument,
+  sightOfHead,
+  SPLIT_KEYS,
   totalOf,
 } from './form.wgsl.ts';
 import type { DeviceTraits } from '../recorder.ts';
@@ -80,6 +83,7 @@ export function tiledWorkgroupBytes(params: Pick<TiledParams, 'queries' | 'headD
 const tiled: (params: TiledParams) => Kernel = variants((params: TiledParams) => {
   const { queries, headDim, form, partial } = params;
   const isPlain = form === 'plain';
+  const s = sightArgument(form);
   const load = (name: 'q' | 'k' | 'v', rows: string): string => {
     const at = `select(0u, first + row * ${rowOf(form, name)} + d, is_there)`;
     return `fn load_${name}(first: u32, row: u32, d: u32) -> f32 {
@@ -141,27 +145,28 @@ ${mainOf(lanes)}
   let head = number / u.splits / blocks;
   let q_head = ${headOf(form, 'q')};
   let k_head = ${headOf(form, 'k')};
-  let v_head = ${headOf(form, 'v')};
+  let v_head = ${headOf(form, 'v')};${sightOfHead(form)}
 
   let lane_row = lane / ${ACROSS}u;
   let lane_column = lane % ${ACROSS}u;
   let query = first_query + lane_row * 4u;
   let visible = vec4u(
-    visible_keys(query),
-    visible_keys(query + 1u),
-    visible_keys(query + 2u),
-    visible_keys(query + 3u),
+    visible_keys(${s}query),
+    visible_keys(${s}query + 1u),
+    visible_keys(${s}query + 2u),
+    visible_keys(${s}query + 3u),
   );
-  let seen_by_all = visible_keys(first_query);
-  let seen_by_any = visible_keys(min(first_query + ${queries}u, u.queries) - 1u);
+  let seen_by_all = visible_keys(${s}first_query);
+  let seen_by_any = visible_keys(${s}min(first_query + ${queries}u, u.queries) - 1u);
 ${
   isPlain
     ? `  let begin = split * u.split_keys;
   let end = min(begin + u.split_keys, seen_by_any);`
     : `  let first_seen = first_to_four(query);
-  let hidden_from_some = first_visible(min(first_query + ${queries}u, u.queries) - 1u);
-  let begin = max(split * u.split_keys, first_visible(first_query) / ${TILE_KEYS}u * ${TILE_KEYS}u);
-  let end = min((split + 1u) * u.split_keys, seen_by_any);`
+  let hidden_from_some = first_visible(sight, min(first_query + ${queries}u, u.queries) - 1u);
+${SPLIT_KEYS}
+  let begin = max(split * split_keys, first_visible(sight, first_query) / ${TILE_KEYS}u * ${TILE_KEYS}u);
+  let end = min((split + 1u) * split_keys, seen_by_any);`
 }
 
   // Of rows query .. query + 3, one component each.
