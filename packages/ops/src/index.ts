@@ -63,6 +63,7 @@ export { l2Normalize, type L2NormalizeOptions, norm, type NormOptions } from './
 export { logSoftmax, logSumExp, softmax, type SoftmaxOptions } from './folds/softmax.ts';
 export { std, variance, type VarianceOptions } from './folds/variance.ts';
 export { oneHot, type OneHotOptions } from './indexing/one-hot.ts';
+export { indexPut, type IndexPutOptions, scatter, scatterAdd } from './indexing/scatter.ts';
 export { takeAlongAxis } from './indexing/take-along-axis.ts';
 export { topK, type TopK, type TopKOptions } from './indexing/top-k.ts';
 export { crossEntropy, type CrossEntropyOptions } from './losses/cross-entropy.ts';
@@ -84,6 +85,7 @@ export { concat, type ConcatOptions, stack } from './shaping/concat.ts';
 export { flip, type FlipOptions } from './shaping/flip.ts';
 export { pad, type PadOptions } from './shaping/pad.ts';
 export { tile } from './shaping/tile.ts';
+export { tril, type TriangleOptions, triu } from './shaping/triangle.ts';
 export { type CreateOptions, empty, type Nested, tensor, wrap, zeros } from './tensor/create.ts';
 export type { Layout } from './tensor/layout.ts';
 export { tidy } from './tensor/scope.ts';

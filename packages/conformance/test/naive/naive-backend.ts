@@ -17,6 +17,6 @@ export class NaiveBackend extends CpuBackend {
     adapt: (call: ResolvedRun<ArrayBuffer>) => ResolvedRun<ArrayBuffer> = (call) => call,
   ) {
     super();
-    this.kernels = { run: { dtypes: DTYPES, run: (call) => naiveRun(adapt(call), parts) } };
+    this.kernels = { run: { dtypes: DTYPES, features: ['scatter'], run: (call) => naiveRun(adapt(call), parts) } };
   }
 }

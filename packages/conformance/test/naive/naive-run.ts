@@ -1,6 +1,6 @@
 import type { DType } from '@concord/backend-core';
 import type { Operand, ResolvedRun, RunLayout } from '@concord/backend-core/implement';
-import type { Kernel, KernelNode } from '@concord/backend-core/kernel';
+import type { Kernel, KernelNode, KernelOutput } from '@concord/backend-core/kernel';
 import { bytesOf, decodeElement } from '../../src/run/storage.ts';
 import { type FoldState, type Parts, RIGHT } from './parts.ts';
 
@@ -44,6 +44,12 @@ function split(index: number, shape: readonly number[]): number[] {
     rest = Math.floor(rest / size);
   }
   return place;
+}
+
+function bitsAt(view: DataView, dtype: DType, distance: number): number {
+  const size = bytesOf(dtype);
+  const from = distance * size;
+  return size === 4 ? view.getUint32(from, true) : size === 2 ? view.getUint16(from, true) : view.getUint8(from);
 }
 
 class NaiveRun {
@@ -193,10 +199,7 @@ class NaiveRun {
   #read(index: number, at: number, distance: number): number {
     const { dtype } = this.#inputs[at] as RunLayout;
     const view = this.#viewOf(this.#call.inputs[at] as Operand<ArrayBuffer>);
-    const size = bytesOf(dtype);
-    const from = distance * size;
-    const bits =
-      size === 4 ? view.getUint32(from, true) : size === 2 ? view.getUint16(from, true) : view.getUint8(from);
+    const bits = bitsAt(view, dtype, distance);
     this.#bits[index] = bits;
     return this.#parts.decode(dtype, bits);
   }
@@ -210,9 +213,36 @@ class NaiveRun {
       if (operand === undefined) continue;
       const kept =
         this.#parts.keepsBits && this.#dtypeOfBits(output.node) === layout.dtype ? this.#bits[output.node] : undefined;
+      const view = this.#viewOf(operand);
+      if (output.scatter !== undefined) {
+        this.#scatter(view, layout, output.scatter, this.#values[output.node] as number, kept);
+        continue;
+      }
       const bits = kept ?? this.#parts.encode(layout.dtype, this.#values[output.node] as number);
-      this.#parts.write(this.#viewOf(operand), layout, this.#distance(layout, row, element), bits);
+      this.#parts.write(view, layout, this.#distance(layout, row, element), bits);
     }
+  }
+
+  #scatter(
+    view: DataView,
+    layout: RunLayout,
+    { mode, indices }: NonNullable<KernelOutput['scatter']>,
+    value: number,
+    kept: number | undefined,
+  ): void {
+    let distance = 0;
+    for (const [axis, size] of layout.shape.entries()) {
+      const place = this.#parts.gatherIndex(this.#values[indices[axis] as number] as number, size, axis, layout);
+      if (place === undefined) return;
+      distance += place * (layout.strides[axis] as number);
+    }
+    if (mode === 'set') {
+      this.#parts.write(view, layout, distance, kept ?? this.#parts.encode(layout.dtype, value));
+      return;
+    }
+    const old = this.#parts.decode(layout.dtype, bitsAt(view, layout.dtype, distance));
+    const combined = this.#parts.apply(mode, layout.type, layout.type, [old, value]);
+    this.#parts.write(view, layout, distance, this.#parts.encode(layout.dtype, combined));
   }
 
   /** The dtype that kept bits have: that of the input they came from. */

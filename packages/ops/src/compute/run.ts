@@ -27,7 +27,10 @@ export interface RunOptions<Outputs extends string = string> {
   /** The axes that a kernel with rows folds. Default for such a kernel: -1. */
   readonly axis?: Axes;
   readonly params?: Readonly<Record<string, number>>;
-  /** Outputs that are filled instead of new tensors: an element output may be exactly one element input. */
+  /**
+   * Outputs that are filled instead of new tensors: an element output may be exactly one element input. An output that is written by
+   * index is to be given: what no point names stays.
+   */
   readonly out?: Readonly<Partial<Record<Outputs, Tensor>>>;
   /** Element types of new outputs that are not stored in their declared type, such as f16. */
   readonly dtypes?: Readonly<Partial<Record<Outputs, DType>>>;
@@ -133,16 +136,24 @@ function planKernel(
     name,
     viewFor(op, name, tensors[index] as Tensor, access, domain, rows),
   ]);
-  const results = kernel.outputs.map(({ name, type, level }, index) => {
+  const results = kernel.outputs.map(({ name, type, level, scatter }, index) => {
     const wanted = level === 'row' ? rows : shape;
     const own = outs[index];
+    if (scatter !== undefined) {
+      if (own === undefined) throw refuse(op, `out.${name} must be given: it is written by index`);
+      return own.layout;
+    }
     if (own !== undefined && !sameShape(own.shape, wanted)) {
       throw refuse(op, `out.${name} is ${shapeText(own.shape)}, the result ${shapeText(wanted)}`);
     }
     return own?.layout ?? denseLayout(wanted, checkDType(op, dtypes[index] ?? type));
   });
-  const outputs = kernel.outputs.map(({ name, level }, index) => {
+  const outputs = kernel.outputs.map(({ name, level, scatter }, index) => {
     const result = results[index] as SharedLayout;
+    if (scatter !== undefined) {
+      const { dtype, shape: sizes, strides } = result;
+      return [name, { dtype, shape: sizes, strides }];
+    }
     return [name, level === 'row' ? rowsViewOf(result, domain) : elementsViewOf(result, domain)];
   });
   const call = launch(op, tensors, () =>

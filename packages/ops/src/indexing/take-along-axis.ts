@@ -105,7 +105,7 @@ function kernelOf(type: NumberType, from: 'i32' | 'u32', rank: number, axis: num
 }
 
 /** A negative index from the end on; one that is negative then too is by its bits beyond every axis. */
-function wrapped(k: KernelBuilder, index: Value<'i32'>, length: Value<'u32'>): Value<'u32'> {
+export function wrapped(k: KernelBuilder, index: Value<'i32'>, length: Value<'u32'>): Value<'u32'> {
   const bits = k.toU32(index);
   return k.select(k.lt(index, 0), k.add(bits, length), bits);
 }

@@ -20,6 +20,7 @@ import { ropeCases } from './rope.ts';
 import { shapingCases } from './shaping.ts';
 import { smallIntegerCases } from './small-integers.ts';
 import { softmaxCases } from './softmax.ts';
+import { scatterCases } from './scatter.ts';
 import { takeAlongAxisCases } from './take-along-axis.ts';
 import { topKCases } from './top-k.ts';
 import { trigonometryCases } from './trigonometry.ts';
@@ -46,6 +47,7 @@ export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
   products: productCases,
   random: randomCases,
   rope: ropeCases,
+  scatter: scatterCases,
   shaping: shapingCases,
   smallIntegers: smallIntegerCases,
   softmax: softmaxCases,

@@ -158,6 +158,11 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
     reshape: { args: [x(), [4]] },
     resize: { args: [image(), [2, 2]], options: 2, all: { mode: 'bilinear', alignCorners: true, out: image() } },
     rmsNorm: { args: [x()], options: 1, all: { weight: row(), axis: -1, eps: 1, out: out() } },
+    indexPut: {
+      args: [x(), [integers()], x()],
+      options: 3,
+      all: { accumulate: true, out: out() },
+    },
     rope: {
       args: [x()],
       options: 1,
@@ -171,6 +176,16 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
       options: 2,
       all: { shape: [2, 2], axis: -1, params: {}, out: { y: out() }, dtypes: { y: 'f32' } },
     },
+    scatter: {
+      args: [x(), 1, tensor(b, [1, 0, 0, 1], [2, 2], { dtype: 'i32' }), x()],
+      options: 4,
+      all: { out: out() },
+    },
+    scatterAdd: {
+      args: [x(), 1, tensor(b, [1, 0, 0, 1], [2, 2], { dtype: 'i32' }), x()],
+      options: 4,
+      all: { out: out() },
+    },
     slice: { args: [x(), [0]] },
     split: { args: [x(), 2, 1] },
     squeeze: { args: [tensor(b, [[1]]), 0] },
@@ -182,6 +197,8 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
       all: { out: out() },
     },
     tensor: { args: [b, [1, 2], [2]], options: 3, all: create },
+    tril: { args: [x()], options: 1, all: { diagonal: 1, out: out() } },
+    triu: { args: [x()], options: 1, all: { diagonal: 1, out: out() } },
     tidy: { args: [() => undefined] },
     tile: { args: [row(), [2]], options: 2, all: { out: tensor(b, [0, 0, 0, 0]) } },
     topK: { args: [x(), 1], options: 2, all: { axis: -1, largest: true } },

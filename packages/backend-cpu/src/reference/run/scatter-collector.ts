@@ -101,6 +101,8 @@ export class ScatterCollector {
     if (narrow === undefined) return sum;
     const [unit, least, greatest] = narrow;
     const magnitude = terms.reduce((all, { lo, hi }) => all + Math.max(Math.abs(lo), Math.abs(hi)), 0);
+    const isWhole = terms.every(({ lo, hi, nan }) => lo === hi && Number.isInteger(lo) && !nan);
+    if (isWhole && magnitude <= 2 / unit) return sum;
     if (!(magnitude < greatest / 2)) return anyOf('f32');
     const count = candidates.length;
     return widenedBy(sum, count * unit * (1 + count * unit) * magnitude + count * least * unit);

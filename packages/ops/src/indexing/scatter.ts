@@ -1,0 +1,187 @@
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
+import { defineKernel, type Kernel, type NumberType, type ScatterMode, type Value } from '@concord/backend-core/kernel';
+import { copyElements } from '../compute/copy.ts';
+import { placeOver } from '../compute/elementwise.ts';
+import { Kernels } from '../compute/kernels.ts';
+import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
+import { checkAxis } from '../compute/rows.ts';
+import { OUT, checkOptions, checkTensors, shown } from '../tensor/arguments.ts';
+import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { tidy } from '../tensor/scope.ts';
+import { broadcastShapes, sameShape } from '../tensor/shape.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { reshape } from '../views/reshape.ts';
+import { wrapped } from './take-along-axis.ts';
+
+/** Axes of an output that is written by index, at most. */
+const MAX_AXES = 4;
+
+/** Options of {@link indexPut}. */
+export interface IndexPutOptions extends OutOption {
+  /** Adds the values to what is there. Default: they replace it. */
+  readonly accumulate?: boolean;
+}
+
+/**
+ * A copy of `x` in which `y[i, indices[i, j, k], k] = values[i, j, k]` with `axis` 1, and so for any other. Of several values for one
+ * element one is stored, which one is unspecified. Negative indices count from the end; outside of the axis nothing is stored.
+ *
+ * `values` and `indices` have the same shape, with as many axes as `x`, four at most, and but for `axis` none longer than its.
+ * With `out: x` nothing is copied.
+ *
+ * PyTorch's scatter; ONNX ScatterElements.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for indices that are no integers, values of another kind, shapes that do not fit, an axis that
+ *   there is not
+ * @throws {BackendError} UNSUPPORTED where the backend's `run` has no `scatter`
+ * @throws {BackendError} OUT_OF_MEMORY
+ * @example
+ * ```ts
+ * const indices = tensor(backend, [2, 0], [1, 2], { dtype: 'i32' });
+ * await scatter(tensor(backend, [[1, 2, 3]]), -1, indices, tensor(backend, [[7, 8]])).toArray(); // [8, 2, 7]
+ * ```
+ */
+export function scatter(x: Tensor, axis: number, indices: Tensor, values: Tensor, options: OutOption = {}): Tensor {
+  return alongAxis('scatter', 'set', x, axis, indices, values, options);
+}
+
+/**
+ * A copy of `x` to which `values` are added by index, as {@link scatter} stores them. Float sums need not have the same bits twice.
+ *
+ * PyTorch's scatter_add.
+ *
+ * @throws {BackendError} as {@link scatter}
+ * @example
+ * ```ts
+ * const indices = tensor(backend, [1, 1], [2], { dtype: 'i32' });
+ * await scatterAdd(tensor(backend, [1, 2, 3]), 0, indices, tensor(backend, [10, 20])).toArray(); // [1, 32, 3]
+ * ```
+ */
+export function scatterAdd(x: Tensor, axis: number, indices: Tensor, values: Tensor, options: OutOption = {}): Tensor {
+  return alongAxis('scatterAdd', 'add', x, axis, indices, values, options);
+}
+
+/**
+ * A copy of `x` in which `y[indices[0], indices[1], ...] = values`: the tensors of `indices` broadcast and name places along the first
+ * axes, `values` has their shape and then the other axes of `x`. Duplicates, negative indices and those outside are as in
+ * {@link scatter}, and `x` has at most four axes. With `out: x` nothing is copied.
+ *
+ * PyTorch's index_put; ONNX ScatterND.
+ *
+ * @throws {BackendError} as {@link scatter}
+ * @example
+ * ```ts
+ * const rows = tensor(backend, [1], [1], { dtype: 'i32' });
+ * await indexPut(tensor(backend, [[1, 2], [3, 4]]), [rows], tensor(backend, [[7, 8]])).toArray(); // [1, 2, 7, 8]
+ * ```
+ */
+export function indexPut(x: Tensor, indices: readonly Tensor[], values: Tensor, options: IndexPutOptions = {}): Tensor {
+  const op = 'indexPut';
+  checkOptions(op, options, { ...OUT, accumulate: 'boolean' });
+  if (!Array.isArray(indices)) throw refuse(op, `takes a list of tensors as indices, got ${shown(indices)}`);
+  checkTensors(op, { x, values, ...Object.fromEntries(indices.map((each, at) => [`indices[${at}]`, each])) });
+  let named: readonly number[] | undefined = [];
+  for (const { shape } of indices) named = named === undefined ? undefined : broadcastShapes(named, shape);
+  const others = x.shape.slice(indices.length);
+  const wanted = named === undefined ? undefined : [...named, ...others];
+  if (wanted === undefined || indices.length === 0 || indices.length > x.rank || !sameShape(values.shape, wanted)) {
+    const shown = indices.map((each) => shapeText(each.shape)).join(', ');
+    throw refuse(op, `indices ${shown} and values ${shapeText(values.shape)} do not fit ${shapeText(x.shape)}`);
+  }
+  const before = wanted.length - others.length;
+  const places = x.shape.map((_, axis) => (axis < indices.length ? 'index' : before + axis - indices.length));
+  return tidy(() => {
+    const spread = indices.map((each) => reshape(each, [...each.shape, ...others.map(() => 1)]));
+    return store(op, options.accumulate === true ? 'add' : 'set', x, places, spread, values, options.out);
+  });
+}
+
+function alongAxis(
+  op: string,
+  mode: ScatterMode,
+  x: Tensor,
+  axis: number,
+  indices: Tensor,
+  values: Tensor,
+  options: OutOption,
+): Tensor {
+  checkTensors(op, { x, indices, values });
+  checkOptions(op, options, OUT);
+  const own = checkAxis(op, x.shape, axis);
+  const { shape } = values;
+  const fits = shape.every((size, place) => place === own || size <= (x.shape[place] as number));
+  if (!sameShape(shape, indices.shape) || shape.length !== x.rank || !fits) {
+    const given = `indices ${shapeText(indices.shape)} and values ${shapeText(shape)}`;
+    throw refuse(op, `${given} do not fit ${shapeText(x.shape)} along axis ${own}`);
+  }
+  const places = x.shape.map((_, place) => (place === own ? 'index' : place));
+  return store(op, mode, x, places, [indices], values, options.out);
+}
+
+/** For each axis of the output what its index is: the next one of `indices`, or the point's along an axis of `values`. */
+type Places = readonly ('index' | number)[];
+
+function store(
+  op: string,
+  mode: ScatterMode,
+  x: Tensor,
+  places: Places,
+  indices: readonly Tensor[],
+  values: Tensor,
+  out: Tensor | undefined,
+): Tensor {
+  const { backend, shape } = x;
+  const type = ELEMENT_TYPES[x.dtype].value;
+  const from = indices.map(({ dtype, shape: own }) => {
+    const each = ELEMENT_TYPES[dtype].value;
+    if (each === 'f32') throw refuse(op, `takes integers as indices, got ${dtype}${shapeText(own)}`);
+    return each;
+  });
+  if (ELEMENT_TYPES[values.dtype].value !== type) throw refuse(op, `values are ${values.dtype}, x is ${x.dtype}`);
+  if (x.rank > MAX_AXES) throw refuse(op, `takes at most ${MAX_AXES} axes, got ${shapeText(shape)}`);
+  checkSameBackend(op, backend, [...indices, values]);
+  return produce(op, backend, shape, x.dtype, { out }, (result) => {
+    if (result !== x) launch(op, [x], () => copyElements(backend, shape, x, result));
+    const { ptr, dtype, strides } = result;
+    const domain = values.shape;
+    const inputs = Object.fromEntries(indices.map((each, at) => [`i${at}`, placeOver(each, domain)]));
+    const lengths = shape.filter((_, axis) => places[axis] === 'index');
+    const params = from.flatMap((each, at) =>
+      each === 'i32' ? [[`length${at}`, lengths[at] as number] as const] : [],
+    );
+    const call = {
+      ...{ shape: domain, inputs: { ...inputs, x: placeOver(values, domain) }, params: Object.fromEntries(params) },
+      outputs: { y: { ptr, dtype, strides, shape } },
+    };
+    launch(op, [x, ...indices, values], () => backend.run(kernelOf(op, mode, type, from, places), call));
+  });
+}
+
+const kernels = new Kernels();
+
+function kernelOf(
+  op: string,
+  mode: ScatterMode,
+  type: NumberType,
+  from: readonly ('i32' | 'u32')[],
+  places: Places,
+): Kernel {
+  return kernels.of([op, mode, type, ...from, ...places].join(' '), () => {
+    const inputs = { x: type, ...Object.fromEntries(from.map((each, at) => [`i${at}`, each])) };
+    const signed = from.flatMap((each, at) => (each === 'i32' ? [[`length${at}`, 'u32'] as const] : []));
+    const y = { type, access: 'scatter', rank: places.length as 1, mode } as const;
+    const spec = { inputs, params: Object.fromEntries(signed), outputs: { y } };
+    return defineKernel(op, spec, (symbols, k) => {
+      const all = symbols as unknown as Readonly<Record<string, Value<'u32'>>>;
+      const own = from.map((each, at): Value<'u32'> => {
+        const index = all[`i${at}`] as Value<'u32'>;
+        return each === 'u32'
+          ? index
+          : wrapped(k, index as unknown as Value<'i32'>, all[`length${at}`] as Value<'u32'>);
+      });
+      let next = 0;
+      const at = places.map((place) => (place === 'index' ? (own[next++] as Value<'u32'>) : k.index(place)));
+      return { y: k.scatter(all['x'] as unknown as Value<NumberType>, at) };
+    }) as Kernel;
+  });
+}

@@ -1,0 +1,115 @@
+import { indexPut, permute, scatter, scatterAdd, tril, triu } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
+import { numbers } from '../support/numbers.ts';
+import type { OpCase } from '../support/op-case.ts';
+
+const X = numbers(3 * 4 * 2);
+const V = numbers(3 * 3 * 2);
+/** Distinct along axis 1, some negative and some outside. */
+const PLACES = [0, 3, 2, 1, -1, 0, 1, 2, 9, 3, -4, -9, 2, 0, 3, 1, 1, -1];
+
+/** The same by loops. */
+function byLoops(mode: 'set' | 'add'): number[] {
+  const y = [...X];
+  PLACES.forEach((place, n) => {
+    const [i, k] = [Math.floor(n / 6), n % 2];
+    const own = place < 0 ? place + 4 : place;
+    if (own < 0 || own >= 4) return;
+    const at = (i * 4 + own) * 2 + k;
+    y[at] = (mode === 'add' ? (y[at] as number) : 0) + (V[n] as number);
+  });
+  return y;
+}
+
+const triangle = (keeps: (above: number) => boolean): number[] =>
+  [...X].map((value, n) => (keeps((n % 2) - (Math.floor(n / 2) % 4)) ? value : 0));
+
+/** Axes, negative indices and those outside, duplicates of sums, dtypes, places of several axes; triangles. */
+export const scatterCases: readonly OpCase[] = [
+  {
+    name: 'an inner axis, in a new tensor and in place',
+    run: (backend) => {
+      const [x, own] = [tensor(backend, X, [3, 4, 2]), tensor(backend, X, [3, 4, 2])];
+      const [indices, values] = [tensor(backend, new Int32Array(PLACES), [3, 3, 2]), tensor(backend, V, [3, 3, 2])];
+      return [scatter(x, 1, indices, values), scatter(own, -2, indices, values, { out: own }), x];
+    },
+    want: [byLoops('set'), byLoops('set'), X],
+    shape: [3, 4, 2],
+    tolerance: 0,
+  },
+  {
+    name: 'sums of several values for one element; integers, f16',
+    run: (backend) => {
+      const indices = tensor(backend, new Uint32Array([1, 1, 0, 1, 7]));
+      return [
+        scatterAdd(tensor(backend, [1, 2, 3]), 0, indices, tensor(backend, [10, 20, 30, 40, 50])),
+        scatterAdd(
+          tensor(backend, new Int32Array([1, 2, 3])),
+          0,
+          indices,
+          tensor(backend, new Int32Array([1, 2, 3, 4, 5])),
+        ),
+        scatterAdd(tensor(backend, [1, 2, 3], [3], { dtype: 'f16' }), 0, indices, tensor(backend, [1, 2, 3, 4, 5])),
+        scatterAdd(
+          tensor(backend, X, [3, 4, 2]),
+          1,
+          tensor(backend, new Int32Array(PLACES), [3, 3, 2]),
+          tensor(backend, V, [3, 3, 2]),
+        ),
+      ];
+    },
+    want: [[31, 72, 3], [4, 9, 3], [4, 9, 3], byLoops('add')],
+  },
+  {
+    name: 'places of the first axes, rows and single elements; of a permuted view',
+    run: (backend) => {
+      const x = permute(
+        tensor(backend, [
+          [1, 2],
+          [3, 4],
+          [5, 6],
+        ]),
+        [1, 0],
+      );
+      const [i, j] = [tensor(backend, new Int32Array([0, -1]), [2, 1]), tensor(backend, new Uint8Array([2, 0]))];
+      return [
+        indexPut(
+          x,
+          [tensor(backend, new Int32Array([1, 5]))],
+          tensor(backend, [
+            [7, 8, 9],
+            [1, 1, 1],
+          ]),
+        ),
+        indexPut(
+          x,
+          [i, j],
+          tensor(backend, [
+            [10, 20],
+            [30, 40],
+          ]),
+          { accumulate: true },
+        ),
+      ];
+    },
+    want: [
+      [1, 3, 5, 7, 8, 9],
+      [21, 3, 15, 42, 4, 36],
+    ],
+    tolerance: 0,
+  },
+  {
+    name: 'triangles',
+    run: (backend) => {
+      const x = tensor(backend, X, [3, 4, 2]);
+      return [triu(x), tril(x), triu(x, { diagonal: -1 }), tril(x, { diagonal: -2 })];
+    },
+    want: [
+      triangle((above) => above >= 0),
+      triangle((above) => above <= 0),
+      triangle((above) => above >= -1),
+      triangle((above) => above <= -2),
+    ],
+    tolerance: 0,
+  },
+];
