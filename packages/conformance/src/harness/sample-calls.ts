@@ -71,7 +71,25 @@ export function callToRefuse(op: DefinedOp, shape: Readonly<Record<string, unkno
   const definition = OPS[op];
   const doesNothing = definition.check(shape as never, false) === null;
   const whole = doesNothing ? { ...definition.sample.shape, dtype: shape['dtype'] } : shape;
-  return { ...whole, ...Object.fromEntries(definition.operands.map((name) => [name, SOME_POINTER])) };
+  return {
+    ...withViews(whole, definition.nested ?? {}),
+    ...Object.fromEntries(definition.operands.map((name) => [name, SOME_POINTER])),
+  };
+}
+
+/** A shape whose objects have the pointers that a call gives in them. */
+function withViews(
+  fields: Readonly<Record<string, unknown>>,
+  nested: Readonly<Record<string, readonly string[]>>,
+  path = '',
+): Record<string, unknown> {
+  const placed = Object.entries(fields).map(([name, value]) => {
+    const own = nested[`${path}${name}`];
+    if (own === undefined || typeof value !== 'object' || value === null) return [name, value];
+    const inner = withViews(value as Record<string, unknown>, nested, `${path}${name}.`);
+    return [name, own.includes('ptr') ? { ...inner, ptr: SOME_POINTER } : inner];
+  });
+  return Object.fromEntries(placed) as Record<string, unknown>;
 }
 
 /** Allocates the operands of a sample call, runs `use` with the complete call, and frees them. */

@@ -1,4 +1,4 @@
-import type { FunctionBuilder, Value } from '@concord/spirv-builder';
+import type { FunctionBuilder, Type, Value } from '@concord/spirv-builder';
 import type { ParameterType } from '../kernel.ts';
 
 /**
@@ -44,6 +44,17 @@ export function larger(k: FunctionBuilder, a: Value, b: Value): Value {
   return k.select(k.gt(b, a), b, a);
 }
 
+/**
+ * Calls that a kernel is for: plain ones (false), any whose places follow from the call, or any with places in memory, where
+ * `sight` of `packed-call.ts` has written what the queries of each batch see.
+ */
+export type AnyCall = boolean | 'placed';
+
+export const ANY_CALLS: readonly AnyCall[] = [false, true, 'placed'];
+
+/** After the name of a kernel. */
+export const anyName = (any: AnyCall): string => (any === false ? '' : any === true ? ' any' : ' placed');
+
 /** `index` is what a kernel counts in; `first_head` is, of the heads of all batches, the first of a launch. */
 const TYPES = {
   mask: 'f32*',
@@ -66,28 +77,89 @@ const TYPES = {
 
 type AnyName = keyof typeof TYPES;
 
+/** The numbers of a batch in memory, u32 in this order. */
+export const SIGHT: readonly SightName[] = [
+  ...(['begin_plus', 'begin_minus', 'end_plus', 'end_minus', 'seeing_begin', 'seeing_end'] as const),
+  'there',
+];
+export type SightName =
+  | 'begin_plus'
+  | 'begin_minus'
+  | 'end_plus'
+  | 'end_minus'
+  | 'seeing_begin'
+  | 'seeing_end'
+  | 'there';
+
 /**
  * The parameters of kernels for calls that are not plain: grouped heads, softcap, mask, and what `causal` and `window` leave. Query i
  * sees the keys from i + begin_plus - begin_minus to before i + end_plus - end_minus. Queries before `seeing_begin` and from
  * `seeing_end` on see none.
  */
-export function anyParameters(type: 'u32' | 'u64'): Readonly<Record<AnyName, ParameterType>> {
-  const own = Object.entries(TYPES).map(([name, each]) => [name, each === 'index' ? type : each]);
-  return Object.fromEntries(own) as Record<AnyName, ParameterType>;
+export function anyParameters(type: 'u32' | 'u64', any: AnyCall): Readonly<Record<string, ParameterType>> {
+  if (any === false) return {};
+  const isInMemory = (name: string): boolean => any === 'placed' && SIGHT.some((each) => each === name);
+  const own = Object.entries(TYPES).filter(([name]) => !isInMemory(name));
+  const typed = own.map(([name, each]) => [name, each === 'index' ? type : each]);
+  return { ...Object.fromEntries(typed), ...(any === 'placed' ? { sight: 'u32*' } : {}) };
 }
 
 /** Arguments of a kernel by name. */
-export type AnyArgs = Readonly<Record<AnyName, Value>>;
+export type AnyArgs = Readonly<Record<AnyName | 'there', Value>>;
 
-/** The keys that a query sees: from the first to before the second; both are at most `keys`. */
-export function sightOf(k: FunctionBuilder, args: AnyArgs, query: Value, keys: Value): readonly [Value, Value] {
+/** Those of a head; with places in memory they are read there. Undefined for a plain call. */
+export function anyArgsOf(
+  k: FunctionBuilder,
+  given: Readonly<Record<string, Value>>,
+  any: AnyCall,
+  head: Value,
+): AnyArgs | undefined {
+  if (any === false) return undefined;
+  const args = given as AnyArgs & { readonly keys: Value };
+  if (any === true) return { ...args, there: args.keys };
+  return { ...args, ...headSight(k, given, head, args.group.type) };
+}
+
+/** What the queries of a head see, of places in memory, by default as u64. */
+export function headSight(
+  k: FunctionBuilder,
+  given: Readonly<Record<string, Value>>,
+  head: Value,
+  type: Type = k.types.int(64),
+): Readonly<Record<SightName, Value>> {
+  const args = given as Pick<AnyArgs, 'first_head' | 'batch_heads'> & { readonly sight: Value };
+  return readSight(k, args, batchOf(k, args, head), type);
+}
+
+/** Number of the batch of a head of a launch. */
+function batchOf(k: FunctionBuilder, args: Pick<AnyArgs, 'first_head' | 'batch_heads'>, head: Value): Value {
+  const u64 = k.types.int(64);
+  const wide = head.type === u64 ? head : k.uconvert(head, u64);
+  return k.udiv(k.add(args.first_head, wide), args.batch_heads);
+}
+
+function readSight(
+  k: FunctionBuilder,
+  { sight }: { readonly sight: Value },
+  batch: Value,
+  type: Type,
+): Readonly<Record<SightName, Value>> {
+  const read = SIGHT.map((name, index) => {
+    const value = k.load(k.at(sight, k.add(k.mul(batch, SIGHT.length), index)));
+    return [name, type === value.type ? value : k.uconvert(value, type)];
+  });
+  return Object.fromEntries(read) as Record<SightName, Value>;
+}
+
+/** The keys that a query sees: from the first to before the second; both are at most as many as there are. */
+export function sightOf(k: FunctionBuilder, args: AnyArgs, query: Value): readonly [Value, Value] {
   const [first, end] = [
     [args.begin_plus, args.begin_minus],
     [args.end_plus, args.end_minus],
   ].map(([plus, minus]) => {
     const place = k.add(query, plus as Value);
     const from = k.select(k.ugt(place, minus as Value), k.sub(place, minus as Value), 0);
-    return k.math('u_min', from, keys);
+    return k.math('u_min', from, args.there);
   }) as [Value, Value];
   return [first, end];
 }

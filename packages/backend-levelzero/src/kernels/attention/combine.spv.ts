@@ -1,7 +1,7 @@
 import type { Value } from '@concord/spirv-builder';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
-import { exponential, isBlind, larger, LOWEST, unlessBlind } from './any-call.ts';
+import { type AnyCall, anyName, exponential, headSight, isBlind, larger, LOWEST, unlessBlind } from './any-call.ts';
 
 /** Work-items in a group. */
 export const COMBINE_LANES = 64;
@@ -20,6 +20,10 @@ const ANY_PARAMETERS = {
   seeing_end: 'u64',
   masked: 'u32',
 } as const;
+const PLACED_PARAMETERS = {
+  ...PARAMETERS,
+  ...{ queries: 'u64', masked: 'u32', sight: 'u32*', first_head: 'u64', batch_heads: 'u64' },
+} as const;
 
 /**
  * Merges the outcomes of attention over parts of the keys. Each part left a record per query: the sums of weighted values,
@@ -28,10 +32,10 @@ const ANY_PARAMETERS = {
  *
  * `records` is `[splits, rows, head_dim + 2]`, the output `[rows, head_dim]`. One work-item per entry of the output.
  */
-export const combine: (params: { readonly any: boolean }) => Kernel = variants(({ any }: { readonly any: boolean }) =>
+export const combine: (params: { readonly any: AnyCall }) => Kernel = variants(({ any }: { readonly any: AnyCall }) =>
   defineKernel<keyof typeof PARAMETERS>({
-    name: `attention/combine${any ? ' any' : ''}`,
-    parameters: any ? ANY_PARAMETERS : PARAMETERS,
+    name: `attention/combine${anyName(any)}`,
+    parameters: any === false ? PARAMETERS : any === true ? ANY_PARAMETERS : PLACED_PARAMETERS,
     groupSize: [COMBINE_LANES, 1, 1],
     write: (k, { module, args }) => {
       const f32 = module.float(32);
@@ -52,8 +56,10 @@ export const combine: (params: { readonly any: boolean }) => Kernel = variants((
           const weight = k.load(k.at(at, k.add(args.head_dim, 1)));
           return [k.fma(factor, k.load(k.at(at, d)), sumYet as Value), k.fma(factor, weight, totalYet as Value)];
         }) as [Value, Value];
-        const own = any ? (args as unknown as Record<keyof typeof ANY_PARAMETERS, Value>) : undefined;
-        const blind = own === undefined ? undefined : isBlind(k, own, total, k.umod(row, own.queries));
+        const own = any === false ? undefined : (args as unknown as Record<keyof typeof ANY_PARAMETERS, Value>);
+        const seen =
+          own === undefined || any === true ? own : { ...own, ...headSight(k, args, k.udiv(row, own.queries)) };
+        const blind = seen === undefined ? undefined : isBlind(k, seen, total, k.umod(row, seen.queries));
         k.store(
           k.at(args.o, index),
           unlessBlind(k, blind, () => k.div(sum, total)),

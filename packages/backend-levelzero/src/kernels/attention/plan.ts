@@ -3,24 +3,28 @@ import type { ResolvedAttention } from '@concord/backend-core/implement';
 import { type Family, type KernelTable, sizeStep, VariantTables } from '@concord/variants';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
+import { ANY_CALLS } from './any-call.ts';
 import { combine } from './combine.spv.ts';
-import { isPlain, relayout, type RelayoutParams, withPackedOperands } from './packed-call.ts';
+import {
+  anyCallOf,
+  isPlaced,
+  type PackedAttention,
+  relayout,
+  type RelayoutParams,
+  sight,
+  withPackedOperands,
+} from './packed-call.ts';
 import { rowTable } from './row.spv.ts';
 import { subgroupTable } from './subgroup.ts';
 import { type AttentionSizes, type AttentionVariant, visibleKeys } from './table.ts';
 import { wideTable } from './wide.ts';
 
 /** Kernels that attend. A new one is added here, and nothing else has to know of it. */
-export const attentionTables: VariantTables<
-  AttentionSizes,
-  ResolvedAttention<DeviceMemory>,
-  Recorder,
-  Kernel,
-  AttentionVariant
-> = new VariantTables([subgroupTable, wideTable, rowTable], ({ heads, queries, keys, headDim, causal, any }) => {
-  const steps = [heads, queries, keys, headDim].map(sizeStep).join(' ');
-  return `attention ${any ? 'any ' : ''}${causal ? 'causal ' : ''}${steps}`;
-});
+export const attentionTables: VariantTables<AttentionSizes, PackedAttention, Recorder, Kernel, AttentionVariant> =
+  new VariantTables([subgroupTable, wideTable, rowTable], ({ heads, queries, keys, headDim, causal, any }) => {
+    const steps = [heads, queries, keys, headDim].map(sizeStep).join(' ');
+    return `attention ${any === false ? '' : `${any === true ? 'any' : any} `}${causal ? 'causal ' : ''}${steps}`;
+  });
 
 /** Kernels that lay operands out. */
 const RELAYOUTS: readonly RelayoutParams[] = (['f32', 'f16'] as const).flatMap((dtype) =>
@@ -30,19 +34,25 @@ const RELAYOUTS: readonly RelayoutParams[] = (['f32', 'f16'] as const).flatMap((
 /** What merges records and lays operands out. */
 const besideTable: KernelTable<DeviceTraits, Kernel> = {
   ids: [],
-  kernelsFor: () => [...[false, true].map((any) => combine({ any })), ...RELAYOUTS.map((params) => relayout(params))],
+  kernelsFor: () => [
+    sight,
+    ...ANY_CALLS.map((any) => combine({ any })),
+    ...RELAYOUTS.map((params) => relayout(params)),
+  ],
 };
 
 /** attention. */
 export const attentionFamily: Family<'attention', DeviceMemory, Recorder, Kernel> = {
   kernel: 'attention',
   dtypes: ['f32', 'f16'],
+  features: ['lengths', 'starts'],
   plan: planAttention,
   tables: [attentionTables, besideTable],
 };
 
-/** Queries and keys are numbered by 31 bits. */
+/** Queries and keys are numbered by 31 bits; of places in memory by two less, which are added. */
 const MAX_ROWS = 2 ** 31;
+const MAX_PLACED_ROWS = 2 ** 29;
 
 /** The choice of a kernel. */
 type Chooser = (sizes: AttentionSizes, recorder: Recorder) => AttentionVariant;
@@ -58,19 +68,20 @@ export function planAttention(
   recorder: Recorder,
   choose: Chooser = chooseVariant,
 ): void {
-  if (Math.max(call.seqQ, call.seqKv) >= MAX_ROWS) {
+  const most = isPlaced(call) ? MAX_PLACED_ROWS : MAX_ROWS;
+  if (Math.max(call.seqQ, call.seqKv) >= most) {
     throw new BackendError(
       'UNSUPPORTED',
-      `attention of ${call.seqQ} queries and ${call.seqKv} keys: 2^31 are too many`,
+      `attention of ${call.seqQ} queries and ${call.seqKv} keys: 2^${Math.log2(most)} are too many`,
     );
   }
   withPackedOperands(call, recorder, (packed) => planPacked(packed, recorder, choose));
 }
 
 /** Attention of packed float32 operands. */
-function planPacked(call: ResolvedAttention<DeviceMemory>, recorder: Recorder, choose: Chooser): void {
+function planPacked(call: PackedAttention, recorder: Recorder, choose: Chooser): void {
   const { batch, heads, seqQ: queries, headDim, causal } = call;
-  const sizes = { heads: batch * heads, queries, keys: visibleKeys(call), headDim, causal, any: !isPlain(call) };
+  const sizes = { heads: batch * heads, queries, keys: visibleKeys(call), headDim, causal, any: anyCallOf(call) };
   attentionTables.launch(call, choose(sizes, recorder), recorder);
 }
 

@@ -3,7 +3,9 @@ import { acrossLanes } from '../arithmetic/across-lanes.ts';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import {
-  type AnyArgs,
+  type AnyCall,
+  anyArgsOf,
+  anyName,
   anyParameters,
   exponential,
   finishScores,
@@ -14,14 +16,14 @@ import {
   sightOf,
   unlessBlind,
 } from './any-call.ts';
-import { isPlain } from './packed-call.ts';
+import { anyCallOf } from './packed-call.ts';
 import { hasSubgroupKernels, subgroupTable } from './subgroup.ts';
 import { attend, type AttentionTable, FEW_QUERIES, splitsFor, WAYS } from './table.ts';
 
 /** The parameters that distinguish the `row` kernels. */
 interface RowParams {
   /** For any call: see `any-call.ts`. */
-  readonly any: boolean;
+  readonly any: AnyCall;
   /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;
 }
@@ -48,8 +50,6 @@ const PARAMETERS = {
   scale: 'f32',
 } as const satisfies Readonly<Record<string, ParameterType>>;
 
-const ANY_PARAMETERS = { ...PARAMETERS, ...anyParameters('u64') };
-
 /**
  * softmax(scale * Q K^T) V for few queries on devices with wide vectors: K and V are read once, as they lie. Rows of at
  * least 16 columns.
@@ -62,8 +62,8 @@ const ANY_PARAMETERS = { ...PARAMETERS, ...anyParameters('u64') };
  */
 const row: (params: RowParams) => Kernel = variants(({ any, partial }: RowParams) =>
   defineKernel<keyof typeof PARAMETERS>({
-    name: `attention/row${any ? ' any' : ''}${partial ? ' partial' : ''}`,
-    parameters: any ? ANY_PARAMETERS : PARAMETERS,
+    name: `attention/row${anyName(any)}${partial ? ' partial' : ''}`,
+    parameters: { ...PARAMETERS, ...anyParameters('u64', any) },
     groupSize: [1, 1, 1],
     write: (k, { module, args }) => {
       const [u32, u64, f32] = [module.int(32), module.int(64), module.float(32)];
@@ -82,14 +82,14 @@ const row: (params: RowParams) => Kernel = variants(({ any, partial }: RowParams
       const isThere = k.ult(wanted, args.heads);
       const head = k.math('u_min', wanted, k.sub(args.heads, 1));
       const q = k.at(args.q, k.mul(k.add(k.mul(head, args.queries), query), args.head_dim));
-      const own = any ? (args as unknown as AnyArgs) : undefined;
+      const own = anyArgsOf(k, args, any, head);
       const keyHead = own === undefined ? head : k.udiv(head, own.group);
       const headAt = k.mul(k.mul(keyHead, args.keys), args.head_dim);
       const [keys, values] = [k.at(args.k, headAt), k.at(args.v, headAt)];
       const [first, visible] =
         own === undefined
           ? [undefined, k.select(k.ne(args.causal, 0), k.math('u_min', args.keys, k.add(query, 1)), args.keys)]
-          : sightOf(k, own, query, args.keys);
+          : sightOf(k, own, query);
       const startOfSplit = k.mul(split, args.split_keys);
       const firstKey = first === undefined ? startOfSplit : k.math('u_max', startOfSplit, first);
       const end = k.select(isThere, k.math('u_min', visible, k.add(startOfSplit, args.split_keys)), 0);
@@ -213,7 +213,7 @@ export const rowTable: AttentionTable = {
   launch: (call, variant, recorder) => {
     const heads = call.batch * call.heads;
     const attending = {
-      kernel: (partial: boolean) => row({ any: !isPlain(call), partial }),
+      kernel: (partial: boolean) => row({ any: anyCallOf(call), partial }),
       args: { k: call.k, v: call.v },
       groups: heads * call.seqQ,
     };

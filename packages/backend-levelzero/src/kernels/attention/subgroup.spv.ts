@@ -3,7 +3,9 @@ import { bytesOf, pointerAt } from '../bytes.ts';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import {
-  type AnyArgs,
+  type AnyCall,
+  anyArgsOf,
+  anyName,
   anyParameters,
   exponential,
   finishScores,
@@ -28,7 +30,7 @@ export interface SubgroupParams {
   /** Heads have just that dimension: K, Q and V are read in blocks. */
   readonly isExact: boolean;
   /** For any call: see `any-call.ts`. */
-  readonly any: boolean;
+  readonly any: AnyCall;
   /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;
   /** See `KernelSource.registers`. */
@@ -68,8 +70,6 @@ const PARAMETERS = {
   scale: 'f32',
 } as const satisfies Readonly<Record<string, ParameterType>>;
 
-const ANY_PARAMETERS = { ...PARAMETERS, ...anyParameters('u32') };
-
 /**
  * softmax(scale * Q K^T) V on GPUs with sub-groups, by tiles of {@link KEYS} keys a work-item whose scores never leave the
  * registers: FlashAttention (Dao, Fu, Ermon, Rudra, Ré, 2022, algorithm 1, with the loop over the queries outside as in
@@ -95,8 +95,8 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
   const eachChunk = Array.from({ length: chunks }, (_, c) => c);
   const size = isExact ? `${headDim}` : `up to ${headDim}`;
   return defineKernel<keyof typeof PARAMETERS>({
-    name: `attention/subgroup ${subgroups}x${rows}x${lanes} ${size}${any ? ' any' : ''}${partial ? ' partial' : ''}${registers ? ' large' : ''}`,
-    parameters: any ? ANY_PARAMETERS : PARAMETERS,
+    name: `attention/subgroup ${subgroups}x${rows}x${lanes} ${size}${anyName(any)}${partial ? ' partial' : ''}${registers ? ' large' : ''}`,
+    parameters: { ...PARAMETERS, ...anyParameters('u32', any) },
     groupSize: [lanes, subgroups, 1],
     subgroupSize: lanes,
     registers,
@@ -117,10 +117,10 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
       const firstQuery = k.mul(k.umod(number, blocks), rows * subgroups);
       const ownQuery = k.add(firstQuery, k.mul(member, rows));
       const u64Of = (value: Value): Value => k.uconvert(value, u64);
-      const own = any ? (args as unknown as AnyArgs) : undefined;
       const headAt = (base: Value, number: Value, length: Value): Value =>
         k.at(base, k.mul(k.mul(u64Of(number), u64Of(length)), u64Of(columns)));
       const present = k.select(isThere, head, 0);
+      const own = anyArgsOf(k, args, any, present);
       const keyHead = own === undefined ? present : k.udiv(present, own.group);
       const q = headAt(args.q, present, args.queries);
       const [keys, values] = [headAt(args.k, keyHead, args.keys), headAt(args.v, keyHead, args.keys)];
@@ -131,9 +131,9 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
       const visibleTo = (query: Value): Value =>
         own === undefined
           ? k.select(isCausal as Value, k.math('u_min', args.keys, k.add(query, 1)), args.keys)
-          : sightOf(k, own, query, args.keys)[1];
+          : sightOf(k, own, query)[1];
       const firstVisible = (query: Value): Value | undefined =>
-        own === undefined ? undefined : sightOf(k, own, query, args.keys)[0];
+        own === undefined ? undefined : sightOf(k, own, query)[0];
       const visible = eachRow.map((i) => visibleTo(k.add(ownQuery, i)));
       const firsts = eachRow.map((i) => firstVisible(k.add(ownQuery, i)));
       const startOfSplit = k.mul(split, args.split_keys);

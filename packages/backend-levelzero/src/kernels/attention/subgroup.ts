@@ -1,7 +1,8 @@
 import { cuts, secondsFor } from '../work.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { smallestLanes } from '../subgroups.ts';
-import { isPlain } from './packed-call.ts';
+import { type AnyCall } from './any-call.ts';
+import { anyCallOf } from './packed-call.ts';
 import { queriesOf, subgroup, subgroupLocalBytes, type SubgroupParams } from './subgroup.spv.ts';
 import {
   attend,
@@ -46,7 +47,7 @@ export const subgroupTable: AttentionTable<SubgroupVariant> = {
   launch: (call, variant, recorder) => {
     const { seqQ, headDim } = call;
     const { lanes, rows, subgroups, headDim: max, isExact, registers } = variant;
-    const any = !isPlain(call);
+    const any = anyCallOf(call);
     const kernel = (partial: boolean) =>
       subgroup({ lanes, rows, subgroups, headDim: max, isExact, any, partial, registers });
     // As many heads as about a second is enough for: kernel drivers take a device for hung that works on one launch for long.
@@ -83,7 +84,7 @@ const ROWS: Readonly<
 type Rows = SubgroupKernel['rows'];
 
 /** The `subgroup` kernels that a device has room for, for heads of a dimension. */
-function kernelsOf(headDim: number, traits: DeviceTraits, any: boolean): readonly SubgroupKernel[] {
+function kernelsOf(headDim: number, traits: DeviceTraits, any: AnyCall): readonly SubgroupKernel[] {
   const lanes = traits.isCpuLike ? undefined : smallestLanes(traits);
   const max = HEAD_DIMS.find((each) => each >= headDim);
   if (lanes === undefined || max === undefined) return [];
@@ -92,7 +93,7 @@ function kernelsOf(headDim: number, traits: DeviceTraits, any: boolean): readonl
     const registers = traits.hasLargeRegisterFile && subgroups > 1 ? 'large' : undefined;
     const [exact, less] = ROWS[registers === undefined ? (`${lanes}` as const) : (`${lanes} large` as const)][max];
     // What any call takes besides does not fit the fewest registers either.
-    const hasFew = any && lanes === 8 && registers === undefined;
+    const hasFew = any !== false && lanes === 8 && registers === undefined;
     const rows = subgroups === 1 ? 1 : isExact && !hasFew ? exact : less;
     return { lanes, rows, subgroups, headDim: max, isExact, registers };
   }).filter(
@@ -101,6 +102,6 @@ function kernelsOf(headDim: number, traits: DeviceTraits, any: boolean): readonl
 }
 
 /** Every `subgroup` kernel of a device. */
-function allKernels(traits: DeviceTraits, any: boolean): readonly SubgroupKernel[] {
+function allKernels(traits: DeviceTraits, any: AnyCall): readonly SubgroupKernel[] {
   return HEAD_DIMS.flatMap((headDim) => [headDim, headDim - 1].flatMap((each) => kernelsOf(each, traits, any)));
 }

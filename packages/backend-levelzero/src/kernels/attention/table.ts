@@ -1,11 +1,11 @@
-import type { ResolvedAttention } from '@concord/backend-core/implement';
 import type { NamedVariant, VariantTable } from '@concord/variants';
 import { floatsFrom } from '../floats-from.ts';
 import { gridOf } from '../grid.ts';
 import type { Kernel } from '../kernel.ts';
-import type { DeviceMemory, DeviceTraits, Launch, Recorder, Span } from '../recorder.ts';
+import type { DeviceTraits, Launch, Recorder, Span } from '../recorder.ts';
+import { ANY_CALLS, type AnyCall } from './any-call.ts';
 import { combine, COMBINE_LANES } from './combine.spv.ts';
-import { anyArgs, blindArgs, isPlain, sightOf } from './packed-call.ts';
+import { anyArgs, anyCallOf, blindArgs, type PackedAttention, sightOf } from './packed-call.ts';
 
 /** The facts that decide which kernel is chosen. */
 export interface AttentionSizes {
@@ -17,7 +17,7 @@ export interface AttentionSizes {
   readonly headDim: number;
   readonly causal: boolean;
   /** Not a plain call: see `any-call.ts`. */
-  readonly any: boolean;
+  readonly any: AnyCall;
 }
 
 /** A variant, and into how many parts it takes the keys. */
@@ -28,14 +28,14 @@ export interface AttentionVariant extends NamedVariant {
 /** Kernels that attend, from packed float32 operands: all that the backend knows of them. */
 export type AttentionTable<Variant extends AttentionVariant = AttentionVariant> = VariantTable<
   AttentionSizes,
-  ResolvedAttention<DeviceMemory>,
+  PackedAttention,
   Recorder,
   Kernel,
   Variant
 >;
 
 /** Kernels for plain calls and for any, which write rows of O or records. */
-export const WAYS: readonly { readonly any: boolean; readonly partial: boolean }[] = [false, true].flatMap((any) =>
+export const WAYS: readonly { readonly any: AnyCall; readonly partial: boolean }[] = ANY_CALLS.flatMap((any) =>
   [false, true].map((partial) => ({ any, partial })),
 );
 
@@ -63,19 +63,19 @@ export function splitsFor(groups: number, { keys }: AttentionSizes, traits: Devi
 }
 
 /** The keys up to the last that some query sees; at least one. */
-export function visibleKeys(call: ResolvedAttention<DeviceMemory>): number {
+export function visibleKeys(call: PackedAttention): number {
   const { end } = sightOf(call);
   return Math.max(1, Math.min(call.seqKv, call.seqQ - 1 + end));
 }
 
 /** As many heads as wanted, in whole groups: at least one. */
-export function wholeGroups({ heads, kvHeads }: ResolvedAttention<DeviceMemory>, wanted: number): number {
+export function wholeGroups({ heads, kvHeads }: PackedAttention, wanted: number): number {
   const group = heads / kvHeads;
   return group * Math.max(1, Math.floor(wanted / group));
 }
 
 /** K and V from those on that belong to a head of Q, of all batches. */
-export function keysFrom(call: ResolvedAttention<DeviceMemory>, head: number): [Span, Span] {
+export function keysFrom(call: PackedAttention, head: number): [Span, Span] {
   const first = (head * call.kvHeads) / call.heads;
   return [call.k, call.v].map((span) => floatsFrom(span, first * call.seqKv * call.headDim)) as [Span, Span];
 }
@@ -97,14 +97,14 @@ export interface Attending {
 
 /** The attention of some heads, and where their keys are split, the merging. */
 export function attend(
-  call: ResolvedAttention<DeviceMemory>,
+  call: PackedAttention,
   heads: Heads,
   { id, splits }: AttentionVariant,
   { kernel, args, groups }: Attending,
   recorder: Recorder,
 ): void {
   const { seqQ, seqKv, headDim, causal, scale } = call;
-  const any = isPlain(call) ? undefined : anyArgs(call, heads.first);
+  const any = anyCallOf(call);
   const rows = heads.count * seqQ;
   const record = headDim + RECORD_EXTRA;
   const [q, o] = [call.q, call.o].map((span) => floatsFrom(span, heads.first * seqQ * headDim)) as [Span, Span];
@@ -124,7 +124,7 @@ export function attend(
       o_row: records === undefined ? headDim : record,
       causal: causal ? 1 : 0,
       scale,
-      ...any,
+      ...(any === false ? {} : anyArgs(call, heads.first)),
     },
     groups: gridOf(groups * splits, recorder.traits),
     multiplyAdds: 2 * rows * visibleKeys(call) * headDim,
@@ -132,14 +132,15 @@ export function attend(
   });
   if (records === undefined) return;
   recorder.launch({
-    kernel: combine({ any: any !== undefined }),
+    kernel: combine({ any }),
     args: {
       records,
       o,
       splits,
       rows,
       head_dim: headDim,
-      ...(any === undefined ? {} : { queries: call.seqQ, ...blindArgs(call) }),
+      ...(any === false ? {} : { queries: call.seqQ, ...blindArgs(call) }),
+      ...(any === 'placed' ? { first_head: heads.first, batch_heads: call.heads } : {}),
     },
     groups: gridOf(Math.ceil((rows * headDim) / COMBINE_LANES), recorder.traits),
   });

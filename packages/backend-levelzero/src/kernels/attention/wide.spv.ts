@@ -3,7 +3,9 @@ import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import { acrossLanes } from '../arithmetic/across-lanes.ts';
 import {
-  type AnyArgs,
+  type AnyCall,
+  anyArgsOf,
+  anyName,
   anyParameters,
   exponential,
   finishScores,
@@ -113,7 +115,7 @@ export interface WideParams {
   /** Columns of O that are summed at a time, 16 or 32; at most the columns of V. */
   readonly columns: 16 | 32;
   /** For any call: see `any-call.ts`. */
-  readonly any: boolean;
+  readonly any: AnyCall;
   /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;
 }
@@ -141,8 +143,6 @@ const PARAMETERS = {
   scale: 'f32',
 } as const satisfies Readonly<Record<string, ParameterType>>;
 
-const ANY_PARAMETERS = { ...PARAMETERS, ...anyParameters('u64') };
-
 /**
  * softmax(scale * Q K^T) V for devices with wide vectors, with the online softmax: sums of exponentials relative to the
  * largest score so far, scaled down when a larger one turns up (Milakov and Gimelshein, 2018).
@@ -160,8 +160,8 @@ export const wide: (params: WideParams) => Kernel = variants(({ columns, any, pa
   const columnVectors = columns / LANES;
   const chunkSize = WIDE_QUERIES * columns;
   return defineKernel<keyof typeof PARAMETERS>({
-    name: `attention/wide ${WIDE_QUERIES}x${PANEL_KEYS}x${columns}${any ? ' any' : ''}${partial ? ' partial' : ''}`,
-    parameters: any ? ANY_PARAMETERS : PARAMETERS,
+    name: `attention/wide ${WIDE_QUERIES}x${PANEL_KEYS}x${columns}${anyName(any)}${partial ? ' partial' : ''}`,
+    parameters: { ...PARAMETERS, ...anyParameters('u64', any) },
     groupSize: [1, 1, 1],
     write: (k, { module, args }) => {
       const [u32, u64, f32] = [module.int(32), module.int(64), module.float(32)];
@@ -178,13 +178,13 @@ export const wide: (params: WideParams) => Kernel = variants(({ columns, any, pa
       const firstQuery = k.mul(k.umod(number, blocks), WIDE_QUERIES);
       const split = k.umod(k.udiv(number, blocks), args.splits);
       const head = k.udiv(k.udiv(number, blocks), args.splits);
-      const own = any ? (args as unknown as AnyArgs) : undefined;
+      const own = anyArgsOf(k, args, any, head);
       const keyHead = own === undefined ? head : k.udiv(head, own.group);
       const isCausal = own === undefined ? k.ne(args.causal, 0) : undefined;
       // What is computed beyond the last query, a copy of it, is not stored.
       const numbers = queries.map((i) => k.math('u_min', k.add(firstQuery, i), k.sub(args.queries, 1)));
       const rows = numbers.map((each) => k.at(args.q, k.mul(k.add(k.mul(head, args.queries), each), args.head_dim)));
-      const sight = own === undefined ? undefined : numbers.map((each) => sightOf(k, own, each, args.keys));
+      const sight = own === undefined ? undefined : numbers.map((each) => sightOf(k, own, each));
       const visible = numbers.map((each, i) =>
         isCausal === undefined
           ? (sight?.[i]?.[1] as Value)

@@ -1,7 +1,6 @@
-import type { ResolvedAttention } from '@concord/backend-core/implement';
 import { shapeOf } from '@concord/variants';
 import { gridOf } from '../grid.ts';
-import type { DeviceMemory, Recorder } from '../recorder.ts';
+import type { Recorder } from '../recorder.ts';
 import {
   packKeys,
   PAD_LANES,
@@ -12,7 +11,7 @@ import {
   WIDE_QUERIES,
   type WideParams,
 } from './wide.spv.ts';
-import { isPlain } from './packed-call.ts';
+import { anyCallOf, type PackedAttention } from './packed-call.ts';
 import { hasSubgroupKernels, subgroupTable } from './subgroup.ts';
 import {
   attend,
@@ -57,10 +56,10 @@ export const wideTable: AttentionTable = {
 };
 
 /** K, and V where its rows are short, laid out for as many heads at a time as fit in {@link LAID_OUT_BYTES}. */
-function launch(call: ResolvedAttention<DeviceMemory>, variant: AttentionVariant, recorder: Recorder): void {
+function launch(call: PackedAttention, variant: AttentionVariant, recorder: Recorder): void {
   const { seqKv, headDim } = call;
   const columns = shapeOf(COLUMNS_OF, variant);
-  const any = !isPlain(call);
+  const any = anyCallOf(call);
   const heads = call.batch * call.heads;
   const panelsPerHead = Math.ceil(visibleKeys(call) / PANEL_KEYS);
   const panelElements = panelsPerHead * PANEL_KEYS * headDim;

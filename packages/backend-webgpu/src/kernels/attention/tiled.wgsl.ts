@@ -162,7 +162,7 @@ ${
   isPlain
     ? `  let begin = split * u.split_keys;
   let end = min(begin + u.split_keys, seen_by_any);`
-    : `  let first_seen = first_to_four(query);
+    : `  let first_seen = first_to_four(sight, query);
   let hidden_from_some = first_visible(sight, min(first_query + ${queries}u, u.queries) - 1u);
 ${SPLIT_KEYS}
   let begin = max(split * split_keys, first_visible(sight, first_query) / ${TILE_KEYS}u * ${TILE_KEYS}u);
