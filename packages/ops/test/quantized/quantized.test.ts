@@ -1,8 +1,8 @@
-import { type ComputeBackend, f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
+import { BackendError, type ComputeBackend, f16BitsToF32, f32ToF16Bits, type GemmCall } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
 import { WasmBackend } from '@concord/backend-wasm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { expectInvalid } from '../../../backend-core/test/expect-error.ts';
+import { expectError, expectInvalid } from '../../../backend-core/test/expect-error.ts';
 import {
   cast,
   concat,
@@ -11,6 +11,7 @@ import {
   type GgufType,
   linear,
   memory,
+  ones,
   pack,
   quantizedTensor,
   type QuantizedTensor,
@@ -255,6 +256,30 @@ describe('memory and errors', () => {
     linear(x, weight).dispose();
     weight.dispose();
     expectInvalid(() => linear(x, weight), /was disposed/);
+  });
+
+  test('a backend that does not take such weights says so, and fuses the products that it takes as before', async () => {
+    const fused: boolean[] = [];
+    class Floats extends CpuBackend {
+      override plan(): never {
+        throw new BackendError('UNSUPPORTED', 'dtypeB u4');
+      }
+      override gemm(call: GemmCall): void {
+        if (call.dtypeB === 'u4') throw new BackendError('UNSUPPORTED', 'dtypeB u4');
+        fused.push(call.epilogue !== undefined);
+        super.gemm(call);
+      }
+    }
+    const floats = new Floats();
+    await floats.init();
+    tidy(() => {
+      const of = (shape: readonly number[]): Tensor => ones(floats, shape, { dtype: 'f16' });
+      const weight = quantizedTensor(floats, right);
+      expectError(() => linear(of([1, 4]), weight, { bias: of([2]) }), 'UNSUPPORTED');
+      linear(of([1, 4]), of([2, 4]), { bias: of([2]) });
+    });
+    expect(fused).toEqual([true]);
+    await floats.dispose();
   });
 
   test.each<readonly [string, object, RegExp]>([
