@@ -70,6 +70,16 @@ export { crossEntropy, type CrossEntropyOptions } from './losses/cross-entropy.t
 export { batchNorm, type BatchNormOptions } from './norms/batch-norm.ts';
 export { groupNorm, type GroupNormOptions, instanceNorm } from './norms/group-norm.ts';
 export { dequantize, type DequantizeOptions } from './quantized/dequantize.ts';
+export {
+  fromMatMulNBits,
+  type HostBytes,
+  type HostFloats,
+  type MatMulNBitsOptions,
+  quantizedTensor,
+  type QuantizedTensorOptions,
+} from './quantized/create-quantized.ts';
+export { fromGguf, type GgufOptions, type GgufType } from './quantized/gguf.ts';
+export { type QuantizedParts, QuantizedTensor } from './quantized/quantized-tensor.ts';
 export { dropout, type DropoutOptions } from './random/dropout.ts';
 export { randomNormal, type RandomNormalOptions, randomUniform, type RandomUniformOptions } from './random/random.ts';
 export { abs, ceil, floor, neg, round, sign, trunc } from './elementwise/rounding.ts';

@@ -1,8 +1,9 @@
-import { type FloatDType, NULL_PTR } from '@concord/backend-core';
+import { type FloatDType, NULL_PTR, type WeightDType } from '@concord/backend-core';
 import type { Kernel } from '@concord/backend-core/kernel';
 import { type Plan, Plans, producePlanned } from '../compute/plans.ts';
 import { checkOut, checkSameBackend, hasRows, isApart, type OutOption, produceRows } from '../compute/produce.ts';
-import { OUT, type OptionKinds, checkOptions, checkTensors } from '../tensor/arguments.ts';
+import { QuantizedTensor } from '../quantized/quantized-tensor.ts';
+import { OUT, type OptionKinds, checkOptions, checkTensor } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { denseLayout } from '../tensor/layout.ts';
 import { broadcastShapes, broadcastStrides, reshapedStrides, sameShape, sizeOf } from '../tensor/shape.ts';
@@ -11,7 +12,7 @@ import type { Tensor } from '../tensor/tensor.ts';
 import { pack } from '../views/pack.ts';
 import { type Activation, epilogueKernel } from './activation.ts';
 import { checkProduct, readable } from './matmul.ts';
-import { type Matrices, multiply, planProduct, type Product, storedAs, type WeightFloat } from './product.ts';
+import { type Matrices, multiply, planProduct, type Product, storedAs } from './product.ts';
 
 const OPTIONS: OptionKinds = { ...OUT, bias: 'tensor', activation: 'any', residual: 'tensor' };
 
@@ -28,7 +29,7 @@ export interface LinearOptions extends OutOption {
 /**
  * `activation(x W^T + bias) + residual` in one launch, as PyTorch's linear: `x` is `[..., in]`, `weight` `[out, in]`, the
  * result `[..., out]`. A weight stored `[in, out]`, as GPT-2's are, goes in as `transpose(weight)`, which copies nothing.
- * f32, or f16 with sums in float32, as `x` is; the weight may be f32, f16 or bf16 beside either.
+ * f32, or f16 with sums in float32, as `x` is; the weight may be f32, f16, bf16 or quantized beside either.
  *
  * @throws {BackendError} INVALID_ARGUMENT for sizes that do not fit, and element types that differ
  * @throws {BackendError} OUT_OF_MEMORY
@@ -39,16 +40,19 @@ export interface LinearOptions extends OutOption {
  * await linear(x, weight, { bias: tensor(backend, [1, 0, 0]), activation: 'relu' }).toArray(); // [4, 0, 4]
  * ```
  */
-export function linear(x: Tensor, weight: Tensor, options: LinearOptions = {}): Tensor {
-  checkTensors('linear', { x, weight });
+export function linear(x: Tensor, weight: Tensor | QuantizedTensor, options: LinearOptions = {}): Tensor {
+  checkTensor('linear', 'x', x);
+  const isQuantized = weight instanceof QuantizedTensor;
+  if (!isQuantized) checkTensor('linear', 'weight', weight);
   checkOptions('linear', options, OPTIONS);
   const { bias, activation, residual, out } = options;
-  const operands: [Tensor, ...Tensor[]] = [x, weight];
+  const operands: [Tensor, ...Tensor[]] = isQuantized ? [x, ...weight.parts] : [x, weight];
   if (bias !== undefined) operands.push(bias);
   if (residual !== undefined) operands.push(residual);
   checkSameBackend('linear', x.backend, operands);
-  const ids = [x.layout.id, weight.layout.id, bias?.layout.id ?? 0, residual?.layout.id ?? 0, out?.layout.id ?? 0];
-  const form = forms.of(x.backend, [...ids, activation], () => formOf(x, weight, { bias, activation, residual, out }));
+  const key: unknown[] = isQuantized ? [x.layout.id, ...weight.key] : [x.layout.id, weight.layout.id];
+  key.push(bias?.layout.id ?? 0, residual?.layout.id ?? 0, out?.layout.id ?? 0, activation);
+  const form = forms.of(x.backend, key, () => formOf(x, weight, operands, { bias, activation, residual, out }));
   if (form.plan !== undefined && (out === undefined || isApart(out, operands))) {
     return producePlanned('linear', x.backend, form.plan, operands, out);
   }
@@ -73,12 +77,16 @@ interface Form {
 
 const forms = new Plans<Form>();
 
-function formOf(x: Tensor, weight: Tensor, { bias, activation, residual, out }: LinearOptions): Form {
+function formOf(
+  x: Tensor,
+  weight: Tensor | QuantizedTensor,
+  operands: readonly Tensor[],
+  { bias, activation, residual, out }: LinearOptions,
+): Form {
   const shape = [...x.shape];
   shape[x.rank - 1] = weight.shape[0] ?? 0;
   const others = [x, bias, residual].filter((each) => each !== undefined);
-  const operands = [weight, ...others];
-  const dtype = checkProduct('linear', others, weight);
+  const dtype = checkProduct('linear', others, weight instanceof QuantizedTensor ? undefined : weight);
   checkSizes(x, weight, bias, residual, shape);
   const kernel = epilogueKernel('linear', bias !== undefined, activation, residual !== undefined);
   checkOut('linear', out, shape, dtype);
@@ -91,13 +99,13 @@ function formOf(x: Tensor, weight: Tensor, { bias, activation, residual, out }: 
 
 function checkSizes(
   x: Tensor,
-  weight: Tensor,
+  weight: Tensor | QuantizedTensor,
   bias: Tensor | undefined,
   residual: Tensor | undefined,
   shape: readonly number[],
 ): void {
   const [n = 0, k = 0] = weight.shape;
-  if (weight.rank !== 2 || x.rank === 0 || x.shape.at(-1) !== k) {
+  if (weight.shape.length !== 2 || x.rank === 0 || x.shape.at(-1) !== k) {
     throw refuse(
       'linear',
       `x ${shapeText(x.shape)} does not fit weight ${shapeText(weight.shape)}, which is [out, in]`,
@@ -117,7 +125,7 @@ type Placed = Pick<Tensor, 'shape' | 'strides' | 'size' | 'isDense' | 'ptr'>;
 
 interface Given {
   readonly x: Tensor;
-  readonly weight: Tensor;
+  readonly weight: Tensor | QuantizedTensor;
   readonly bias: Tensor | undefined;
   readonly residual: Tensor | undefined;
   readonly result: Placed;
@@ -142,7 +150,7 @@ function oneMatrix({ x, weight, bias, residual, result, dtype, kernel }: Given):
   if (added !== undefined) inputs['residual'] = added;
   const b = { ptr: weight.ptr, batch: NO_BATCH, row: column, column: row };
   const epilogue = kernel === undefined ? undefined : { kernel, inputs };
-  return { batch: NO_BATCH, m: result.size / n, n, k, a, b, c, dtype, dtypeB: weight.dtype as WeightFloat, epilogue };
+  return { batch: NO_BATCH, m: result.size / n, n, k, a, b, c, dtype, ...typeOf(weight), epilogue };
 }
 
 /** The rows of a tensor that broadcasts to a shape, as one matrix; undefined where they do not lie evenly. */
@@ -161,7 +169,8 @@ function rowsOf(tensor: Placed, over: readonly number[]): Matrices | undefined {
 /** The same with the axes before the last two as batches; what a product cannot read is copied. */
 function matrixByMatrix({ x, weight, bias, residual, result, dtype, kernel }: Given): Product {
   const [n = 0, k = 0] = weight.shape;
-  const own = readable(weight);
+  const own = weight instanceof QuantizedTensor ? weight : readable(weight);
+  const [row = 0, column = 0] = own.strides;
   const rows = x.rank > 1 ? readable(x) : pack(x);
   const batch = result.shape.slice(0, -2);
   const repeated = batch.map(() => 0);
@@ -173,12 +182,17 @@ function matrixByMatrix({ x, weight, bias, residual, result, dtype, kernel }: Gi
   if (bias !== undefined) inputs['bias'] = vector(bias, repeated);
   if (residual !== undefined) inputs['residual'] = matrices(residual, result.shape);
   return {
-    ...{ batch, m: result.shape.at(-2) ?? 1, n, k, dtype, dtypeB: own.dtype as WeightFloat },
+    ...{ batch, m: result.shape.at(-2) ?? 1, n, k, dtype, ...typeOf(own) },
     a: matrices(rows, x.shape),
-    b: { ptr: own.ptr, batch: repeated, row: own.strides[1] as number, column: own.strides[0] as number },
+    b: { ptr: own.ptr, batch: repeated, row: column, column: row },
     c: matrices(result, result.shape),
     epilogue: kernel === undefined ? undefined : { kernel, inputs },
   };
+}
+
+function typeOf(weight: Tensor | QuantizedTensor): Pick<Product, 'dtypeB' | 'quantB'> {
+  if (weight instanceof QuantizedTensor) return { dtypeB: weight.dtype, quantB: weight.quantB };
+  return { dtypeB: weight.dtype as WeightDType };
 }
 
 function vector({ ptr, strides }: Tensor, batch: readonly number[]): Matrices {

@@ -1,5 +1,4 @@
 import {
-  BYTES_OF,
   type ComputeBackend,
   type DevicePtr,
   type Epilogue,
@@ -8,6 +7,9 @@ import {
   type GemmShape,
   isBackendError,
   type PlannedCall,
+  type QuantB,
+  WEIGHT_BITS,
+  type WeightDType,
 } from '@concord/backend-core';
 import { planCall } from '@concord/backend-core/implement';
 import type { Kernel, RunOperand, RunView } from '@concord/backend-core/kernel';
@@ -42,7 +44,9 @@ export interface Product {
   readonly c: Matrices;
   readonly dtype: FloatDType;
   /** Of B. Default: `dtype`. */
-  readonly dtypeB?: WeightFloat | undefined;
+  readonly dtypeB?: WeightDType | undefined;
+  /** Of integers in b, one matrix for all batches. */
+  readonly quantB?: QuantB | undefined;
   readonly epilogue?: ProductEpilogue | undefined;
 }
 
@@ -127,11 +131,13 @@ export function planProduct(backend: ComputeBackend, product: Product): PlannedC
   }
 }
 
-function shapeOf(product: Product): Omit<GemmShape, 'quantB'> {
-  const { m, n, k, dtype, dtypeB = dtype } = product;
+function shapeOf(product: Product): GemmShape & Pick<GemmCall, 'quantB'> {
+  const { m, n, k, dtype, dtypeB = dtype, quantB } = product;
   const a = storedAs(m, k, product.a.row, product.a.column) as Stored;
-  const b = storedAs(k, n, product.b.row, product.b.column) as Stored;
-  return { m, n, k, dtype, dtypeB, transA: a.trans, transB: b.trans, lda: a.ld, ldb: b.ld, ldc: rowOf(product) };
+  const { row, column } = product.b;
+  const b: Stored = quantB === undefined ? (storedAs(k, n, row, column) as Stored) : { trans: 'T', ld: column };
+  const ld = { lda: a.ld, ldb: b.ld, ldc: rowOf(product) };
+  return { m, n, k, dtype, dtypeB, transA: a.trans, transB: b.trans, ...ld, ...(quantB && { quantB }) };
 }
 
 function launchBatch(backend: ComputeBackend, product: Product, inner: BatchAxis, offsets: readonly number[]): void {
@@ -156,8 +162,8 @@ function launchOne(backend: ComputeBackend, call: GemmCall, { length, strides }:
   backend.batchedGemm({ ...call, strideA, strideB, strideC, batchCount: length });
 }
 
-function placeOf({ ptr }: Matrices, operand: number, offsets: readonly number[], dtype: WeightFloat): DevicePtr {
-  return (ptr + (offsets[operand] as number) * BYTES_OF[dtype]) as DevicePtr;
+function placeOf({ ptr }: Matrices, operand: number, offsets: readonly number[], dtype: WeightDType): DevicePtr {
+  return (ptr + ((offsets[operand] as number) * WEIGHT_BITS[dtype]) / 8) as DevicePtr;
 }
 
 /** The distance of the rows of C; where there is one row it may be anything. */

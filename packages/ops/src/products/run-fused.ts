@@ -24,16 +24,18 @@ export function runFused(
 ): void {
   if (epilogue === undefined) return run(undefined);
   const { dtype } = place;
-  if (!unfused.get(backend)?.has(dtype)) {
+  const isUnfused = unfused.get(backend)?.has(dtype) === true;
+  if (!isUnfused) {
     try {
       return run(epilogue);
     } catch (error) {
       // A backend need not fuse where an unfused epilogue would round twice. A function of tensors may round twice.
       if (!isBackendError(error, 'UNSUPPORTED') || dtype === 'f32') throw error;
-      unfused.set(backend, new Set(unfused.get(backend)).add(dtype));
     }
   }
+  // Throws too where it is not the epilogue that the backend does not take, but the product.
   run(undefined);
+  if (!isUnfused) unfused.set(backend, new Set(unfused.get(backend)).add(dtype));
   const { kernel, inputs = {} } = epilogue;
   const [output] = kernel.outputs;
   backend.run(kernel, {

@@ -1,4 +1,5 @@
 import { describe } from '@concord/backend-core/implement';
+import { QuantizedTensor } from '../quantized/quantized-tensor.ts';
 import { refuse } from './errors.ts';
 import { Tensor } from './tensor.ts';
 
@@ -15,8 +16,8 @@ export function adopt(tensor: Tensor): void {
 }
 
 /**
- * Runs a function and disposes every tensor that was made in it, but for those in what it returns: a tensor, or arrays
- * and plain objects of them. Disposes all of them when it throws. May be nested: what the inner one returns belongs to
+ * Runs a function and disposes every tensor that was made in it, but for those in what it returns: a tensor, a
+ * quantized one, or arrays and plain objects of them. Disposes all of them when it throws. May be nested: what the inner one returns belongs to
  * the outer one.
  *
  * @throws {BackendError} INVALID_ARGUMENT for what is no function, and when the function returns a promise: tensors made after its first `await` would
@@ -104,6 +105,7 @@ function tensorsIn(result: unknown): ReadonlySet<Tensor> | undefined {
   while (waiting.length > 0) {
     const value = waiting.pop();
     if (value instanceof Tensor) found.add(value);
+    else if (value instanceof QuantizedTensor) waiting.push(...value.parts);
     else if (typeof value === 'object' && value !== null && !seen.has(value)) {
       seen.add(value);
       if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) continue;

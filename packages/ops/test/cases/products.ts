@@ -1,4 +1,16 @@
-import { cast, expand, linear, matmul, pack, permute, slice, transpose, unsqueeze, zeros } from '../../src/index.ts';
+import {
+  cast,
+  expand,
+  linear,
+  matmul,
+  pack,
+  permute,
+  quantizedTensor,
+  slice,
+  transpose,
+  unsqueeze,
+  zeros,
+} from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
@@ -45,6 +57,11 @@ const gelu = (x: number): number => (x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) *
 /** Numbers that bf16 holds. */
 const whole = (length: number): number[] => Array.from({ length }, (_, index) => ((index * 7) % 11) - 5);
 const W = whole(20);
+/** W and 5, two of a row in each of three bytes. */
+const nibble = (byte: number, half: number): number => {
+  const [row, column] = [Math.floor(byte / 3), (byte % 3) * 2 + half];
+  return column < 5 ? at(W, row * 5 + column) + 5 : 0;
+};
 const narrowed = product(
   6,
   4,
@@ -63,6 +80,34 @@ const wholes = product(
 
 /** Products of matrices, vectors, batches, views. */
 export const productCases: readonly OpCase[] = [
+  {
+    name: 'linear of weights of 4 bits with zeros and of 8 bits with offsets, in blocks, and bias',
+    run: (b) => {
+      const [x, own] = [tensor(b, A, [6, 5]), tensor(b, bias)];
+      const shape = [4, 5];
+      const nibbles = new Uint8Array(Array.from({ length: 12 }, (_, at) => nibble(at, 0) | (nibble(at, 1) << 4)));
+      const scales = [1, 1, 1, 1, 1, 1, 1, 1];
+      const zeros = new Uint8Array([0x55, 0x55, 0x55, 0x55]);
+      const u4 = quantizedTensor(b, { shape, dtype: 'u4', block: 3, data: nibbles, scales, zeros });
+      const data = Int8Array.from(W, (w) => 2 * w - 6);
+      const [halves, offsets] = [scales.map(() => 0.5), scales.map(() => 3)];
+      const i8 = quantizedTensor(b, {
+        shape,
+        dtype: 'i8',
+        block: 4,
+        data,
+        scales: halves,
+        offsets,
+        dtypeScales: 'f16',
+      });
+      return [linear(x, u4, { bias: own }), linear(x, i8, { bias: own, activation: 'relu' })];
+    },
+    want: [
+      narrowed.map((sum, index) => sum + at(bias, index % 4)),
+      narrowed.map((sum, index) => Math.max(0, sum + at(bias, index % 4))),
+    ],
+    shape: [6, 4],
+  },
   {
     name: 'matmul of batches',
     run: (b) => matmul(tensor(b, A, [2, 3, 5]), tensor(b, B, [2, 5, 4])),

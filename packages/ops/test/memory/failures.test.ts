@@ -8,9 +8,11 @@ import {
   dequantize,
   dropout,
   groupNorm,
+  linear,
   memory,
   oneHot,
   permute,
+  quantizedTensor,
   randomNormal,
   reshape,
   run,
@@ -73,6 +75,30 @@ const calls: readonly (readonly [name: string, asks: number, prepare: (x: Tensor
     (x) => {
       const bytes = cast(x, 'u8');
       return () => dequantize(bytes, 0.5, { bits: 4 });
+    },
+  ],
+  [
+    'quantizedTensor',
+    3,
+    () => {
+      const options = {
+        shape: [1, 2],
+        dtype: 'i8',
+        block: 2,
+        data: new Int8Array(2),
+        scales: [1],
+        offsets: [1],
+      } as const;
+      return () => quantizedTensor(backend, options);
+    },
+  ],
+  [
+    'linear of a quantized weight',
+    2,
+    (x) => {
+      const data = new Uint8Array(2);
+      const weight = quantizedTensor(backend, { shape: [1, 4], dtype: 'u4', block: 4, data, scales: [1] });
+      return () => linear(x, weight);
     },
   ],
   [

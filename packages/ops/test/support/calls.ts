@@ -119,6 +119,19 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
     expand: { args: [row(), [2, 2]] },
     flatten: { args: [x(), 0, 1] },
     flip: { args: [x()], options: 1, all: { axis: 0, out: out() } },
+    fromGguf: {
+      args: [b, { type: 'q8_0', shape: [1, 32], bytes: new Uint8Array(34) }],
+      options: 1,
+      all: { type: 'q8_0', shape: [1, 32], bytes: new Uint8Array(34) },
+    },
+    fromMatMulNBits: {
+      args: [b, { n: 1, k: 2, blockSize: 2, b: new Uint8Array(1), scales: [1] }],
+      options: 1,
+      all: {
+        ...{ n: 1, k: 2, bits: 4, blockSize: 2, b: new Uint8Array(1), scales: [1] },
+        ...{ zeroPoints: new Uint8Array(1), dtypeScales: 'f16' },
+      },
+    },
     full: { args: [b, [2], 3], options: 3, all: create },
     gather: { args: [x(), integers()], options: 2, all: { axis: 0, out: out() } },
     gelu: { args: [x()], options: 1, all: { approximate: 'tanh', out: out() } },
@@ -146,6 +159,14 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
       all: { mode: 'constant', value: 2, out: tensor(b, [0, 0, 0, 0]) },
     },
     permute: { args: [x(), [1, 0]] },
+    quantizedTensor: {
+      args: [b, { shape: [1, 2], dtype: 'u4', block: 2, data: new Uint8Array(1), scales: [1] }],
+      options: 1,
+      all: {
+        ...{ shape: [1, 2], dtype: 'u4', block: 2, data: new Uint8Array(1), scales: [1] },
+        ...{ zeros: new Uint8Array(1), dtypeScales: 'f16' },
+      },
+    },
     randomNormal: { args: [b, [2], { seed: 1 }], options: 2, all: { ...create, seed: 1, mean: 0, std: 1 } },
     randomUniform: { args: [b, [2], { seed: 1 }], options: 2, all: { ...create, seed: 1, low: 0, high: 1 } },
     readSafetensors: { args: [new Uint8Array([2, 0, 0, 0, 0, 0, 0, 0, 123, 125])] },
