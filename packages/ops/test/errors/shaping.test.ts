@@ -1,6 +1,18 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { concat, flip, memory, pad, stack, type Tensor, tensor, tidy, tile, zeros } from '../../src/index.ts';
+import {
+  concat,
+  flip,
+  memory,
+  pad,
+  stack,
+  type Tensor,
+  tensor,
+  tidy,
+  tile,
+  unsqueeze,
+  zeros,
+} from '../../src/index.ts';
 
 const backend = new CpuBackend();
 beforeAll(() => backend.init());
@@ -36,6 +48,10 @@ test.each<[string, () => unknown, RegExp]>([
   ['negative repeats', () => tile(x(2), [-1]), /tile: shape \[-1\] has -1/],
   ['too many repeats', () => tile(x(2, 2, 2, 2, 2), [2, 2, 2, 2, 2]), /tile: \[2, 2, 2, 2, 2\] by .* more than 8/],
   ['flip of no axis', () => flip(x(2), { axis: 1 }), /\[2\] has no axis 1/],
+  ['new axes at one place', () => unsqueeze(x(2, 3), [1, -3]), /unsqueeze: axes \[1, 1\] name one twice/],
+  ['a new axis beyond the end', () => unsqueeze(x(2, 3), [0, 4]), /unsqueeze: \[2, 3, 1, 1\] has no axis 4/],
+  ['more axes than 8', () => unsqueeze(x(2, 3, 4, 5, 6, 7), [0, 1, 2]), /unsqueeze: .* has more than 8 axes/],
+  ['new axes of no list', () => unsqueeze(x(2), undefined as never), /unsqueeze: axes must be a list, got undefined/],
   ['an out of another shape', () => pad(x(2), [[1, 1]], { out: x(3) }), /out is f32\[3\], the result f32\[4\]/],
 ])('%s is refused, with the shapes', (_, call, message) => {
   const before = memory();

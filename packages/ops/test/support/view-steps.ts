@@ -131,13 +131,21 @@ function squeezeStep({ shape, values }: Model): ViewStep {
 
 function unsqueezeStep(model: Model, pick: Pick): ViewStep {
   const { shape, values } = model;
-  if (shape.length > 6) return squeezeStep(model);
-  const axis = pick(shape.length + 1);
-  const given = pick(2) === 0 ? axis : axis - shape.length - 1;
+  if (shape.length > 5) return squeezeStep(model);
+  const added = pick(4);
+  const rank = shape.length + Math.max(1, added);
+  // One axis by its number; else a list, whose order does not matter.
+  const places = Array.from({ length: rank }, (_, place) => place);
+  const axes = Array.from({ length: Math.max(1, added) }, () => places.splice(pick(places.length), 1)[0] as number);
+  const given = axes.map((axis) => (pick(2) === 0 ? axis : axis - rank));
+  const old = [...shape];
   return {
-    shown: `unsqueeze ${given}`,
-    tensor: (x) => unsqueeze(x, given),
-    model: { shape: [...shape.slice(0, axis), 1, ...shape.slice(axis)], values },
+    shown: `unsqueeze ${String(given)}`,
+    tensor: (x) => unsqueeze(x, added === 0 ? (given[0] as number) : given),
+    model: {
+      shape: Array.from({ length: rank }, (_, place) => (axes.includes(place) ? 1 : (old.shift() as number))),
+      values,
+    },
   };
 }
 
