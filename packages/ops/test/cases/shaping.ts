@@ -188,6 +188,26 @@ export const shapingCases: readonly OpCase[] = [
     shape: [3],
   },
   {
+    name: 'slices backwards, of views and beside an index',
+    run: (b) => {
+      const x = permute(tensor(b, X, [2, 3, 4]), [2, 0, 1]);
+      return [
+        slice(x, [[null, 0, -2], 1, [-1, null, -1]]),
+        slice(x, [null, [null, null, -1]]),
+        slice(tensor(b, [], [0, 2]), [
+          [null, null, -1],
+          [null, null, -1],
+        ]),
+      ];
+    },
+    want: [
+      [3, 1].flatMap((k) => [2, 1, 0].map((j) => at(1, j, k))),
+      over(4, (k) => over(2, (i) => over(3, (j) => at(1 - i, j, k)))).flat(2),
+      [],
+    ],
+    shape: [2, 3],
+  },
+  {
     name: 'flip of outer and inner axes',
     run: (b) => [
       flip(tensor(b, X, [2, 3, 4]), { axis: [0, -1] }),

@@ -78,10 +78,16 @@ function sliceStep(model: Model, pick: Pick): ViewStep {
     // Mostly a part that is not empty.
     const start = pick(Math.max(1, length));
     const min = Math.min(length - start, pick(8) === 0 ? 0 : 1);
-    return { start, stop: start + min + pick(length - start - min + 1), step: 1 + pick(2) };
+    const stop = start + min + pick(length - start - min + 1);
+    const step = 1 + pick(2);
+    const count = Math.ceil((stop - start) / step);
+    if (count === 0 || pick(4) > 0) return { start, step, count, range: [start, stop, step] as Range };
+    // Before the first one there is no place with a number.
+    const range: Range = [stop - 1, start === 0 ? null : start - 1, -step];
+    return { start: stop - 1, step: -step, count, range };
   });
-  const shape = drawn.map(({ start, stop, step }) => Math.ceil((stop - start) / step));
-  const ranges = drawn.map(({ start, stop, step }): Range => [start, stop, step]);
+  const shape = drawn.map(({ count }) => count);
+  const ranges = drawn.map(({ range }) => range);
   return {
     shown: `slice ${JSON.stringify(ranges)}`,
     tensor: (x) => slice(x, ranges),
