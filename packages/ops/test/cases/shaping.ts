@@ -12,6 +12,15 @@ const reflected = (length: number, before: number, after: number): number[] => {
   const wave = [...over(length, (i) => i), ...over(Math.max(0, length - 2), (i) => length - 2 - i)];
   return over(length + before + after, (i) => wave.at((i - before) % wave.length) as number);
 };
+const symmetric = (length: number, before: number, after: number): number[] => {
+  const wave = over(2 * length, (i) => Math.min(i, 2 * length - 1 - i));
+  const periods = 1 + Math.ceil(before / wave.length);
+  return over(length + before + after, (i) => wave[(i - before + periods * wave.length) % wave.length] as number);
+};
+const wrapped = (length: number, before: number, after: number): number[] => {
+  const ends = over(before, (i) => length - 1 - (i % length)).reverse();
+  return [...ends, ...over(length + after, (i) => i % length)];
+};
 const clamped = (length: number, before: number, after: number): number[] =>
   over(length + before + after, (i) => Math.min(length - 1, Math.max(0, i - before)));
 
@@ -138,6 +147,36 @@ export const shapingCases: readonly OpCase[] = [
       [3, 3, 3, 3],
     ],
     shape: [2, 15, 11],
+  },
+  {
+    name: 'pad symmetrically and by repetition beyond the length, and where it is 1',
+    run: (b) => {
+      const x = permute(tensor(b, X, [2, 3, 4]), [0, 2, 1]);
+      return (['symmetric', 'wrap'] as const).flatMap((mode) => [
+        pad(
+          x,
+          [
+            [0, 0],
+            [9, 10],
+            [5, 3],
+          ],
+          { mode },
+        ),
+        pad(tensor(b, Uint8Array.of(3)), [[2, 1]], { mode }),
+        pad(tensor(b, Int32Array.of(1, 2, 3)), [[2, 1]], { mode }),
+      ]);
+    },
+    want: (
+      [
+        [symmetric, [2, 1, 1, 2, 3, 3]],
+        [wrapped, [2, 3, 1, 2, 3, 1]],
+      ] as const
+    ).flatMap(([places, three]) => [
+      over(2, (i) => places(4, 9, 10).map((k) => places(3, 5, 3).map((j) => at(i, j, k)))).flat(2),
+      [3, 3, 3, 3],
+      three,
+    ]),
+    shape: [2, 23, 11],
   },
   {
     name: 'pad by the edge, of bytes',

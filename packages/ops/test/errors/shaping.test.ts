@@ -32,7 +32,11 @@ test.each<[string, () => unknown, RegExp]>([
   ['stack of ranks', () => stack([x(2), tensor(backend, 1)]), /stack: shapes must be the same/],
   ['pads of too few axes', () => pad(x(2, 3), [[1, 1]]), /of each axis of \[2, 3\], got \[\[1, 1\]\]/],
   ['negative pads', () => pad(x(2), [[-1, 1]]), /got \[\[-1, 1\]\]/],
-  ['an unknown mode', () => pad(x(2), [[1, 1]], { mode: 'wrap' as 'edge' }), /constant, reflect, edge, got wrap/],
+  [
+    'an unknown mode',
+    () => pad(x(2), [[1, 1]], { mode: 'mirror' as 'edge' }),
+    /constant, reflect, edge, symmetric, wrap, got mirror/,
+  ],
   [
     'an edge of nothing',
     () =>
@@ -46,6 +50,7 @@ test.each<[string, () => unknown, RegExp]>([
       ),
     /axis 1 of \[2, 0\] has no edge/,
   ],
+  ['a repetition of nothing', () => pad(x(0), [[0, 1]], { mode: 'wrap' }), /axis 0 of \[0\] has no edge for mode wrap/],
   ['negative repeats', () => tile(x(2), [-1]), /tile: shape \[-1\] has -1/],
   ['too many repeats', () => tile(x(2, 2, 2, 2, 2), [2, 2, 2, 2, 2]), /tile: \[2, 2, 2, 2, 2\] by .* more than 8/],
   ['flip of no axis', () => flip(x(2), { axis: 1 }), /\[2\] has no axis 1/],
