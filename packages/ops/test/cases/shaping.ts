@@ -1,4 +1,4 @@
-import { add, concat, empty, flip, matmul, pad, permute, slice, stack, tile } from '../../src/index.ts';
+import { add, concat, empty, flip, matmul, pad, permute, slice, stack, tile, tril, triu } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
@@ -24,6 +24,7 @@ const wrapped = (length: number, before: number, after: number): number[] => {
 const clamped = (length: number, before: number, after: number): number[] =>
   over(length + before + after, (i) => Math.min(length - 1, Math.max(0, i - before)));
 
+const DIAGONALS = [-9, -4, -3, -2, -1, 0, 1, 2, 3, 9];
 const F16 = { dtype: 'f16' } as const;
 
 /** concat, stack, pad, tile and flip by their places. */
@@ -245,6 +246,36 @@ export const shapingCases: readonly OpCase[] = [
       [],
     ],
     shape: [2, 3],
+  },
+  {
+    name: 'triangles of views, from each diagonal that there is and those beyond',
+    run: (b) => {
+      const x = permute(tensor(b, X, [2, 3, 4]), [0, 2, 1]);
+      return DIAGONALS.flatMap((diagonal) => [triu(x, { diagonal }), tril(x, { diagonal })]);
+    },
+    want: DIAGONALS.flatMap((diagonal) =>
+      [1, -1].map((sign) => {
+        const kept = (k: number, j: number): boolean => sign * (j - k - diagonal) >= 0;
+        return over(2, (i) => over(4, (k) => over(3, (j) => (kept(k, j) ? at(i, j, k) : 0)))).flat(2);
+      }),
+    ),
+    shape: [2, 4, 3],
+  },
+  {
+    name: 'triangles leave nothing of what is outside, in their own memory too, and keep integers',
+    run: (b) => {
+      const x = tensor(b, [1, NaN, Infinity, -2], [2, 2]);
+      return [
+        tril(tensor(b, [1, NaN, 3, 4], [2, 2])),
+        triu(x, { diagonal: 2 }),
+        triu(tensor(b, Int32Array.of(2 ** 31 - 1, 2, 3, -4), [2, 2]), { diagonal: -1e300 }),
+        triu(tensor(b, Uint8Array.of(255, 2, 3, 4), [2, 2])),
+        tril(x, { diagonal: -1, out: x }),
+        tril(tensor(b, [], [2, 0])),
+      ];
+    },
+    want: [[1, 0, 3, 4], [0, 0, 0, 0], [2 ** 31 - 1, 2, 3, -4], [255, 2, 0, 4], [0, 0, Infinity, 0], []],
+    tolerance: 0,
   },
   {
     name: 'flip of outer and inner axes',

@@ -11,6 +11,8 @@ import {
   tensor,
   tidy,
   tile,
+  tril,
+  triu,
   unsqueeze,
   zeros,
 } from '../../src/index.ts';
@@ -61,6 +63,10 @@ test.each<[string, () => unknown, RegExp]>([
   ['a new axis beyond the end', () => unsqueeze(x(2, 3), [0, 4]), /unsqueeze: \[2, 3, 1, 1\] has no axis 4/],
   ['more axes than 8', () => unsqueeze(x(2, 3, 4, 5, 6, 7), [0, 1, 2]), /unsqueeze: .* has more than 8 axes/],
   ['new axes of no list', () => unsqueeze(x(2), undefined as never), /unsqueeze: axes must be a list, got undefined/],
+  ['a triangle of a row', () => triu(x(3)), /triu: takes matrices \[..., m, n\], got f32\[3\]/],
+  ['half a diagonal', () => tril(x(2, 2), { diagonal: 0.5 }), /tril: diagonal of \[2, 2\] must be an integer, got 0.5/],
+  ['no last diagonal', () => triu(x(2, 2), { diagonal: -Infinity }), /triu: diagonal .* got -Infinity/],
+  ['a triangle in another out', () => triu(x(2, 2), { out: x(2, 3) }), /out is f32\[2, 3\], the result f32\[2, 2\]/],
   ['an out of another shape', () => pad(x(2), [[1, 1]], { out: x(3) }), /out is f32\[3\], the result f32\[4\]/],
 ])('%s is refused, with the shapes', (_, call, message) => {
   const before = memory();

@@ -118,6 +118,7 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
     embedding: { args: [integers(), x()], options: 2, all: { out: out() } },
     expand: { args: [row(), [2, 2]] },
     flatten: { args: [x(), 0, 1] },
+    ...of('tril triu', { args: [x()], options: 1, all: { diagonal: 1, out: out() } }),
     flip: { args: [x()], options: 1, all: { axis: 0, out: out() } },
     full: { args: [b, [2], 3], options: 3, all: create },
     gather: { args: [x(), integers()], options: 2, all: { axis: 0, out: out() } },
