@@ -95,7 +95,7 @@ export { concat, type ConcatOptions, stack } from './shaping/concat.ts';
 export { flip, type FlipOptions } from './shaping/flip.ts';
 export { pad, type PadOptions } from './shaping/pad.ts';
 export { tile } from './shaping/tile.ts';
-export { tril, type TriangleOptions, triu } from './shaping/triangle.ts';
+export { type TriangleOptions, tril, triu } from './shaping/triangle.ts';
 export { type CreateOptions, empty, type Nested, tensor, wrap, zeros } from './tensor/create.ts';
 export type { Layout } from './tensor/layout.ts';
 export { tidy } from './tensor/scope.ts';

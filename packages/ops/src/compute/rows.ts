@@ -16,7 +16,10 @@ import type { Place, View } from './copy.ts';
 import { type Plan, planRun, PlansByFunction, producePlanned } from './plans.ts';
 import { checkOut, type OutOption } from './produce.ts';
 
-/** Along which axes a fold goes: one, several, or all where it is left out. Negative ones count from the end. */
+/**
+ * Along which axes a fold goes: one, several, or all where it is left out. Negative ones count from the end. Along none, `[]`,
+ * each element is a row of one, so that its sum is the element itself; of at most 7 axes.
+ */
 export type Axes = number | readonly number[];
 
 /** A shape with the axes that a kernel folds brought to its end. */
@@ -25,7 +28,7 @@ export interface RowDomain {
   readonly folded: number;
   /** The axes of the original shape in the order of `shape`. */
   readonly order: readonly number[];
-  /** The shape before. */
+  /** The shape before, after an axis of size 1 where none of its own is folded. */
   readonly original: readonly number[];
 }
 
@@ -35,12 +38,12 @@ export interface RowDomain {
  * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not, or that is named twice
  */
 export function rowDomain(op: string, original: readonly number[], axes: Axes | undefined): RowDomain {
-  // One number is a row of one.
-  if (original.length === 0 && (axes === undefined || (Array.isArray(axes) && axes.length === 0))) {
-    return { shape: [1], folded: 1, order: [0], original: [1] };
-  }
   const folded = axes === undefined ? original.map((_, axis) => axis) : checkAxes(op, original, axes);
-  if (folded.length === 0) throw refuse(op, `folds no axis of ${shapeText(original)}`);
+  // A kernel folds at least one axis.
+  if (folded.length === 0) {
+    const order = [...original.map((_, axis) => axis + 1), 0];
+    return { shape: [...original, 1], folded: 1, order, original: [1, ...original] };
+  }
   const order = [...original.keys()].filter((axis) => !folded.includes(axis)).concat(folded);
   return { shape: order.map((axis) => original[axis] as number), folded: folded.length, order, original };
 }
@@ -98,7 +101,7 @@ export function rowsViewOf({ shape, strides, dtype }: Omit<Layout, 'offset'>, do
 
 /** Options of the functions that fold axes. */
 export interface FoldOptions extends OutOption {
-  /** Default: all. Negative ones count from the end. */
+  /** Default: all; `[]` is none. Negative ones count from the end. */
   readonly axis?: Axes | undefined;
   /** True if the result keeps the folded axes, as size 1. Default false. */
   readonly keepDims?: boolean;
@@ -121,6 +124,8 @@ export interface RowFunction {
   readonly name: string;
   /** The dtypes of the operand. Default: `['f32']`. */
   readonly types?: readonly NumberType[];
+  /** True if integers are converted to float32 first, so that the result is f32. */
+  readonly converts?: boolean;
   /** Names of the float32 parameters, in the order in which `compute` gets them. */
   readonly params?: readonly string[];
   readonly compute: (k: KernelBuilder, x: Value<'f32'>, ...params: Value<'f32'>[]) => Value<NumberType>;
@@ -133,14 +138,14 @@ const maps = new PlansByFunction<Plan>();
 /**
  * Folds axes of a tensor.
  *
- * @param dtype - of the result; default: that of the operand
+ * @param dtype - of the result; default: that of the operand, or f32 where it is converted
  * @throws {BackendError} INVALID_ARGUMENT
  */
 export function fold(
   op: RowFunction,
   x: Tensor,
   options: FoldOptions,
-  dtype: DType = x.dtype,
+  dtype: DType = op.converts === true && ELEMENT_TYPES[x.dtype].value !== 'f32' ? 'f32' : x.dtype,
   params: Readonly<Record<string, number>> = {},
 ): Tensor {
   const { out, keepDims = false } = options;
@@ -148,7 +153,7 @@ export function fold(
   const plan = folds.of(op).of(x.backend, [...keyOf(x, axes, out), keepDims, dtype], () => {
     const kernel = kernelOf(op, x);
     const domain = rowDomain(op.name, x.shape, axes);
-    const shape = x.rank === 0 ? [] : foldedShape(domain, keepDims);
+    const shape = domain.original.length > x.rank ? x.shape : foldedShape(domain, keepDims);
     checkOut(op.name, out, shape, dtype);
     const result = out?.layout ?? denseLayout(shape, dtype);
     return planRows(kernel, x, domain, result, rowsViewOf(result, domain));
@@ -216,9 +221,10 @@ function kernelOf(op: RowFunction, x: Tensor): Kernel {
   if (kernel === undefined) {
     const names = op.params ?? [];
     const params = Object.fromEntries(names.map((name) => [name, 'f32' as const]));
-    kernel = defineKernel(op.name, { inputs: { x: type }, params }, (symbols, k) => ({
-      y: op.compute(k, symbols['x'] as Value<'f32'>, ...names.map((name) => symbols[name] as Value<'f32'>)),
-    })) as Kernel;
+    kernel = defineKernel(op.name, { inputs: { x: type }, params }, ({ x, ...symbols }, k) => {
+      const own = op.converts === true && type !== 'f32' ? k.toF32(x as Value<'i32'>) : (x as Value<'f32'>);
+      return { y: op.compute(k, own, ...names.map((name) => symbols[name] as Value<'f32'>)) };
+    }) as Kernel;
     kernels.set(type, kernel);
   }
   return kernel;

@@ -29,12 +29,12 @@ export function sum(x: Tensor, options: FoldOptions = {}): Tensor {
   return folded(SUM, x, options, wide);
 }
 
-const MEAN: RowFunction = { name: 'mean', compute: (k, x) => k.fold('mean', x) };
+const MEAN: RowFunction = { name: 'mean', types: NUMBERS, converts: true, compute: (k, x) => k.fold('mean', x) };
 
 /**
- * Mean along axes: finite where the elements are; of nothing NaN.
+ * Mean along axes: finite where the elements are; of nothing NaN. Of integers, each converted to float32, it is f32.
  *
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not, and for integers
+ * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
  * @example
  * ```ts
  * await mean(tensor(backend, [[1, 2], [3, 5]]), { axis: -1 }).toArray(); // [1.5, 4]

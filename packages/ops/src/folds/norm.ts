@@ -1,3 +1,4 @@
+import { NUMBERS } from '../compute/elementwise.ts';
 import type { OutOption } from '../compute/produce.ts';
 import {
   type Axes,
@@ -19,19 +20,19 @@ export interface NormOptions extends FoldOptions {
 }
 
 const NORMS: ReadonlyMap<number, RowFunction> = new Map([
-  [1, { name: 'norm', compute: (k, x) => k.fold('sum', k.abs(x)) }],
-  [2, { name: 'norm', compute: (k, x) => k.sqrt(k.fold('sum', k.mul(x, x))) }],
+  [1, { name: 'norm', types: NUMBERS, converts: true, compute: (k, x) => k.fold('sum', k.abs(x)) }],
+  [2, { name: 'norm', types: NUMBERS, converts: true, compute: (k, x) => k.sqrt(k.fold('sum', k.mul(x, x))) }],
   // Of nothing 0, as the others.
-  [Infinity, { name: 'norm', compute: (k, x) => k.max(k.fold('max', k.abs(x)), 0) }],
+  [Infinity, { name: 'norm', types: NUMBERS, converts: true, compute: (k, x) => k.max(k.fold('max', k.abs(x)), 0) }],
 ] satisfies [number, RowFunction][]);
 
 /**
  * Norm of vectors along axes: `sqrt(sum(x^2))`, with `ord` 1 `sum(|x|)`, with Infinity `max(|x|)`; of nothing 0. Of several
- * axes that of all their elements. One launch.
+ * axes that of all their elements. Of integers, each converted to float32, it is f32. One launch.
  *
  * ONNX ReduceL1, ReduceL2; NumPy's and PyTorch's linalg.vector_norm.
  *
- * @throws {BackendError} INVALID_ARGUMENT for integers, an axis that there is not, another `ord`
+ * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not, another `ord`
  * @example
  * ```ts
  * const x = tensor(backend, [[3, -4], [6, 8]]);

@@ -8,15 +8,15 @@ import { remap } from './remap.ts';
 /** Options of {@link pad}. */
 export interface PadOptions extends OutOption {
   /**
-   * The values around `x`: `'constant'` is `value`, `'edge'` the outermost elements, `'reflect'` `x` mirrored at them.
-   * Default `'constant'`.
+   * The values around `x`: `'constant'` is `value`, `'edge'` the outermost elements, `'reflect'` `x` mirrored at them,
+   * `'symmetric'` with them repeated, `'wrap'` `x` again and again. Default `'constant'`.
    */
-  readonly mode?: 'constant' | 'reflect' | 'edge';
+  readonly mode?: 'constant' | 'reflect' | 'edge' | 'symmetric' | 'wrap';
   /** Default 0. */
   readonly value?: number;
 }
 
-const MODES: readonly unknown[] = ['constant', 'reflect', 'edge'];
+const MODES: readonly unknown[] = ['constant', 'reflect', 'edge', 'symmetric', 'wrap'];
 
 /**
  * `x` with elements before and after it along each axis, as NumPy's pad and Pad of ONNX. In one launch, if the axes with
@@ -31,6 +31,8 @@ const MODES: readonly unknown[] = ['constant', 'reflect', 'edge'];
  * await pad(x, [[1, 2]]).toArray(); // [0, 1, 2, 3, 0, 0]
  * await pad(x, [[2, 1]], { mode: 'reflect' }).toArray(); // [3, 2, 1, 2, 3, 2]
  * await pad(x, [[2, 1]], { mode: 'edge' }).toArray(); // [1, 1, 1, 2, 3, 3]
+ * await pad(x, [[2, 1]], { mode: 'symmetric' }).toArray(); // [2, 1, 1, 2, 3, 3]
+ * await pad(x, [[2, 1]], { mode: 'wrap' }).toArray(); // [2, 3, 1, 2, 3, 1]
  * ```
  */
 export function pad(x: Tensor, pads: readonly (readonly [number, number])[], options: PadOptions = {}): Tensor {

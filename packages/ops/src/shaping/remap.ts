@@ -18,7 +18,7 @@ import type { Tensor } from '../tensor/tensor.ts';
 import { reshape } from '../views/reshape.ts';
 
 /** Where an index of the result along an axis reads: see {@link PLACES}. */
-export type RemapMode = 'constant' | 'reflect' | 'edge' | 'flip';
+export type RemapMode = 'constant' | 'edge' | 'reflect' | 'symmetric' | 'wrap' | 'flip';
 
 /** Along some axes, each index of the result reads at another one. */
 export interface Remap {
@@ -45,6 +45,16 @@ const PLACES: Readonly<Record<RemapMode, (k: KernelBuilder, i: Index, before: In
     const place = k.abs(k.rem(k.sub(i, before), period));
     return k.select(k.lt(place, length), place, k.sub(period, place));
   },
+  // The same with the outermost elements twice: the period is 2 length, and what is before 0 mirrors what is from it on.
+  symmetric: (k, i, before, length) => {
+    const from = k.sub(i, before);
+    const place = k.rem(k.select(k.lt(from, 0), k.sub(-1, from), from), k.mul(length, 2));
+    return k.select(k.lt(place, length), place, k.sub(k.sub(k.mul(length, 2), 1), place));
+  },
+  wrap: (k, i, before, length) => {
+    const place = k.rem(k.sub(i, before), length);
+    return k.select(k.lt(place, 0), k.add(place, length), place);
+  },
   flip: (k, i, _, length) => k.sub(k.sub(length, 1), i),
 };
 
@@ -53,6 +63,8 @@ const ASKS: Readonly<Record<RemapMode, { readonly before: boolean; readonly leng
   constant: { before: true, length: false },
   edge: { before: true, length: true },
   reflect: { before: true, length: true },
+  symmetric: { before: true, length: true },
+  wrap: { before: true, length: true },
   flip: { before: false, length: true },
 };
 

@@ -1,6 +1,6 @@
-import { checkAxes, checkAxis } from '../compute/rows.ts';
+import { checkAxes } from '../compute/rows.ts';
 import { viewOf } from '../tensor/allocate.ts';
-import { checkTensor } from '../tensor/arguments.ts';
+import { checkList, checkTensor } from '../tensor/arguments.ts';
 import { checkShape } from '../tensor/create.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, broadcastStrides, sameShape } from '../tensor/shape.ts';
@@ -52,21 +52,26 @@ export function squeeze(x: Tensor, axes?: number | readonly number[]): Tensor {
 }
 
 /**
- * A view with a new axis of size 1.
+ * A view with new axes of size 1.
  *
- * @param axis - its place in the result; negative ones count from the end
+ * @param axes - their places in the result; negative ones count from its end
  * @throws {BackendError} INVALID_ARGUMENT
  * @example
  * ```ts
  * using x = zeros(backend, [2, 3]);
- * unsqueeze(x, 0).shape; // [1, 2, 3]
  * unsqueeze(x, -1).shape; // [2, 3, 1]
+ * unsqueeze(x, [0, 2]).shape; // [1, 2, 1, 3]
  * ```
  */
-export function unsqueeze(x: Tensor, axis: number): Tensor {
+export function unsqueeze(x: Tensor, axes: number | readonly number[]): Tensor {
   checkTensor('unsqueeze', 'x', x);
-  const place = checkAxis('unsqueeze', [...x.shape, 1], axis);
-  checkShape('unsqueeze', [...x.shape, 1]);
-  const at = <T>(list: readonly T[], value: T): T[] => [...list.slice(0, place), value, ...list.slice(place)];
-  return viewOf(x, { shape: at(x.shape, 1), strides: at(x.strides, 1) });
+  if (typeof axes !== 'number') checkList('unsqueeze', 'axes', axes);
+  const added = typeof axes === 'number' ? [1] : axes.map(() => 1);
+  const places = checkAxes('unsqueeze', checkShape('unsqueeze', [...x.shape, ...added]), axes);
+  const [shape, strides] = [[...x.shape], [...x.strides]];
+  for (const place of places) {
+    shape.splice(place, 0, 1);
+    strides.splice(place, 0, 1);
+  }
+  return viewOf(x, { shape, strides });
 }

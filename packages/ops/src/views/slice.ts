@@ -1,5 +1,6 @@
 import { checkAxis } from '../compute/rows.ts';
 import { viewOf } from '../tensor/allocate.ts';
+import { flip } from '../shaping/flip.ts';
 import { checkList, checkTensor, shown } from '../tensor/arguments.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -9,15 +10,18 @@ export type Range = null | number | readonly [start: number | null, stop?: numbe
 
 /**
  * A view of a part, as `x[i, a:b:c, ...]` of NumPy: a range for each axis from the first on, the others whole. Negative
- * places count from the end, places beyond it are cut; steps are positive.
+ * places count from the end, places beyond it are cut. A negative step goes backwards; the result is then a copy, as the
+ * strides of views are not negative.
  *
- * @throws {BackendError} INVALID_ARGUMENT for an index outside its axis, a step below 1, more ranges than axes
+ * @throws {BackendError} INVALID_ARGUMENT for an index outside its axis, a step of 0, more ranges than axes
+ * @throws {BackendError} OUT_OF_MEMORY
  * @example
  * ```ts
  * using x = tensor(backend, [[1, 2, 3], [4, 5, 6]]);
  * await slice(x, [null, [0, 2]]).toArray(); // [1, 2, 4, 5]
  * await slice(x, [-1]).toArray(); // [4, 5, 6]
  * await slice(x, [0, [null, null, 2]]).toArray(); // [1, 3]
+ * await slice(x, [0, [null, 0, -1]]).toArray(); // [3, 2]
  * ```
  */
 export function slice(x: Tensor, ranges: readonly Range[]): Tensor {
@@ -26,6 +30,7 @@ export function slice(x: Tensor, ranges: readonly Range[]): Tensor {
   if (ranges.length > x.rank) throw refuse('slice', `${ranges.length} ranges for the axes of ${shapeText(x.shape)}`);
   const shape: number[] = [];
   const strides: number[] = [];
+  const backwards: number[] = [];
   let { offset } = x;
   for (let axis = 0; axis < x.rank; axis++) {
     const length = x.shape[axis] as number;
@@ -47,11 +52,18 @@ export function slice(x: Tensor, ranges: readonly Range[]): Tensor {
     checkList('slice', `the range of axis ${axis}`, range);
     const { start, count, step } = placesOf(x, axis, range as Exclude<Range, null | number>);
     // Where nothing is left there is no first element to point at.
-    if (count > 0) offset += start * stride;
+    if (count > 0) offset += (step < 0 ? start + (count - 1) * step : start) * stride;
+    if (step < 0) backwards.push(shape.length);
     shape.push(count);
-    strides.push(stride * step);
+    strides.push(stride * Math.abs(step));
   }
-  return viewOf(x, { shape, strides, offset });
+  const part = viewOf(x, { shape, strides, offset });
+  if (backwards.length === 0) return part;
+  try {
+    return flip(part, { axis: backwards });
+  } finally {
+    part.dispose();
+  }
 }
 
 /**
@@ -94,15 +106,16 @@ function equalParts(length: number, parts: number): readonly number[] {
 function placesOf(x: Tensor, axis: number, [from, to, by]: Exclude<Range, null | number>): Places {
   const length = x.shape[axis] as number;
   const step = by ?? 1;
-  if (!Number.isInteger(step) || step < 1) throw refuse('slice', `step ${shown(by)} of axis ${axis}: at least 1`);
-  const start = placeIn(length, axis, from, 0);
-  return { start, count: Math.max(0, Math.ceil((placeIn(length, axis, to, length) - start) / step)), step };
-}
-
-function placeIn(length: number, axis: number, place: number | null | undefined, otherwise: number): number {
-  if (place === null || place === undefined) return otherwise;
-  if (!Number.isInteger(place)) throw refuse('slice', `place ${shown(place)} of axis ${axis} is no integer`);
-  return Math.min(length, Math.max(0, place < 0 ? place + length : place));
+  if (!Number.isInteger(step) || step === 0) throw refuse('slice', `step ${shown(by)} of axis ${axis} is no step`);
+  // Backwards, what is beyond the first element is -1.
+  const [first, end] = step > 0 ? [0, length] : [-1, length - 1];
+  const placeOf = (place: number | null | undefined, otherwise: number): number => {
+    if (place === null || place === undefined) return otherwise;
+    if (!Number.isInteger(place)) throw refuse('slice', `place ${shown(place)} of axis ${axis} is no integer`);
+    return Math.min(end, Math.max(first, place < 0 ? place + length : place));
+  };
+  const start = placeOf(from, step > 0 ? first : end);
+  return { start, count: Math.max(0, Math.ceil((placeOf(to, step > 0 ? end : first) - start) / step)), step };
 }
 
 interface Places {

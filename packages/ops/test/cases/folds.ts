@@ -1,4 +1,5 @@
-import { argmax, max, mean, permute, prod, sum } from '../../src/index.ts';
+import { defineKernel } from '@concord/backend-core/kernel';
+import { all, argmax, logSumExp, max, mean, permute, prod, run, softmax, std, sum } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
@@ -7,6 +8,11 @@ const X = numbers(2 * 3 * 4);
 const at = (i: number, j: number, k: number): number => X[(i * 3 + j) * 4 + k] as number;
 const over = <T>(length: number, each: (index: number) => T): T[] => Array.from({ length }, (_, index) => each(index));
 const total = (values: number[]): number => values.reduce((all, value) => all + value, 0);
+
+const SHARE = defineKernel('share', { inputs: { x: 'f32', r: { type: 'f32', level: 'row' } } }, ({ x, r }, k) => {
+  const total = k.fold('sum', x);
+  return { y: k.sub(k.mul(x, 3), total), s: k.sub(total, r) };
+});
 
 /** Folds along each kind of axes: last, first, several, all, of views. */
 export const foldCases: readonly OpCase[] = [
@@ -44,5 +50,46 @@ export const foldCases: readonly OpCase[] = [
     run: (backend) => [prod(tensor(backend, [], [0, 3]), { axis: 0 }), sum(tensor(backend, 7))],
     want: [[1, 1, 1], [7]],
     shape: [3],
+  },
+  {
+    name: 'along no axis each element is a row of one',
+    run: (backend) => {
+      const x = permute(tensor(backend, X, [2, 3, 4]), [2, 0, 1]);
+      const options = { axis: [], keepDims: true };
+      return [
+        ...[mean(x, options), sum(x, { axis: [] }), logSumExp(x, options), argmax(x, options), all(x, options)],
+        ...[std(x, { axis: [], correction: 0 }), softmax(x, { axis: [] }), sum(tensor(backend, 7), options)],
+      ];
+    },
+    want: [
+      ...over(3, () => over(4, (k) => over(6, (row) => X[row * 4 + k] as number)).flat()),
+      ...[0, 1, 0, 1].map((each) => over(24, () => each)),
+      [7],
+    ],
+    shape: [4, 2, 3],
+  },
+  {
+    name: 'a kernel along no axis, with an input and an output of rows',
+    run: (backend) => {
+      const x = permute(tensor(backend, X, [2, 3, 4]), [2, 0, 1]);
+      const { y, s } = run(SHARE, { x, r: tensor(backend, X, [4, 2, 3]) }, { axis: [] });
+      return [y, s];
+    },
+    want: (() => {
+      const x = over(4, (k) => over(6, (row) => X[row * 4 + k] as number)).flat();
+      return [x.map((each) => each * 2), x.map((each, place) => each - (X[place] as number))];
+    })(),
+    shape: [4, 2, 3],
+  },
+  {
+    name: 'means of integers are f32, also of sums beyond 32 bits',
+    run: (backend) => [
+      mean(tensor(backend, Int8Array.of(-1, 2, 3, 1, 1, 0), [2, 3]), { axis: 1 }),
+      mean(tensor(backend, Uint8Array.of(255, 254))),
+      mean(tensor(backend, Int32Array.of(-(2 ** 31), 2 ** 30), [2, 1]), { axis: 0 }),
+      mean(tensor(backend, Uint32Array.of(2 ** 32 - 256, 2 ** 32 - 256, 2 ** 31))),
+    ],
+    want: [[4 / 3, 2 / 3], [254.5], [-(2 ** 29)], [(2 * (2 ** 32 - 256) + 2 ** 31) / 3]],
+    shape: [2],
   },
 ];

@@ -36,6 +36,17 @@ export const normCases: readonly OpCase[] = [
     want: [[0], [0], [0], [NaN]],
   },
   {
+    name: 'of integers f32, also of the least one',
+    run: (backend) => {
+      const [x, least] = [tensor(backend, Int32Array.of(3, -4)), tensor(backend, Int32Array.of(-(2 ** 31)))];
+      return [
+        ...([1, 2, Infinity] as const).flatMap((ord) => [norm(x, { ord }), norm(least, { ord })]),
+        norm(tensor(backend, Uint8Array.of(200, 200, 200, 200))),
+      ];
+    },
+    want: [[7], [2 ** 31], [5], [2 ** 31], [4], [2 ** 31], [400]],
+  },
+  {
     name: 'vectors of length 1, along an axis of a view and along two',
     run: (backend) => {
       const x = tensor(backend, X, [3, 4, 5]);

@@ -1,4 +1,4 @@
-import { add, concat, empty, flip, matmul, pad, permute, slice, stack, tile } from '../../src/index.ts';
+import { add, concat, empty, flip, matmul, pad, permute, slice, stack, tile, tril, triu } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
@@ -12,9 +12,19 @@ const reflected = (length: number, before: number, after: number): number[] => {
   const wave = [...over(length, (i) => i), ...over(Math.max(0, length - 2), (i) => length - 2 - i)];
   return over(length + before + after, (i) => wave.at((i - before) % wave.length) as number);
 };
+const symmetric = (length: number, before: number, after: number): number[] => {
+  const wave = over(2 * length, (i) => Math.min(i, 2 * length - 1 - i));
+  const periods = 1 + Math.ceil(before / wave.length);
+  return over(length + before + after, (i) => wave[(i - before + periods * wave.length) % wave.length] as number);
+};
+const wrapped = (length: number, before: number, after: number): number[] => {
+  const ends = over(before, (i) => length - 1 - (i % length)).reverse();
+  return [...ends, ...over(length + after, (i) => i % length)];
+};
 const clamped = (length: number, before: number, after: number): number[] =>
   over(length + before + after, (i) => Math.min(length - 1, Math.max(0, i - before)));
 
+const DIAGONALS = [-9, -4, -3, -2, -1, 0, 1, 2, 3, 9];
 const F16 = { dtype: 'f16' } as const;
 
 /** concat, stack, pad, tile and flip by their places. */
@@ -140,6 +150,36 @@ export const shapingCases: readonly OpCase[] = [
     shape: [2, 15, 11],
   },
   {
+    name: 'pad symmetrically and by repetition beyond the length, and where it is 1',
+    run: (b) => {
+      const x = permute(tensor(b, X, [2, 3, 4]), [0, 2, 1]);
+      return (['symmetric', 'wrap'] as const).flatMap((mode) => [
+        pad(
+          x,
+          [
+            [0, 0],
+            [9, 10],
+            [5, 3],
+          ],
+          { mode },
+        ),
+        pad(tensor(b, Uint8Array.of(3)), [[2, 1]], { mode }),
+        pad(tensor(b, Int32Array.of(1, 2, 3)), [[2, 1]], { mode }),
+      ]);
+    },
+    want: (
+      [
+        [symmetric, [2, 1, 1, 2, 3, 3]],
+        [wrapped, [2, 3, 1, 2, 3, 1]],
+      ] as const
+    ).flatMap(([places, three]) => [
+      over(2, (i) => places(4, 9, 10).map((k) => places(3, 5, 3).map((j) => at(i, j, k)))).flat(2),
+      [3, 3, 3, 3],
+      three,
+    ]),
+    shape: [2, 23, 11],
+  },
+  {
     name: 'pad by the edge, of bytes',
     run: (b) =>
       pad(
@@ -186,6 +226,56 @@ export const shapingCases: readonly OpCase[] = [
     run: (b) => [tile(tensor(b, 5), [3]), tile(tensor(b, [1, 2]), [0])],
     want: [[5, 5, 5], []],
     shape: [3],
+  },
+  {
+    name: 'slices backwards, of views and beside an index',
+    run: (b) => {
+      const x = permute(tensor(b, X, [2, 3, 4]), [2, 0, 1]);
+      return [
+        slice(x, [[null, 0, -2], 1, [-1, null, -1]]),
+        slice(x, [null, [null, null, -1]]),
+        slice(tensor(b, [], [0, 2]), [
+          [null, null, -1],
+          [null, null, -1],
+        ]),
+      ];
+    },
+    want: [
+      [3, 1].flatMap((k) => [2, 1, 0].map((j) => at(1, j, k))),
+      over(4, (k) => over(2, (i) => over(3, (j) => at(1 - i, j, k)))).flat(2),
+      [],
+    ],
+    shape: [2, 3],
+  },
+  {
+    name: 'triangles of views, from each diagonal that there is and those beyond',
+    run: (b) => {
+      const x = permute(tensor(b, X, [2, 3, 4]), [0, 2, 1]);
+      return DIAGONALS.flatMap((diagonal) => [triu(x, { diagonal }), tril(x, { diagonal })]);
+    },
+    want: DIAGONALS.flatMap((diagonal) =>
+      [1, -1].map((sign) => {
+        const kept = (k: number, j: number): boolean => sign * (j - k - diagonal) >= 0;
+        return over(2, (i) => over(4, (k) => over(3, (j) => (kept(k, j) ? at(i, j, k) : 0)))).flat(2);
+      }),
+    ),
+    shape: [2, 4, 3],
+  },
+  {
+    name: 'triangles leave nothing of what is outside, in their own memory too, and keep integers',
+    run: (b) => {
+      const x = tensor(b, [1, NaN, Infinity, -2], [2, 2]);
+      return [
+        tril(tensor(b, [1, NaN, 3, 4], [2, 2])),
+        triu(x, { diagonal: 2 }),
+        triu(tensor(b, Int32Array.of(2 ** 31 - 1, 2, 3, -4), [2, 2]), { diagonal: -1e300 }),
+        triu(tensor(b, Uint8Array.of(255, 2, 3, 4), [2, 2])),
+        tril(x, { diagonal: -1, out: x }),
+        tril(tensor(b, [], [2, 0])),
+      ];
+    },
+    want: [[1, 0, 3, 4], [0, 0, 0, 0], [2 ** 31 - 1, 2, 3, -4], [255, 2, 0, 4], [0, 0, Infinity, 0], []],
+    tolerance: 0,
   },
   {
     name: 'flip of outer and inner axes',

@@ -178,16 +178,19 @@ function concatenate(pick: Pick, x: Operand): Step {
 }
 
 function padding(pick: Pick, x: Operand): Step {
-  const mode = oneOf(pick, ['constant', 'edge', 'reflect'] as const);
+  const mode = oneOf(pick, ['constant', 'edge', 'reflect', 'symmetric', 'wrap'] as const);
   const { shape } = x.model;
   const pads = shape.map(() => [pick(3), pick(3)] as const);
   const place = (index: number, length: number): number => {
     if (mode === 'edge') return Math.min(length - 1, Math.max(0, index));
-    // Mirrored as often as it takes.
+    // Mirrored, or moved by the length, as often as it takes.
     let own = index;
-    while (mode === 'reflect' && length > 1 && (own < 0 || own >= length))
-      own = own < 0 ? -own : 2 * (length - 1) - own;
-    return mode === 'reflect' && length === 1 ? 0 : own;
+    while (mode !== 'constant' && (own < 0 || own >= length)) {
+      if (mode === 'wrap') own += own < 0 ? length : -length;
+      else if (mode === 'symmetric') own = own < 0 ? -1 - own : 2 * length - 1 - own;
+      else own = length === 1 ? 0 : own < 0 ? -own : 2 * (length - 1) - own;
+    }
+    return own;
   };
   return {
     shown: `pad ${mode} ${JSON.stringify(pads)}`,

@@ -30,6 +30,7 @@ import {
   takeAlongAxis,
   type Tensor,
   tile,
+  tril,
   where,
 } from '../../src/index.ts';
 import { tensor, withLayout } from '../support/laid-out.ts';
@@ -110,6 +111,7 @@ const CALLS: Readonly<Record<string, readonly [shapes: readonly (readonly number
   maxPool: [[IMAGES], ([x], o) => maxPool(x as Tensor, 3, { ...o, stride: 1, padding: 1 })],
   avgPool: [[IMAGES], ([x], o) => avgPool(x as Tensor, 3, { ...o, stride: 1, padding: 1 })],
   resize: [[IMAGES], ([x], o) => resize(x as Tensor, [4, 4], o)],
+  tril: [[SQUARE], ([x], o) => tril(x as Tensor, o)],
   flip: [[SQUARE], ([x], o) => flip(x as Tensor, { ...o, axis: 0 })],
   pad: [
     [SQUARE],

@@ -118,6 +118,7 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
     embedding: { args: [integers(), x()], options: 2, all: { out: out() } },
     expand: { args: [row(), [2, 2]] },
     flatten: { args: [x(), 0, 1] },
+    ...of('tril triu', { args: [x()], options: 1, all: { diagonal: 1, out: out() } }),
     flip: { args: [x()], options: 1, all: { axis: 0, out: out() } },
     fromGguf: {
       args: [b, { type: 'q8_0', shape: [1, 32], bytes: new Uint8Array(34) }],

@@ -78,10 +78,16 @@ function sliceStep(model: Model, pick: Pick): ViewStep {
     // Mostly a part that is not empty.
     const start = pick(Math.max(1, length));
     const min = Math.min(length - start, pick(8) === 0 ? 0 : 1);
-    return { start, stop: start + min + pick(length - start - min + 1), step: 1 + pick(2) };
+    const stop = start + min + pick(length - start - min + 1);
+    const step = 1 + pick(2);
+    const count = Math.ceil((stop - start) / step);
+    if (count === 0 || pick(4) > 0) return { start, step, count, range: [start, stop, step] as Range };
+    // Before the first one there is no place with a number.
+    const range: Range = [stop - 1, start === 0 ? null : start - 1, -step];
+    return { start: stop - 1, step: -step, count, range };
   });
-  const shape = drawn.map(({ start, stop, step }) => Math.ceil((stop - start) / step));
-  const ranges = drawn.map(({ start, stop, step }): Range => [start, stop, step]);
+  const shape = drawn.map(({ count }) => count);
+  const ranges = drawn.map(({ range }) => range);
   return {
     shown: `slice ${JSON.stringify(ranges)}`,
     tensor: (x) => slice(x, ranges),
@@ -131,13 +137,21 @@ function squeezeStep({ shape, values }: Model): ViewStep {
 
 function unsqueezeStep(model: Model, pick: Pick): ViewStep {
   const { shape, values } = model;
-  if (shape.length > 6) return squeezeStep(model);
-  const axis = pick(shape.length + 1);
-  const given = pick(2) === 0 ? axis : axis - shape.length - 1;
+  if (shape.length > 5) return squeezeStep(model);
+  const added = pick(4);
+  const rank = shape.length + Math.max(1, added);
+  // One axis by its number; else a list, whose order does not matter.
+  const places = Array.from({ length: rank }, (_, place) => place);
+  const axes = Array.from({ length: Math.max(1, added) }, () => places.splice(pick(places.length), 1)[0] as number);
+  const given = axes.map((axis) => (pick(2) === 0 ? axis : axis - rank));
+  const old = [...shape];
   return {
-    shown: `unsqueeze ${given}`,
-    tensor: (x) => unsqueeze(x, given),
-    model: { shape: [...shape.slice(0, axis), 1, ...shape.slice(axis)], values },
+    shown: `unsqueeze ${String(given)}`,
+    tensor: (x) => unsqueeze(x, added === 0 ? (given[0] as number) : given),
+    model: {
+      shape: Array.from({ length: rank }, (_, place) => (axes.includes(place) ? 1 : (old.shift() as number))),
+      values,
+    },
   };
 }
 
