@@ -5,7 +5,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
 /** The definitions of the ops; `others` are the other files in their folder. */
-export const definitions = { folder: 'packages/backend-core/src/ops', others: ['index', 'op-definition', 'epilogue'] };
+export const definitions = {
+  folder: 'packages/backend-core/src/ops',
+  others: ['index', 'op-definition', 'epilogue', 'quant-b'],
+};
 
 /** One file per op in each of these, or where that would be long a folder whose `suite.ts` it is. */
 export const opRooms = [

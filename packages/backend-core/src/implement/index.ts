@@ -21,6 +21,7 @@ export type {
   CheckedCall,
   DerivedDefinition,
   Feature,
+  Features,
   FieldKind,
   KernelName,
   OpCost,

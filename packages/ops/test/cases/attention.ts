@@ -71,6 +71,26 @@ export const attentionCases: readonly OpCase[] = [
     want: Array.from({ length: 4 }, () => ofSquares()),
   },
   {
+    name: 'the first keys of a cache, as many as a tensor says, of which the last query is the last',
+    run: (backend) => {
+      const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
+      const lengths = tensor(backend, Uint32Array.of(3));
+      return attention(slice(q, [null, null, [1, 3]]), k, v, { causal: true, lengths });
+    },
+    want: byDefinition(KEYS, (query, key) => key <= query).filter((_, i) =>
+      [1, 2].includes(Math.floor(i / DIM) % KEYS),
+    ),
+  },
+  {
+    name: 'queries at a place that a tensor says',
+    run: (backend) => {
+      const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
+      const starts = tensor(backend, Int32Array.of(2), [1]);
+      return attention(slice(q, [null, null, [2]]), k, v, { causal: true, starts });
+    },
+    want: byDefinition(KEYS - 2, (query, key) => key <= query),
+  },
+  {
     name: 'no keys',
     run: (backend) =>
       attention(tensor(backend, [1, 2], [1, 1, 1, 2]), zeros(backend, [1, 1, 0, 2]), zeros(backend, [1, 1, 0, 2])),

@@ -1,4 +1,4 @@
-import { indexPut, permute, scatter, scatterAdd, tril, triu } from '../../src/index.ts';
+import { indexPut, permute, scatter, scatterAdd } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
@@ -21,10 +21,7 @@ function byLoops(mode: 'set' | 'add'): number[] {
   return y;
 }
 
-const triangle = (keeps: (above: number) => boolean): number[] =>
-  [...X].map((value, n) => (keeps((n % 2) - (Math.floor(n / 2) % 4)) ? value : 0));
-
-/** Axes, negative indices and those outside, duplicates of sums, dtypes, places of several axes; triangles. */
+/** Axes, negative indices and those outside, duplicates of sums, dtypes, places of several axes. */
 export const scatterCases: readonly OpCase[] = [
   {
     name: 'an inner axis, in a new tensor and in place',
@@ -95,20 +92,6 @@ export const scatterCases: readonly OpCase[] = [
     want: [
       [1, 3, 5, 7, 8, 9],
       [21, 3, 15, 42, 4, 36],
-    ],
-    tolerance: 0,
-  },
-  {
-    name: 'triangles',
-    run: (backend) => {
-      const x = tensor(backend, X, [3, 4, 2]);
-      return [triu(x), tril(x), triu(x, { diagonal: -1 }), tril(x, { diagonal: -2 })];
-    },
-    want: [
-      triangle((above) => above >= 0),
-      triangle((above) => above <= 0),
-      triangle((above) => above >= -1),
-      triangle((above) => above <= -2),
     ],
     tolerance: 0,
   },

@@ -355,7 +355,10 @@ function bestFirst(sizes: AttentionSizes, traits: DeviceTraits): readonly Attent
   const enough = possible.filter((rows) => rows >= shared);
   return [...enough, ...possible.filter((rows) => rows < shared).reverse()].map((rows) => {
     const groups = (heads / group) * Math.ceil(shared / rows);
-    const worthwhile = Math.max(Math.min(FEW_SPLITS, Math.ceil(keys / LEAST_SPLIT)), Math.ceil(keys / (2 * LEAST_SPLIT)));
+    const worthwhile = Math.max(
+      Math.min(FEW_SPLITS, Math.ceil(keys / LEAST_SPLIT)),
+      Math.ceil(keys / (2 * LEAST_SPLIT)),
+    );
     const readers = rows === 1 ? ENOUGH_ROW_READERS : ENOUGH_READERS;
     return { id: `attention/decode-${rows}`, splits: Math.min(Math.ceil(readers / groups), worthwhile) };
   });
