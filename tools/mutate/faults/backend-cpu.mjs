@@ -19,8 +19,8 @@ export const backendCpuFaults = [
   },
   {
     file: kernelsAttention,
-    find: 'Math.min(seqKv, place + 1)',
-    replace: 'Math.min(seqKv, place)',
+    find: 'Math.min(keys, place + 1)',
+    replace: 'Math.min(keys, place)',
     breaks: 'A causal query does not see its own key.',
   },
   {
@@ -61,14 +61,14 @@ export const backendCpuFaults = [
   },
   {
     file: kernelsConv2d,
-    find: 'Math.ceil((width - offset)',
-    replace: 'Math.floor((width - offset)',
+    find: 'Math.ceil((reach - offset)',
+    replace: 'Math.floor((reach - offset)',
     breaks: 'A convolution with stride 2 lacks a pixel at its right edge.',
   },
   {
     file: kernelsConv2d,
-    find: 'row >= 0 && row < height;',
-    replace: 'row >= 0 && row <= height;',
+    find: 'row >= 0 && row < height && ',
+    replace: 'row >= 0 && row <= height && ',
     breaks: 'The row below the image is read.',
   },
   {

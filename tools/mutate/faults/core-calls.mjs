@@ -32,8 +32,8 @@ export const coreCallFaults = [
   },
   {
     file: opsConv2d,
-    find: "outputLength('height', height, top + bottom,",
-    replace: "outputLength('height', height, top + top,",
+    find: "lengthOf('height', height, top + bottom,",
+    replace: "lengthOf('height', height, top + top,",
     breaks: 'Padding with four sides takes the top for the bottom.',
   },
   {
