@@ -26,6 +26,8 @@ export interface NamedCall {
   readonly data?: WriteData;
   /** The pointers as the call has them. Default: by their names. */
   readonly place?: (pointers: Readonly<Record<string, DevicePtr>>) => object;
+  /** Whether the oracle has an answer for the values, also for an epilogue. Default: it has. */
+  readonly answers?: (values: Values) => boolean;
   /** Undefined where the oracle has no answer for the values. */
   evaluate(backend: ComputeBackend, values: Values): Readonly<Record<string, Expected>> | undefined;
   /** The result before the epilogue, and its bound. */
@@ -77,6 +79,7 @@ export function namedCall(named: NamedCall): ProgramCall {
       );
       if (entries.some(([, found]) => found === undefined)) return undefined;
       const values = Object.fromEntries(entries) as Record<string, Float64Array>;
+      if (named.answers?.(values) === false) return undefined;
       if (epilogue !== undefined) return [judgedEpilogue(named, epilogue, { backend, operands, bytes, values })];
       const expected = named.evaluate(backend, values);
       if (expected === undefined) return undefined;
