@@ -200,7 +200,7 @@ class Drawer {
       alpha: 1,
       beta: 0,
     };
-    const plain = { ...params, padA: 0, padB: 0, padC: 0, epilogue: '', dtype: 'f32', batch: 1 };
+    const plain = { ...params, padA: 0, padB: 0, padC: 0, epilogue: '', dtype: 'f32', dtypeB: 'same', batch: 1 };
     const places = Array.from({ length: 3 }, () => ({ id: this.#alloc(4 * size * size), at: 0 }));
     this.#push({ do: 'call', kind: 'gemm', params: plain, places });
     for (const { id } of places) {
