@@ -4,6 +4,7 @@
  *
  * @packageDocumentation
  */
+export { FAR_PLACE, MAX_PLACED, placedSight, type PlacedSight } from './attention-places.ts';
 export {
   type Canonical,
   type AnyFamily,

@@ -10,7 +10,7 @@ import {
   placeEpilogue,
   checkEpilogue,
 } from './epilogue.ts';
-import type { CheckedCall, OpDefinition } from './op-definition.ts';
+import type { CheckedCall, Feature, OpDefinition } from './op-definition.ts';
 
 /** Sizes of images: images, channels, height, width. */
 export type ImageShape = readonly [n: number, c: number, h: number, w: number];
@@ -87,6 +87,8 @@ export interface CheckedConv2d extends CheckedCall {
 
 /** By whether the convolution is transposed. */
 const FILTER_FORM = ['4 elements [k, c / groups, r, s]', '4 elements [c, k / groups, r, s]'];
+
+const NEEDS: readonly (readonly Feature<'conv2dForward'>[])[] = [[], ['transposed']];
 
 const DOMAIN = [0, 1, 2, 3].map((axis) => `outputShape[${axis}]`);
 
@@ -194,21 +196,20 @@ function check(shape: Conv2dShape & EpilogueField, outputIsNull: boolean): Check
     ...epilogueOperands(epilogue),
     { name: 'output', dtype, elements: outputElements, output: true },
   ];
+  const needs = NEEDS[Number(transposed)] as (typeof NEEDS)[number];
   return {
-    ...{
-      inputShape,
-      filterShape,
-      outputShape,
-      stride,
-      padding,
-      dilation,
-      groups,
-      dtype,
-      transposed,
-      epilogue,
-      operands,
-    },
-    ...(transposed ? { needs: ['transposed'] } : {}),
+    inputShape,
+    filterShape,
+    outputShape,
+    stride,
+    padding,
+    dilation,
+    groups,
+    dtype,
+    transposed,
+    epilogue,
+    operands,
+    needs,
   };
 }
 

@@ -48,12 +48,17 @@ function launch(backend: ComputeBackend, op: OpName, call: Fields): void {
       pointers.set(name, call[name]);
       delete shape[name];
     }
-    for (const name of ['mask', 'lengths', 'starts']) {
-      if (call[name] === undefined) continue;
-      const { ptr, ...view } = call[name] as { ptr: DevicePtr };
-      pointers.set(name, ptr);
-      shape[name] = view;
-    }
+    const nested: Readonly<Record<string, readonly string[]>> = OPS[op].nested ?? {};
+    const withoutPointers = (fields: Fields, path: string): Fields => {
+      const entries = Object.entries(fields).map(([name, value]) => {
+        if (nested[`${path}${name}`] === undefined || typeof value !== 'object' || value === null) return [name, value];
+        const { ptr, ...view } = withoutPointers(value as Fields, `${path}${name}.`);
+        if (ptr !== undefined) pointers.set(`${path}${name}`, ptr);
+        return [name, view];
+      });
+      return Object.fromEntries(entries) as Fields;
+    };
+    Object.assign(shape, withoutPointers(shape, ''));
     const { epilogue } = call as { epilogue?: { kernel: Kernel } & Fields };
     if (epilogue !== undefined) {
       const { inputs = {}, params = {} } = epilogue as Record<string, Fields>;

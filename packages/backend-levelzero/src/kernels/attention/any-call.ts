@@ -46,7 +46,7 @@ export function larger(k: FunctionBuilder, a: Value, b: Value): Value {
 
 /**
  * Calls that a kernel is for: plain ones (false), any whose places follow from the call, or any with places in memory, where
- * `sight` of `packed-call.ts` has written what the queries of each batch see.
+ * `sight.spv.ts` has written what the queries of each batch see.
  */
 export type AnyCall = boolean | 'placed';
 
@@ -79,7 +79,12 @@ type AnyName = keyof typeof TYPES;
 
 /** The numbers of a batch in memory, u32 in this order. */
 export const SIGHT: readonly SightName[] = [
-  ...(['begin_plus', 'begin_minus', 'end_plus', 'end_minus', 'seeing_begin', 'seeing_end'] as const),
+  'begin_plus',
+  'begin_minus',
+  'end_plus',
+  'end_minus',
+  'seeing_begin',
+  'seeing_end',
   'there',
 ];
 export type SightName =

@@ -1,11 +1,12 @@
 import type { FloatDType, HeadStrides } from '@concord/backend-core';
 import type { CheckedAttention, ResolvedAttention } from '@concord/backend-core/implement';
-import type { Value } from '@concord/spirv-builder';
-import { type AnyCall, SIGHT, type SightName } from './any-call.ts';
+import { placedSight } from '@concord/variants';
+import type { AnyCall } from './any-call.ts';
 import { loadElement, storeElement } from '../gemm/storage.ts';
 import { gridOf, groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import type { DeviceMemory, Recorder, Span } from '../recorder.ts';
+import { readPlaces } from './sight.spv.ts';
 
 /** Work-items in a group. */
 const RELAYOUT_LANES = 64;
@@ -59,20 +60,15 @@ export const relayout: (params: RelayoutParams) => Kernel = variants(({ dtype, t
 export function sightOf(call: CheckedAttention): { first: number; end: number } {
   const { seqQ, seqKv, causal, causalOffset, window } = call;
   // All keys may be seen.
-  if (isPlaced(call)) return { first: -seqQ, end: seqKv };
+  if (placedSight(call) !== undefined) return { first: -seqQ, end: seqKv };
   // Beyond these it makes no difference, and they fit 32 bits.
   const clamp = (place: number): number => Math.max(-seqQ, Math.min(seqKv, place));
   return { first: clamp(causalOffset - window + 1), end: causal ? clamp(causalOffset) + 1 : seqKv };
 }
 
-/** Returns whether places are in memory. */
-export function isPlaced({ lengthStride, startStride }: CheckedAttention): boolean {
-  return lengthStride !== undefined || startStride !== undefined;
-}
-
 /** The calls that a kernel for this one is for. */
 export function anyCallOf(call: CheckedAttention): AnyCall {
-  return isPlaced(call) ? 'placed' : !isPlain(call);
+  return placedSight(call) === undefined ? !isPlain(call) : 'placed';
 }
 
 /** Returns whether each head has its own keys, seen from the first on, and nothing is done to scores but scaling. */
@@ -95,7 +91,7 @@ export function blindArgs(call: PackedAttention): Readonly<Record<string, number
 
 /** A call of packed float32 operands. */
 export interface PackedAttention extends ResolvedAttention<DeviceMemory> {
-  /** What the queries of each batch see, where places are in memory: see {@link sight}. */
+  /** What the queries of each batch see, where places are in memory: see `sight.spv.ts`. */
   readonly sight?: Span;
 }
 
@@ -149,78 +145,10 @@ export function withPackedOperands(
     packed[name] = recorder.scratch(4 * call.batch * rows.heads * rows.rows * call.headDim);
     if (name !== 'o') layOut(call, { ...rows, operand: call[name], packed: packed[name], to: 'packed' }, recorder);
   }
-  plan({ ...call, ...packed, dtype: 'f32', ...(isPlaced(call) ? { sight: readPlaces(call, recorder) } : {}) });
+  const sight = readPlaces(call, recorder);
+  plan({ ...call, ...packed, dtype: 'f32', ...(sight === undefined ? {} : { sight }) });
   if (packed.o === call.o) return;
   layOut(call, { ...operands.o, operand: call.o, packed: packed.o, to: 'operand' }, recorder);
-}
-
-const FAR = 2 ** 30;
-
-/** Work-items in a group. */
-const SIGHT_LANES = 64;
-
-/**
- * What the queries of each batch see, by the lengths and starts in memory: {@link SIGHT} of each. One work-item a batch. Places are
- * within 2^30, and there are fewer than 2^29 queries and keys.
- */
-export const sight: Kernel = defineKernel({
-  name: 'attention/sight',
-  parameters: {
-    ...{ lengths: 'u32*', starts: 'u32*', sight: 'u32*', batches: 'u64' },
-    ...{ length_stride: 'u64', start_stride: 'u64', has_lengths: 'u32', has_starts: 'u32' },
-    ...{ queries: 'u32', keys: 'u32', hidden: 'u32', seen: 'u32', causal: 'u32' },
-  },
-  groupSize: [SIGHT_LANES, 1, 1],
-  write: (k, { module, args }) => {
-    const u32 = module.int(32);
-    const int = (value: number): Value => k.constant(u32, value >>> 0);
-    const most = (a: Value, b: Value): Value => k.math('s_max', a, b);
-    const least = (a: Value, b: Value): Value => k.math('s_min', a, b);
-    const batch = k.add(k.mul(groupIndex(k), SIGHT_LANES), k.localId(0));
-    k.when(k.ult(batch, args.batches), () => {
-      const read = (from: Value, stride: Value, has: Value): Value =>
-        k.load(k.at(from, k.select(k.ne(has, 0), k.mul(batch, stride), 0)));
-      const given = k.math('u_min', read(args.lengths, args.length_stride, args.has_lengths), args.keys);
-      const length = k.select(k.ne(args.has_lengths, 0), given, args.keys);
-      const start = k.math('s_clamp', read(args.starts, args.start_stride, args.has_starts), int(-FAR), int(FAR));
-      const place = k.select(k.ne(args.has_starts, 0), start, k.sub(length, args.queries));
-      // Where it makes no difference any more, the place stays in range of the difference.
-      const first = least(k.sub(most(place, k.sub(args.hidden, int(FAR))), args.hidden), int(FAR));
-      const end = k.select(k.ne(args.causal, 0), least(k.add(place, args.seen), int(FAR)), int(FAR));
-      const query = (value: Value): Value => least(most(value, int(0)), args.queries);
-      const numbers: Readonly<Record<SightName, Value>> = {
-        begin_plus: most(first, int(0)),
-        begin_minus: most(k.sub(int(0), first), int(0)),
-        end_plus: most(end, int(0)),
-        end_minus: most(k.sub(int(0), end), int(0)),
-        seeing_begin: query(k.sub(int(1), end)),
-        seeing_end: k.select(k.eq(length, 0), int(0), query(k.sub(length, first))),
-        there: length,
-      };
-      const to = k.at(args.sight, k.mul(batch, SIGHT.length));
-      for (const [index, name] of SIGHT.entries()) k.store(k.at(to, index), numbers[name]);
-    });
-  },
-});
-
-function readPlaces(call: ResolvedAttention<DeviceMemory>, recorder: Recorder): Span {
-  const { batch, seqQ, seqKv, causal, causalOffset, window, lengthStride, startStride } = call;
-  const written = recorder.scratch(4 * SIGHT.length * batch);
-  const clamp = (value: number, most: number): number => Math.max(-FAR, Math.min(most, value)) >>> 0;
-  recorder.launch({
-    kernel: sight,
-    args: {
-      // Where there are none, the first number there is not used.
-      ...{ lengths: call.lengths ?? call.q, starts: call.starts ?? call.q, sight: written, batches: batch },
-      ...{ length_stride: lengthStride ?? 0, start_stride: startStride ?? 0 },
-      ...{ has_lengths: lengthStride === undefined ? 0 : 1, has_starts: startStride === undefined ? 0 : 1 },
-      ...{ queries: seqQ, keys: seqKv, causal: causal ? 1 : 0 },
-      hidden: clamp(window - 1 - causalOffset, 2 ** 31 - 1),
-      seen: clamp(causalOffset + 1, FAR),
-    },
-    groups: gridOf(Math.ceil(batch / SIGHT_LANES), recorder.traits),
-  });
-  return written;
 }
 
 interface Rows {

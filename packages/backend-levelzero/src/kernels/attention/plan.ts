@@ -1,20 +1,13 @@
 import { BackendError } from '@concord/backend-core';
 import type { ResolvedAttention } from '@concord/backend-core/implement';
-import { type Family, type KernelTable, sizeStep, VariantTables } from '@concord/variants';
+import { type Family, type KernelTable, MAX_PLACED, placedSight, sizeStep, VariantTables } from '@concord/variants';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
 import { ANY_CALLS } from './any-call.ts';
 import { combine } from './combine.spv.ts';
-import {
-  anyCallOf,
-  isPlaced,
-  type PackedAttention,
-  relayout,
-  type RelayoutParams,
-  sight,
-  withPackedOperands,
-} from './packed-call.ts';
+import { anyCallOf, type PackedAttention, relayout, type RelayoutParams, withPackedOperands } from './packed-call.ts';
 import { rowTable } from './row.spv.ts';
+import { sight } from './sight.spv.ts';
 import { subgroupTable } from './subgroup.ts';
 import { type AttentionSizes, type AttentionVariant, visibleKeys } from './table.ts';
 import { wideTable } from './wide.ts';
@@ -50,9 +43,8 @@ export const attentionFamily: Family<'attention', DeviceMemory, Recorder, Kernel
   tables: [attentionTables, besideTable],
 };
 
-/** Queries and keys are numbered by 31 bits; of places in memory by two less, which are added. */
+/** Queries and keys are numbered by 31 bits. */
 const MAX_ROWS = 2 ** 31;
-const MAX_PLACED_ROWS = 2 ** 29;
 
 /** The choice of a kernel. */
 type Chooser = (sizes: AttentionSizes, recorder: Recorder) => AttentionVariant;
@@ -68,7 +60,7 @@ export function planAttention(
   recorder: Recorder,
   choose: Chooser = chooseVariant,
 ): void {
-  const most = isPlaced(call) ? MAX_PLACED_ROWS : MAX_ROWS;
+  const most = placedSight(call) === undefined ? MAX_ROWS : MAX_PLACED;
   if (Math.max(call.seqQ, call.seqKv) >= most) {
     throw new BackendError(
       'UNSUPPORTED',

@@ -1,3 +1,4 @@
+import { FAR_PLACE } from '@concord/variants';
 import {
   call,
   callStatement,
@@ -31,9 +32,6 @@ interface Placed {
   readonly firstOffset: Local<'i32'>;
   readonly endOffset: Local<'i32'>;
 }
-
-/** Places beyond are as good as these. */
-const MAX_PLACE = 2 ** 30;
 
 /** The statements for one tile: some queries of a head. Names are those of {@link ATTENTION}'s words. */
 export abstract class AttentionTile<Functions extends TileFunctions> {
@@ -169,16 +167,16 @@ export abstract class AttentionTile<Functions extends TileFunctions> {
       hasLengths ? lesser(read('lengths', 'lengthStride'), this.word('seqKv')) : this.word('seqKv'),
     );
     const start = body.let(
-      hasStarts ? atMost(read('starts', 'startStride'), MAX_PLACE) : i32.sub(keys, this.word('seqQ')),
+      hasStarts ? atMost(read('starts', 'startStride'), FAR_PLACE) : i32.sub(keys, this.word('seqQ')),
     );
-    body.set(start, atLeast(start, i32.const(-MAX_PLACE)));
+    body.set(start, atLeast(start, i32.const(-FAR_PLACE)));
     // Where it makes no difference any more, the first place stays in range of the difference.
     const hidden = this.word('firstOffset');
-    const first = body.let(i32.sub(atLeast(start, i32.sub(hidden, MAX_PLACE)), hidden));
-    body.set(first, atMost(first, MAX_PLACE));
+    const first = body.let(i32.sub(atLeast(start, i32.sub(hidden, FAR_PLACE)), hidden));
+    body.set(first, atMost(first, FAR_PLACE));
     const seen = body.let(this.word('endOffset'));
-    const end = body.let(select(i32.eq(seen, ALL_KEYS), i32.const(MAX_PLACE), i32.add(start, seen)));
-    return { keys, firstOffset: first, endOffset: body.let(atMost(end, MAX_PLACE)) };
+    const end = body.let(select(i32.eq(seen, ALL_KEYS), i32.const(FAR_PLACE), i32.add(start, seen)));
+    return { keys, firstOffset: first, endOffset: body.let(atMost(end, FAR_PLACE)) };
   }
 
   protected state(row: Local<'i32'>): Value<'i32'> {

@@ -1,5 +1,6 @@
 import type { FloatDType } from '@concord/backend-core';
 import type { BackendKernels, CheckedAttention, ResolvedAttention } from '@concord/backend-core/implement';
+import { MAX_PLACED, placedSight } from '@concord/variants';
 import { type FunctionBody, type Local, ModuleBuilder } from '../../encoder/index.ts';
 import type { Launcher, WasmTraits } from '../kernel.ts';
 import { blockFunctions, oneQueryFunctions, type TileFunctions } from './attention-functions.ts';
@@ -60,8 +61,6 @@ const MIN_ROWS = 24;
 const TILES_PER_THREAD = 4;
 /** Queries and keys are counted as signed integers, with an offset as large. */
 const MAX_LENGTH = 2 ** 30;
-/** The same of calls whose places are in memory, which are added to offsets. */
-const MAX_PLACED_LENGTH = 2 ** 29;
 
 /** attention, in float32 from f32 or f16 storage. */
 export function attentionKernel(launcher: Launcher): NonNullable<BackendKernels<WasmBuffer>['attention']> {
@@ -70,7 +69,7 @@ export function attentionKernel(launcher: Launcher): NonNullable<BackendKernels<
     dtypes: ['f32', 'f16'],
     features: ['lengths', 'starts'],
     refuse: (call) => {
-      const most = isPlaced(call) ? MAX_PLACED_LENGTH : MAX_LENGTH;
+      const most = placedSight(call) === undefined ? MAX_LENGTH : MAX_PLACED;
       const { seqQ, seqKv } = call;
       return Math.max(seqQ, seqKv) > most
         ? `more than 2^${Math.log2(most)} queries or keys, got ${seqQ} and ${seqKv}`
@@ -91,7 +90,7 @@ function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<Wa
   const code = codes.get(key, (traits) => attentionCode(traits, dtype, form, isOneQuery));
   const [maskBatch = 0, maskHead = 0, maskRow = 0, maskKey = 0] = call.maskStrides ?? [];
   const limited = (offset: number): number => Math.max(-MAX_LENGTH, Math.min(MAX_LENGTH, offset));
-  const taken = (offset: number): number => Math.max(-MAX_LENGTH, Math.min(2 ** 31 - 1, offset));
+  const placed = placedSight(call);
 
   const wanted = Math.ceil((TILES_PER_THREAD * launcher.traits.threads) / (batch * heads));
   const mostRows = Math.min(MAX_ROWS, Math.max(TILE_ROWS, Math.floor(MAX_PANEL / headDim)));
@@ -118,8 +117,8 @@ function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<Wa
       scale: bitsOf(call.scale),
       softcap: bitsOf(softcap),
       // Of places in memory the first offset is taken away from what is read.
-      firstOffset: isPlaced(call) ? taken(window - 1 - causalOffset) : limited(causalOffset - window + 1),
-      endOffset: causal ? limited(causalOffset + 1) : isPlaced(call) ? ALL_KEYS : MAX_LENGTH,
+      firstOffset: placed?.hidden ?? limited(causalOffset - window + 1),
+      endOffset: causal ? limited(causalOffset + 1) : placed === undefined ? MAX_LENGTH : ALL_KEYS,
       lengths: operandAddress(call.lengths),
       lengthStride: call.lengthStride ?? 0,
       starts: operandAddress(call.starts),
@@ -131,10 +130,6 @@ function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<Wa
     memory.words,
   );
   launcher.launch({ code, words, tiles: batch * heads * tiles, scratchBytes: memory.bytes });
-}
-
-function isPlaced({ lengthStride, startStride }: CheckedAttention): boolean {
-  return lengthStride !== undefined || startStride !== undefined;
 }
 
 function strides({ qStrides, kStrides, vStrides, oStrides }: CheckedAttention) {

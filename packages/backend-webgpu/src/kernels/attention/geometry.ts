@@ -1,18 +1,9 @@
 import type { CheckedAttention } from '@concord/backend-core/implement';
-import { checkSteps } from '@concord/variants';
+import { checkSteps, placedSight, type PlacedSight } from '@concord/variants';
 import type { Form } from './form.wgsl.ts';
 
 /** Elements from one batch, head and row of an operand to the next. */
 export type RowStrides = readonly [batch: number, head: number, row: number];
-
-/** Places in memory, and how a query sees from its own. */
-export interface Placed {
-  /** Elements from one batch to the next; undefined: there are none. */
-  readonly lengthStep: number | undefined;
-  readonly startStep: number | undefined;
-  readonly hidden: number;
-  readonly seen: number;
-}
 
 /** An attention as it is planned: heads of all batches as heads of one where the strides allow. */
 export interface Geometry {
@@ -31,7 +22,10 @@ export interface Geometry {
   readonly mask: readonly [number, number, number, number] | undefined;
   readonly form: Form;
   /** Undefined: no places are in memory. */
-  readonly placed: Placed | undefined;
+  readonly placed: PlacedSight | undefined;
+  /** Elements from one batch to the next of lengths and starts; undefined: there are none. */
+  readonly lengthStep: number | undefined;
+  readonly startStep: number | undefined;
   /** Query i sees the keys from i + first to before i + end. */
   readonly sight: { readonly first: number; readonly end: number };
 }
@@ -71,7 +65,7 @@ export function geometryOf(call: CheckedAttention): Geometry {
   ];
   const [maskBatch = 0, maskHead = 0, maskQuery = 0, maskKey = 0] = call.maskStrides ?? [];
   // An axis of one index has any stride.
-  const placed = placedOf(call);
+  const placed = placedSight(call);
   const isOne =
     (batch === 1 || placed === undefined) &&
     operands.every(({ count, strides }) => batch === 1 || strides[0] === count * strides[1]) &&
@@ -102,21 +96,9 @@ export function geometryOf(call: CheckedAttention): Geometry {
     ...{ batch: isOne ? 1 : batch, heads: isOne ? batch * heads : heads, group, seqQ, seqKv, headDim, q, k, v, o },
     mask: call.maskStrides === undefined ? undefined : [isOne ? 0 : maskBatch, maskHead, maskQuery, maskKey],
     form: isPlain ? 'plain' : dtype,
-    placed,
+    ...{ placed, lengthStep: call.lengthStride, startStep: call.startStride },
     // Where places are in memory, all keys may be seen.
     sight: placed === undefined ? { first, end: causal ? offset + 1 : seqKv } : { first: -seqQ, end: seqKv },
-  };
-}
-
-const FAR = 2 ** 30;
-
-function placedOf({ lengthStride, startStride, causalOffset, window }: CheckedAttention): Placed | undefined {
-  if (lengthStride === undefined && startStride === undefined) return undefined;
-  const clamp = (value: number, most: number): number => Math.max(-FAR, Math.min(most, value));
-  return {
-    ...{ lengthStep: lengthStride, startStep: startStride },
-    hidden: clamp(window - 1 - causalOffset, 2 ** 31 - 1),
-    seen: clamp(causalOffset + 1, FAR),
   };
 }
 
@@ -211,7 +193,7 @@ export function anyUniforms(
  * @param at - where the places in memory begin in their bindings
  */
 export function sightUniforms(
-  { sight, seqQ, seqKv, mask, placed }: Geometry,
+  { sight, seqQ, seqKv, mask, placed, lengthStep, startStep }: Geometry,
   { batches, query, queries, key, keys }: Window,
   at: { readonly lengths: number; readonly starts: number },
 ): Readonly<Record<string, number>> {
@@ -223,11 +205,11 @@ export function sightUniforms(
     seeing_begin: clamp(1 - sight.end),
     seeing_end: clamp(seqKv - sight.first),
     masked: mask === undefined ? 0 : 1,
-    placed: (placed?.lengthStep === undefined ? 0 : 1) + (placed?.startStep === undefined ? 0 : 2),
+    placed: (lengthStep === undefined ? 0 : 1) + (startStep === undefined ? 0 : 2),
     lengths_at: at.lengths,
-    lengths_step: batches > 1 ? (placed?.lengthStep ?? 0) : 0,
+    lengths_step: batches > 1 ? (lengthStep ?? 0) : 0,
     starts_at: at.starts,
-    starts_step: batches > 1 ? (placed?.startStep ?? 0) : 0,
+    starts_step: batches > 1 ? (startStep ?? 0) : 0,
     all_queries: seqQ,
     all_keys: seqKv,
     first_query: query,

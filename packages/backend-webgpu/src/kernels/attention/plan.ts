@@ -2,7 +2,7 @@ import { BackendError } from '@concord/backend-core';
 import type { ResolvedAttention } from '@concord/backend-core/implement';
 import { apartFrom, bindable, bindingSlack, slice } from '../operands.ts';
 import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
-import { type Family, sizeStep, VariantTables } from '@concord/variants';
+import { type Family, MAX_PLACED, sizeStep, VariantTables } from '@concord/variants';
 import type { Kernel } from '../kernel.ts';
 import { growing } from './growing.ts';
 import { maxLoopIterations } from '../loop-iterations.ts';
@@ -65,9 +65,8 @@ export const attentionFamily: Family<'attention', StorageBuffer, Recorder, Kerne
 
 /** Numbers after the sums in a record: the largest score, and the sum of the weights. */
 const RECORD_EXTRA = 2;
-/** Queries and keys are numbered by 31 bits; of places in memory by two less, which are added. */
+/** Queries and keys are numbered by 31 bits. */
 const MAX_ROWS = 2 ** 31;
-const MAX_PLACED_ROWS = 2 ** 29;
 
 /**
  * attention: `softmax(scale * Q K^T) V` per batch and head, in as many launches as it takes for each piece of an operand
@@ -101,7 +100,7 @@ export function planAttention(
       `attention with head_dim ${headDim} needs a binding of ${4 * rowSize} bytes, this device binds at most ${4 * room.numbers}`,
     );
   }
-  const maxRows = geometry.placed === undefined ? MAX_ROWS : MAX_PLACED_ROWS;
+  const maxRows = geometry.placed === undefined ? MAX_ROWS : MAX_PLACED;
   if (Math.max(seqQ, seqKv) >= maxRows) {
     throw new BackendError(
       'UNSUPPORTED',
@@ -281,13 +280,13 @@ class AttentionPlan {
     const sizes = sizesOf(window);
     const splitKeys = multipleOf(table.splitKeys(variant), sizes.keys / splits);
     const used = Math.ceil(sizes.keys / splitKeys);
-    const starts = {
+    const begins = {
       q_at: q.byteOffset / bytes,
       k_at: k.byteOffset / bytes,
       v_at: v.byteOffset / bytes,
       o_at: o.byteOffset / (partial ? 4 : bytes),
     };
-    const common = { ...sizes, head_dim: headDim, causal: causal ? 1 : 0, scale, ...starts };
+    const common = { ...sizes, head_dim: headDim, causal: causal ? 1 : 0, scale, ...begins };
     const rest = { splits: used, split_keys: splitKeys, split_step: table.splitKeys(variant) };
     const places = this.#places(window, k.span);
     const own =
@@ -331,8 +330,8 @@ class AttentionPlan {
       const { span, byteOffset } = bindable(own, this.#recorder.traits.storageAlignment);
       return { span, at: byteOffset / 4 };
     };
-    const lengths = bound('lengths', this.#geometry.placed?.lengthStep);
-    const starts = bound('starts', this.#geometry.placed?.startStep);
+    const lengths = bound('lengths', this.#geometry.lengthStep);
+    const starts = bound('starts', this.#geometry.startStep);
     return { spans: { lengths: lengths.span, starts: starts.span }, at: { lengths: lengths.at, starts: starts.at } };
   }
 
