@@ -1,6 +1,18 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { defineKernel } from '@concord/backend-core/kernel';
-import { type Anew, empty, layerNorm, linear, run, slice, type Tensor, tidy, transpose, unsqueeze } from '@concord/ops';
+import {
+  add,
+  empty,
+  layerNorm,
+  linear,
+  run,
+  slice,
+  type Tensor,
+  tidy,
+  transpose,
+  unsqueeze,
+  zeros,
+} from '@concord/ops';
 import { UserError } from '@concord/example-command';
 import type { Config } from './config.ts';
 import { type Block, type Norm, type Projection, transformerBlock } from './transformer.ts';
@@ -13,19 +25,21 @@ const embed = defineKernel(
       ids: 'u32',
       tokens: { type: 'f32', access: 'gather', rank: 2 },
       positions: { type: 'f32', access: 'gather', rank: 2 },
+      lengths: 'u32',
     },
-    params: { at: 'u32' },
   },
-  ({ ids, tokens, positions, at }, k) => ({
-    x: k.add(k.gather(tokens, [ids, k.index(-1)], 0), k.gather(positions, [k.add(k.index(-2), at), k.index(-1)], 0)),
-  }),
+  ({ ids, tokens, positions, lengths }, k) => {
+    const position = k.add(k.sub(lengths, k.extent(-2)), k.index(-2));
+    return { x: k.add(k.gather(tokens, [ids, k.index(-1)], 0), k.gather(positions, [position, k.index(-1)], 0)) };
+  },
 );
 
-/** The state of a text on the device: for each layer the queries, keys and values of its tokens. */
+/** The state of a batch of texts, all of it on the device. */
 export interface Cache {
+  /** Keys and values of the tokens of each layer, `[batch, context, 2 width]`. */
   readonly layers: readonly Tensor[];
-  /** Tokens so far. */
-  length: number;
+  /** Tokens of each text so far, u32 `[batch]`. */
+  readonly lengths: Tensor;
 }
 
 /** A GPT-2 whose weights are on a device. */
@@ -75,41 +89,34 @@ export class Gpt2 implements Disposable {
 
   /** Room for the tokens of a batch of texts, `context` each; default all that the model knows. */
   cache(batch = 1, context: number = this.config.n_positions): Cache {
-    const shape = [batch, context, 3 * this.config.n_embd];
+    const shape = [batch, context, 2 * this.config.n_embd];
     const { dtype } = this.#tokens;
-    return {
-      layers: tidy(() => this.#blocks.map(() => empty(this.backend, shape, { dtype, label: 'cache' }))),
-      length: 0,
-    };
+    return tidy(() => ({
+      layers: this.#blocks.map(() => empty(this.backend, shape, { dtype, label: 'cache' })),
+      lengths: zeros(this.backend, [batch], { dtype: 'u32' }),
+    }));
   }
 
   /**
-   * The logits of what follows the last token, `[batch, vocabulary]`.
+   * The logits of what follows the last token, `[batch, vocabulary]`. Positions are read on the device, so a recording of it
+   * takes the next tokens in each replay.
    *
    * @param ids - u32 `[batch, length]`: the tokens after those in the cache, which it adds to it
-   * @param anew - of a recording, each replay of which takes the next tokens; default: nothing is recorded
    */
-  forward(ids: Tensor, cache: Cache, anew: Anew = (work) => work()): Tensor {
-    const { n_embd: width, n_head: heads, layer_norm_epsilon: eps } = this.config;
+  forward(ids: Tensor, { layers, lengths }: Cache): Tensor {
+    const { n_head: heads, n_embd: width, layer_norm_epsilon: eps } = this.config;
     const [batch = 1, length = 1] = ids.shape;
     return tidy(() => {
-      const shape = [batch, length, width];
-      const inputs = { ids: unsqueeze(ids, -1), tokens: this.#tokens, positions: this.#positions };
-      let x = empty(this.backend, shape, { dtype: this.#tokens.dtype });
-      const embedded = x;
-      anew(() => {
-        run(embed, inputs, { shape, params: { at: cache.length }, out: { x: embedded } });
-      });
+      add(lengths, length, { out: lengths });
+      const given = { ids: unsqueeze(ids, -1), lengths: unsqueeze(lengths, [1, 2]) };
+      const tables = { tokens: this.#tokens, positions: this.#positions };
+      let x = empty(this.backend, [batch, length, width], { dtype: this.#tokens.dtype });
+      run(embed, { ...given, ...tables }, { shape: x.shape, out: { x } });
       for (const [layer, block] of this.#blocks.entries()) {
-        const rows = cache.layers[layer] as Tensor;
-        x = transformerBlock(x, block, { heads, eps }, rows, () => cache.length, anew);
+        x = transformerBlock(x, block, { heads, eps }, layers[layer] as Tensor, lengths);
       }
       const last = slice(x, [null, -1]);
-      const logits = linear(layerNorm(last, { ...this.#norm, eps }), this.#tokens);
-      anew(() => {
-        cache.length += length;
-      });
-      return logits;
+      return linear(layerNorm(last, { ...this.#norm, eps }), this.#tokens);
     });
   }
 

@@ -1,14 +1,16 @@
+import { defineKernel } from '@concord/backend-core/kernel';
 import {
-  type Anew,
   attention,
   empty,
   layerNorm,
   linear,
   permute,
   reshape,
+  run,
   slice,
   type Tensor,
   tidy,
+  unsqueeze,
 } from '@concord/ops';
 
 /** A layer norm's factors and what it adds, `[width]` each. */
@@ -40,35 +42,45 @@ export interface BlockSizes {
   readonly eps: number;
 }
 
+/** Writes the keys and values of new tokens at their positions. */
+const append = defineKernel(
+  'append',
+  {
+    inputs: { x: 'f32', lengths: 'u32' },
+    outputs: { cache: { type: 'f32', access: 'scatter', rank: 3, mode: 'set' } },
+  },
+  ({ x, lengths }, k) => ({
+    cache: k.scatter(x, [k.index(0), k.add(k.sub(lengths, k.extent(1)), k.index(1)), k.index(-1)]),
+  }),
+);
+
 /**
  * One transformer block (Radford et al., Language models are unsupervised multitask learners, 2019):
- * `h = x + Attention(LayerNorm(x))`, then `h + MLP(LayerNorm(h))`, in seven launches.
+ * `h = x + Attention(LayerNorm(x))`, then `h + MLP(LayerNorm(h))`, in eight launches.
  *
  * @param x - `[batch, length, width]`
- * @param cache - `[batch, context, 3 width]`: queries, keys and values of all tokens so far; those of `x` go to the next rows
- * @param tokens - how many there are so far
- * @param anew - runs what depends on that, in a recording at each replay
+ * @param cache - `[batch, context, 2 width]`: keys and values of all tokens so far; those of `x` are added to it
+ * @param lengths - u32 `[batch]`: how many tokens there are with those of `x`
  */
 export function transformerBlock(
   x: Tensor,
   block: Block,
   { heads, eps }: BlockSizes,
   cache: Tensor,
-  tokens: () => number,
-  anew: Anew,
+  lengths: Tensor,
 ): Tensor {
   const { norm1, qkv, merge, norm2, up, down } = block;
   const [batch = 1, length = 1, width = 1] = x.shape;
+  const context = cache.shape[1] as number;
   return tidy(() => {
-    const normed = layerNorm(x, { ...norm1, eps });
+    const rows = linear(layerNorm(x, { ...norm1, eps }), qkv.weight, { bias: qkv.bias });
+    const added = slice(rows, [null, null, [width, 3 * width]]);
+    run(append, { x: added, lengths: unsqueeze(lengths, [1, 2]) }, { shape: added.shape, out: { cache } });
+    const byHead = (of: Tensor, tokens: number, parts: number, which: number): Tensor =>
+      permute(slice(reshape(of, [batch, tokens, parts, heads, width / heads]), [null, null, which]), [0, 2, 1, 3]);
     const merged = empty(x.backend, [batch, length, heads, width / heads], { dtype: x.dtype });
-    const rows = reshape(cache, [batch, cache.shape[1] as number, 3, heads, width / heads]);
-    anew(() => {
-      const [at, end] = [tokens(), tokens() + length];
-      linear(normed, qkv.weight, { bias: qkv.bias, out: slice(cache, [null, [at, end]]) });
-      const part = (which: number, from: number): Tensor =>
-        permute(slice(rows, [null, [from, end], which]), [0, 2, 1, 3]);
-      attention(part(0, at), part(1, 0), part(2, 0), { causal: true, out: permute(merged, [0, 2, 1, 3]) });
+    attention(byHead(rows, length, 3, 0), byHead(cache, context, 2, 0), byHead(cache, context, 2, 1), {
+      ...{ causal: true, lengths, out: permute(merged, [0, 2, 1, 3]) },
     });
     const h = linear(reshape(merged, [batch, length, width]), merge.weight, { bias: merge.bias, residual: x });
     const hidden = linear(layerNorm(h, { ...norm2, eps }), up.weight, { bias: up.bias, activation: 'geluTanh' });

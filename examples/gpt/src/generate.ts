@@ -1,6 +1,6 @@
 import { record, type Recorded, tensor, type Tensor } from '@concord/ops';
-import type { Cache, Gpt2 } from '@concord/example-gpt-model';
-import { isGreedy, sample, type Sampling } from './sample.ts';
+import type { Gpt2 } from '@concord/example-gpt-model';
+import { sample, type Sampling } from './sample.ts';
 
 /** Options of {@link generate}. */
 export interface GenerateOptions extends Sampling {
@@ -29,17 +29,22 @@ export async function* generate(
   const count = Math.min(tokens, context - prompt.length);
   const cache = model.cache(1, prompt.length + count);
   const waiting: Promise<number>[] = [];
-  const text: Text = { cache, sampling, choices: 0 };
   using given = tensor(model.backend, Uint32Array.from(prompt), [1, prompt.length]);
+  const choose = (input: Tensor, out?: Tensor): Tensor => {
+    using logits = model.forward(input, cache);
+    return sample(logits, sampling, cache.lengths, out);
+  };
   let ids: Tensor | undefined;
-  let next: Recorded<unknown> | undefined;
+  let next: Recorded<Tensor> | undefined;
   try {
     for (let step = 0; step < count + AHEAD; step++) {
       if (step < count) {
         signal?.throwIfAborted();
-        if (ids === undefined) ids = firstToken(model, given, text);
-        else if (next === undefined) next = recordStep(model, ids, text);
-        else next.replay();
+        if (ids === undefined) ids = choose(given);
+        else if (next === undefined) {
+          const last = ids;
+          next = record(model.backend, () => choose(last, last));
+        } else next.replay();
         const read = readToken(ids, signal);
         // The caller that awaits it gets a failure; until then it is not unhandled.
         read.catch(() => undefined);
@@ -58,34 +63,8 @@ export async function* generate(
     await Promise.allSettled(waiting);
     next?.dispose();
     ids?.dispose();
-    for (const layer of cache.layers) layer.dispose();
+    for (const each of [...cache.layers, cache.lengths]) each.dispose();
   }
-}
-
-/** A text on the device. */
-interface Text {
-  readonly cache: Cache;
-  readonly sampling: Sampling;
-  /** Tokens that were chosen so far. */
-  choices: number;
-}
-
-function firstToken(model: Gpt2, prompt: Tensor, { cache, sampling }: Text): Tensor {
-  using logits = model.forward(prompt, cache);
-  return sample(logits, sampling, 0);
-}
-
-/** Chooses the token after the one in `ids`, in its place, and again in each replay. */
-function recordStep(model: Gpt2, ids: Tensor, text: Text): Recorded<unknown> {
-  const { cache, sampling } = text;
-  return record(model.backend, (anew) => {
-    const logits = model.forward(ids, cache, anew);
-    const choose = (): void => {
-      sample(logits, sampling, ++text.choices, ids);
-    };
-    if (isGreedy(sampling)) choose();
-    else anew(choose);
-  });
 }
 
 async function readToken(ids: Tensor, signal: AbortSignal | undefined): Promise<number> {

@@ -20,10 +20,10 @@ export interface Sampling {
 const draw = defineKernel(
   'draw',
   {
-    inputs: { logits: 'f32', least: { type: 'f32', level: 'row' } },
-    params: { coldness: 'f32', seed: 'u32', step: 'u32' },
+    inputs: { logits: 'f32', least: { type: 'f32', level: 'row' }, step: { type: 'u32', level: 'row' } },
+    params: { coldness: 'f32', seed: 'u32' },
   },
-  ({ logits, least, coldness, seed, step }, k) => {
+  ({ logits, least, step, coldness, seed }, k) => {
     const place = k.add(k.mul(k.rowIndex(0), k.extent(-1)), k.index(-1));
     // 23 bits and a half are exact, so that no number is 0 or 1, whose noise would be infinite.
     const uniform = k.mul(k.add(k.toF32(k.shr(k.random(seed, place, step), 9)), 0.5), 2 ** -23);
@@ -37,28 +37,23 @@ const draw = defineKernel(
  * The token that follows, `[batch, 1]` u32, chosen on the device.
  *
  * @param logits - `[batch, vocabulary]`
- * @param step - which choice of the text this is, so that each gets its own random numbers
+ * @param step - u32 `[batch]`: a number that differs for each choice of a text, so that each gets its own random numbers
  * @param out - filled instead of a new tensor
  */
-export function sample(logits: Tensor, sampling: Sampling, step: number, out?: Tensor): Tensor {
+export function sample(logits: Tensor, sampling: Sampling, step: Tensor, out?: Tensor): Tensor {
   const { temperature, topK: k, seed } = sampling;
   const [batch = 1] = logits.shape;
   return tidy(() => {
     const tokens = out ?? empty(logits.backend, [batch, 1], { dtype: 'u32' });
     const token = reshape(tokens, [batch]);
-    if (isGreedy(sampling)) {
+    if (temperature < MIN_TEMPERATURE) {
       argmax(logits, { axis: -1, out: token });
       return tokens;
     }
     const least = k === undefined ? full(logits.backend, [batch], -Infinity) : leastOf(logits, k);
-    run(draw, { logits, least }, { params: { coldness: 1 / temperature, seed, step }, out: { token } });
+    run(draw, { logits, least, step }, { params: { coldness: 1 / temperature, seed }, out: { token } });
     return tokens;
   });
-}
-
-/** Returns whether the most likely token is always chosen. */
-export function isGreedy({ temperature }: Sampling): boolean {
-  return temperature < MIN_TEMPERATURE;
 }
 
 /** The k-th largest of each row. */

@@ -6,7 +6,7 @@ import { WasmBackend } from '@concord/backend-wasm';
 import { LevelZeroBackend } from '@concord/backend-levelzero';
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import type { Cache, Gpt2 } from '@concord/example-gpt-model';
-import { loadSafetensors, tensor, type Tensor } from '@concord/ops';
+import { argmax, loadSafetensors, record, reshape, slice, tensor, type Tensor } from '@concord/ops';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generate } from '../src/generate.ts';
 import { loadModel } from '../src/load-model.ts';
@@ -16,6 +16,10 @@ const FOLDER = join(import.meta.dirname, 'tiny');
 const VOCABULARY = 96;
 const PROMPT = 8;
 const STEPS = 64;
+
+function disposeCache({ layers, lengths }: Cache): void {
+  for (const each of [...layers, lengths]) each.dispose();
+}
 
 describe.each([
   ['cpu', () => new CpuBackend()],
@@ -66,7 +70,45 @@ describe.each([
       const ids = step === 0 ? tokens.subarray(0, PROMPT) : tokens.subarray(PROMPT + step - 1, PROMPT + step);
       expectLike(await logitsAfter(model, ids, cache), step, 1e-4);
     }
-    for (const layer of cache.layers) layer.dispose();
+    disposeCache(cache);
+  });
+
+  test('texts of 1 to 8 tokens, next ones in one recorded step, are right against each alone', async () => {
+    const all = model.cache(8, 24);
+    const given = Array.from({ length: 8 }, (_, text) => [...tokens.subarray(text, 2 * text + 1)]);
+    for (const [text, ids] of given.entries()) {
+      const row = (of: Tensor): Tensor => slice(of, [[text, text + 1]]);
+      const own = { layers: all.layers.map(row), lengths: row(all.lengths) };
+      await logitsAfter(model, Uint32Array.from(ids), own);
+      disposeCache(own);
+    }
+    using ids = tensor(
+      backend,
+      Uint32Array.from({ length: 8 }, (_, text) => text),
+      [8, 1],
+    );
+    using step = record(backend, () => {
+      const logits = model.forward(ids, all);
+      argmax(logits, { axis: -1, out: reshape(ids, [8]) });
+      return logits;
+    });
+    for (const [text, before] of given.entries()) before.push(text);
+    for (let turn = 0; turn < 3; turn++) {
+      if (turn > 0) step.replay();
+      const logits = (await step.result.toArray()) as Float32Array;
+      const next = await ids.toArray();
+      for (const [text, before] of given.entries()) {
+        const cache = model.cache(1, before.length);
+        const alone = await logitsAfter(model, Uint32Array.from(before), cache);
+        disposeCache(cache);
+        const got = logits.subarray(text * VOCABULARY, (text + 1) * VOCABULARY);
+        const worst = Math.max(...got.map((value, index) => Math.abs(value - (alone[index] as number))));
+        expect(worst / Math.max(...alone.map(Math.abs)), `text ${text}, turn ${turn}`).toBeLessThan(1e-4);
+        before.push(next[text] as number);
+      }
+    }
+    step.dispose();
+    disposeCache(all);
   });
 
   test('the same without a cache, and in f16 to 2e-2', async () => {
@@ -78,7 +120,7 @@ describe.each([
       ] as const) {
         const cache = of.cache();
         expectLike(await logitsAfter(of, tokens.subarray(0, PROMPT + step), cache), step, tolerance);
-        for (const layer of cache.layers) layer.dispose();
+        disposeCache(cache);
       }
     }
   });

@@ -8,7 +8,7 @@ export { rope, type RopeOptions } from './attention/rope.ts';
 export type { TensorLike } from './compute/elementwise.ts';
 export type { OutOption } from './compute/produce.ts';
 export type { Axes, FoldOptions } from './compute/rows.ts';
-export { type Anew, record, type Recorded, type RecordOptions } from './compute/record.ts';
+export { record, type Recorded, type RecordOptions } from './compute/record.ts';
 export { run, type RunOptions } from './compute/run.ts';
 export { arange } from './create/arange.ts';
 export { full, ones } from './create/full.ts';
