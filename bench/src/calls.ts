@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import { median } from '@concord/cli/bench';
-import { Gpt2 } from '@concord/example-gpt';
 import { empty, tensor, type Tensor } from '@concord/ops';
 import { type NativeCalls, type NativeCounts, replaceNativeCalls } from './calls/native-calls.ts';
-import { recordToken } from './gpt/concord.ts';
+import type { Decoder } from '@concord/example-lm';
+import { gpt2, recordToken } from './gpt/concord.ts';
 import { startDevice } from './device.ts';
 import { GPT_SIZES, type GptSize, gptWeights } from './gpt/cases.ts';
 import { oneOf, positive } from './options.ts';
@@ -130,17 +130,17 @@ async function timeWork(
 }
 
 /** A model whose weights are not written: nothing is computed while it is timed. */
-async function untrainedModel(backend: WebGpuBackend, { config }: GptSize): Promise<Gpt2> {
+async function untrainedModel(backend: WebGpuBackend, { config }: GptSize): Promise<Decoder> {
   const weights: Record<string, Tensor> = {};
   for (const { name, shape } of gptWeights(config)) weights[name] = empty(backend, shape);
   await backend.synchronize();
-  return new Gpt2(config, weights);
+  return gpt2(backend, config, weights);
 }
 
 /** A prompt through ops, and a token that is replayed, each from several places. */
 function gptWorks(
   backend: WebGpuBackend,
-  model: Gpt2,
+  model: Decoder,
   { cached, prefills }: GptSize,
 ): { readonly works: readonly Work[]; readonly close: () => void } {
   const [, length] = prefills[0] as readonly [number, number];
@@ -174,7 +174,8 @@ function gptWorks(
     close() {
       for (const { replayed } of texts) replayed.dispose();
       for (const { given, cache } of [...prompts, ...texts]) {
-        for (const each of [given, ...cache.layers, cache.lengths]) each.dispose();
+        given.dispose();
+        cache[Symbol.dispose]();
       }
     },
   };

@@ -1,15 +1,23 @@
 import type { ComputeBackend, FloatDType } from '@concord/backend-core';
-import { type Cache, type Config, Gpt2 } from '@concord/example-gpt';
+import { type Cache, Decoder, parseConfig, weightsOf } from '@concord/example-lm';
 import { add, argmax, empty, mul, record, type Recorded, reshape, sub, tensor, type Tensor } from '@concord/ops';
-import { cachedRows, type GptCase, type GptContestant, type GptModel, gptWeights, tokensOf } from './cases.ts';
+import {
+  cachedRows,
+  type Config,
+  type GptCase,
+  type GptContestant,
+  type GptModel,
+  gptWeights,
+  tokensOf,
+} from './cases.ts';
 import { hostMsOf, type PreparedModel } from '../models/measure.ts';
 
-/** The GPT-2 of `examples/gpt` on a backend of this package. */
+/** The GPT-2 of `examples/lm` on a backend of this package. */
 export function concordGpt(name: string, create: () => ComputeBackend): GptContestant {
   return {
     name: 'concord',
     role: 'ours',
-    version: `${name} and examples/gpt, this checkout`,
+    version: `${name} and examples/lm, this checkout`,
     load: async (config, dtype) => load(create(), config, dtype),
   };
 }
@@ -24,7 +32,7 @@ async function load(backend: ComputeBackend, config: Config, dtype: FloatDType):
     // Else all of them wait on the host.
     await backend.synchronize();
   }
-  const model = new Gpt2(config, weights);
+  const model = gpt2(backend, config, weights, dtype);
   return {
     prepare: async (gptCase) => prepare(backend, model, gptCase),
     close: async () => {
@@ -34,7 +42,7 @@ async function load(backend: ComputeBackend, config: Config, dtype: FloatDType):
   };
 }
 
-function prepare(backend: ComputeBackend, model: Gpt2, gptCase: GptCase): PreparedModel {
+function prepare(backend: ComputeBackend, model: Decoder, gptCase: GptCase): PreparedModel {
   const { config, batch, length, cached, mode, dtype } = gptCase;
   const given = tensor(backend, tokensOf(gptCase), [batch, length]);
   const cache = model.cache(batch);
@@ -69,7 +77,8 @@ function prepare(backend: ComputeBackend, model: Gpt2, gptCase: GptCase): Prepar
     },
     async close() {
       token?.dispose();
-      for (const each of [given, ...cache.layers, cache.lengths]) each.dispose();
+      given.dispose();
+      cache[Symbol.dispose]();
     },
   };
 }
@@ -85,7 +94,7 @@ function setLengths({ lengths }: Cache, tokens: number): void {
  */
 export function recordToken(
   backend: ComputeBackend,
-  model: Gpt2,
+  model: Decoder,
   mode: GptCase['mode'],
   cached: number,
   given: Tensor,
@@ -105,13 +114,34 @@ export function recordToken(
 }
 
 /** Keys and values of the tokens before those of a case; the rows that it has hold queries too. */
-function fillCache(backend: ComputeBackend, cache: Cache, config: Config, cached: number, dtype: FloatDType): void {
+function fillCache(
+  backend: ComputeBackend,
+  { layers }: Cache,
+  config: Config,
+  cached: number,
+  dtype: FloatDType,
+): void {
   const width = config.n_embd;
-  for (const [layer, { ptr }] of cache.layers.entries()) {
+  for (const [layer, pair] of layers.entries()) {
     const { stored } = cachedRows(config, layer, cached, dtype);
-    const pairs = stored.slice(0, cached * 2 * width);
-    for (let row = 0; row < cached; row++)
-      pairs.set(stored.subarray((3 * row + 1) * width, 3 * (row + 1) * width), 2 * row * width);
-    backend.copyHtod(ptr, pairs);
+    for (const [at, { ptr }] of pair.entries()) {
+      const own = stored.slice(0, cached * width);
+      for (let row = 0; row < cached; row++) {
+        const from = (3 * row + 1 + at) * width;
+        own.set(stored.subarray(from, from + width), row * width);
+      }
+      backend.copyHtod(ptr, own);
+    }
   }
+}
+
+/** The decoder of GPT-2's weights. */
+export function gpt2(
+  backend: ComputeBackend,
+  config: Config,
+  weights: Readonly<Record<string, Tensor>>,
+  dtype: FloatDType = 'f32',
+): Decoder {
+  const own = parseConfig({ ...config }, 'the case');
+  return new Decoder(backend, own, weightsOf(weights, own), dtype);
 }

@@ -80,6 +80,7 @@ export {
 } from './quantized/create-quantized.ts';
 export { fromGguf, type GgufOptions, type GgufType } from './quantized/gguf.ts';
 export { type QuantizedParts, QuantizedTensor } from './quantized/quantized-tensor.ts';
+export { quantizeWeight, type QuantizeWeightOptions } from './quantized/quantize-weight.ts';
 export { dropout, type DropoutOptions } from './random/dropout.ts';
 export { randomNormal, type RandomNormalOptions, randomUniform, type RandomUniformOptions } from './random/random.ts';
 export { abs, ceil, floor, neg, round, sign, trunc } from './elementwise/rounding.ts';
