@@ -25,20 +25,20 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return Uint8Array.from(parts.flatMap((part) => [...part]));
 }
 
-/** Of a number: u32 where it is one, else f32. */
-function valueOf(value: Value): Uint8Array {
+/** Names of numbers that llama.cpp wants as f32, all others as integers of 32 bits. */
+const IS_FLOAT = /freq_base$|epsilon$|scores$/;
+
+function valueOf(name: string, value: Value): Uint8Array {
   if (typeof value === 'string') return joined([u32(8), string(value)]);
   if (typeof value === 'boolean') return joined([u32(7), Uint8Array.of(Number(value))]);
-  if (typeof value === 'number')
-    return Number.isInteger(value) ? joined([u32(4), u32(value)]) : joined([u32(6), f32(value)]);
-  const isText = typeof value[0] === 'string';
-  const each = isText ? (value as readonly string[]).map(string) : (value as readonly number[]).map(f32);
-  return joined([u32(9), u32(isText ? 8 : 6), u64(value.length), ...each]);
+  if (typeof value === 'number') return joined(IS_FLOAT.test(name) ? [u32(6), f32(value)] : [u32(4), u32(value)]);
+  const [type, each] = typeof value[0] === 'string' ? [8, string] : IS_FLOAT.test(name) ? [6, f32] : [5, u32];
+  return joined([u32(9), u32(type), u64(value.length), ...value.map((own) => each(own as never))]);
 }
 
 /** A GGUF file of version 3. */
 export function writeGguf(metadata: Readonly<Record<string, Value>>, tensors: readonly GgufTensor[]): Uint8Array {
-  const entries = Object.entries(metadata).map(([name, value]) => joined([string(name), valueOf(value)]));
+  const entries = Object.entries(metadata).map(([name, value]) => joined([string(name), valueOf(name, value)]));
   let offset = 0;
   const infos = tensors.map(({ name, shape, type, bytes }) => {
     const at = offset;
