@@ -32,7 +32,7 @@ export interface Rope {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Kinds of models by `model_type`; all but GPT-2 are read alike. */
-const KINDS = ['gpt2', 'llama', 'mistral', 'qwen2', 'qwen3', 'smollm3'];
+const KINDS = ['gpt2', 'llama', 'mistral', 'qwen2', 'qwen3'];
 
 /** The activations of published files, by our names. */
 const ACTIVATIONS: Readonly<Record<string, Activation>> = {

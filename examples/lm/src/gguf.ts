@@ -203,7 +203,7 @@ function tokenizerOf(
     add_bos_token: own('add_bos_token') ?? kind === 'llama',
   };
   if (kind === 'gpt2') {
-    const split = SPLITS[String(own('pre') ?? 'gpt-2')];
+    const split = SPLITS[(own('pre') ?? 'gpt-2') as string];
     if (split === undefined) throw refuse(`parts words as ${JSON.stringify(own('pre'))}, which is not known here`);
     const words = { type: 'Split', pattern: { Regex: split }, behavior: 'Isolated', invert: false };
     const bytes = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: false };
@@ -251,7 +251,7 @@ function mergesOf(
 ): string[][] {
   const ranked = tokens.map((token, id) => ({ token, score: scores[id] ?? 0 })).sort((a, b) => b.score - a.score);
   return ranked.flatMap(({ token }) => {
-    const letters = [...token];
+    const letters = Array.from(token);
     const parted = letters.slice(1).map((_, i) => [letters.slice(0, i + 1).join(''), letters.slice(i + 1).join('')]);
     return parted.filter((pair) => pair.every((part) => Object.hasOwn(vocab, part)));
   });

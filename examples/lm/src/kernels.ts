@@ -59,7 +59,7 @@ export function embed(
   table: Tensor | undefined,
   dtype: FloatDType,
 ): Tensor {
-  const shape = [...ids.shape, tokens.shape[1] as number];
+  const shape = [...ids.shape, tokens.shape[1] ?? 0];
   const x = empty(ids.backend, shape, { dtype });
   const to = { shape, out: { x } };
   const given = { ids: unsqueeze(ids, -1) };

@@ -56,7 +56,7 @@ async function openFile(path: string): Promise<ModelFiles> {
   const file = await openGguf(path);
   return {
     config: file.config,
-    ...readTokenizer(file.tokenizer, file.tokenizerConfig as TokenizerConfig, path),
+    ...readTokenizer(file.tokenizer, file.tokenizerConfig, path),
     load: (backend, options) => load(backend, file.config, () => file.load(backend, options), options),
   };
 }
@@ -126,12 +126,15 @@ async function load(
   { dtype, quantize }: LoadModelOptions,
 ): Promise<Decoder> {
   const weights = { ...(await read()) };
-  if (quantize !== undefined) {
-    for (const [name, each] of Object.entries(weights)) {
-      if (each instanceof QuantizedTensor || each.rank < 2 || !/proj\.weight$/.test(name)) continue;
+  try {
+    for (const [name, each] of quantize === undefined ? [] : Object.entries(weights)) {
+      if (each instanceof QuantizedTensor || each.rank < 2 || !name.endsWith('proj.weight')) continue;
       weights[name] = quantizeWeight(each, { dtype: quantize === 'i4' ? 'u4' : 'i8' });
       each.dispose();
     }
+  } catch (error) {
+    for (const each of Object.values(weights)) each.dispose();
+    throw error;
   }
   return new Decoder(backend, config, weightsOf(weights, config), dtype);
 }

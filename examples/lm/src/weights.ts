@@ -80,7 +80,7 @@ export function weightsOf(named: NamedWeights, config: Config): Weights {
   };
   const product = (name: string, from: number | undefined, to: number | undefined): Product => {
     const weight = take(`${name}.weight`, [to, from]);
-    return { weight, bias: optional(`${name}.bias`, weight.shape[0] as number) };
+    return { weight, bias: optional(`${name}.bias`, weight.shape[0] ?? 0) };
   };
   /** Side by side, where the weights are floats: one launch for all of them. */
   const joined = (products: readonly Product[]): readonly Product[] => {
@@ -98,7 +98,7 @@ export function weightsOf(named: NamedWeights, config: Config): Weights {
   try {
     const isGpt2 = config.rope === undefined;
     const tokens = take(isGpt2 ? 'wte.weight' : 'embed_tokens.weight', [undefined, undefined]);
-    const width = tokens.shape[1] as number;
+    const width = tokens.shape[1] ?? 0;
     const [rowsQ, rowsKv] = [config.heads * config.headDim, config.kvHeads * config.headDim];
     const llama = (layer: number): Block => {
       const self = `layers.${layer}.self_attn`;

@@ -127,15 +127,17 @@ describe.each([
   }
 
   test('floats of a file give the logits of Transformers', async () => {
-    const { config, load } = await openGguf(await fileOf('f32'));
-    using model = new Decoder(backend, config, weightsOf(await load(backend, quiet), config));
+    const file = await openGguf(await fileOf('f32'));
+    const { config } = file;
+    using model = new Decoder(backend, config, weightsOf(await file.load(backend, quiet), config));
     const { ids, logits } = await reference();
     expect(worst(await logitsOf(model, ids), logits)).toBeLessThan(1e-4);
   });
 
   test.each(['q8_0', 'q4_0'] as const)('blocks of %s give what the numbers that they stand for give', async (type) => {
-    const { config, load } = await openGguf(await fileOf(type));
-    const named = await load(backend, quiet);
+    const file = await openGguf(await fileOf(type));
+    const { config } = file;
+    const named = await file.load(backend, quiet);
     const floats = { ...named };
     for (const [name, weight] of Object.entries(named)) {
       if (!('scales' in weight)) continue;
