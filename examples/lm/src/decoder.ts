@@ -70,15 +70,13 @@ export class Decoder implements Disposable {
       add(lengths, ids.shape[1] as number, { out: lengths });
       let x = embed(ids, positions, this.#weights.tokens, this.#weights.positions, this.#dtype);
       for (const [layer, block] of this.#weights.blocks.entries()) {
-        const attended = this.#attend(
-          this.#norm(x, block.norm1),
-          block,
-          layers[layer] as [Tensor, Tensor],
-          positions,
-          lengths,
-        );
-        const h = project(attended, block.merge, { residual: x });
-        x = this.#mlp(this.#norm(h, block.norm2), h, block);
+        // What a block makes is freed before the next one, of a long prompt gigabytes.
+        x = tidy(() => {
+          const cached = layers[layer] as readonly [Tensor, Tensor];
+          const attended = tidy(() => this.#attend(this.#norm(x, block.norm1), block, cached, positions, lengths));
+          const h = project(attended, block.merge, { residual: x });
+          return tidy(() => this.#mlp(this.#norm(h, block.norm2), h, block));
+        });
       }
       return project(this.#norm(slice(x, [null, -1]), this.#weights.norm), this.#weights.head);
     });
