@@ -6,9 +6,11 @@ import { slice } from '../operands.ts';
 import { bindEpilogue } from '../epilogue/fused-epilogue.ts';
 import { finish } from '../gemm/finish.wgsl.ts';
 import {
+  bestOnUnits,
   matrixInvocations,
   type MatrixTile,
   operandStrips,
+  type RatedMatrixTile,
   STEP,
   tileOnUnits,
   tilesOnUnits,
@@ -19,7 +21,7 @@ import { DTYPES, outputType, storeFunction } from '../gemm/storage-formats.ts';
 import { repeat, storeC } from '../wgsl/snippets.ts';
 import { MAX_COLUMNS, MAX_ROWS, SETS } from './strips.ts';
 import { placeFunctions, windowUniforms } from './window.wgsl.ts';
-import { type Conv2dShape, type Conv2dTable, FEW_FILTERS, placesOf, type Variant } from './windows.ts';
+import { type Conv2dShape, type Conv2dTable, FEW_FILTERS, placesOf } from './windows.ts';
 
 /** The parameters that distinguish the kernels. Input and filter are f16. */
 interface MatrixConv2dParams {
@@ -82,7 +84,7 @@ const matrixConv2d = productKernel<MatrixConv2dParams>('conv2d/matrix', (params,
 ${EIGHT.map((i) =>
   isInside
     ? `      ${halves(read)}_${i} = ${within('input', `corner + taps[first + ${i}u].x`)};`
-    : `      { let tap = taps[first + ${i}u]; ${halves(read)}_${i} = 0h; if ((outside & tap.y) == 0u) { ${halves(read)}_${i} = ${within('input', 'corner + tap.x')}; } }`,
+    : `      { let tap = taps[first + ${i}u]; ${halves(read)}_${i} = select(0h, ${within('input', 'corner + tap.x')}, (outside & tap.y) == 0u); }`,
 ).join('\n')}
     }`,
   );
@@ -181,18 +183,18 @@ ${onUnits.storeSums(
   };
 });
 
-const TILES: ReadonlyMap<string, MatrixTile> = new Map(
+/** Tiles of filters x places. */
+const TILES: ReadonlyMap<string, RatedMatrixTile> = new Map(
   [
-    { m: 128, n: 128, piece: 64 as const },
-    { m: 64, n: 128, piece: 32 as const },
-    { m: 64, n: 64, piece: 32 as const },
-  ].map((tile: MatrixTile) => [idOf(tile), tile]),
+    { m: 128, n: 128, piece: 64 as const, start: 9, each: 1.8 },
+    { m: 128, n: 64, piece: 32 as const, start: 5, each: 1.25 },
+    { m: 64, n: 128, piece: 32 as const, start: 5.5, each: 1.35 },
+    { m: 64, n: 64, piece: 32 as const, start: 4.5, each: 1.1 },
+  ].map((tile: RatedMatrixTile) => [idOf(tile), tile]),
 );
 
-/** Workgroups that a large GPU has room for at a time. */
-const ROOM = 264;
-/** Steps of a range of taps, at least. */
-const MIN_STEPS = 8;
+/** Taps of a range, at least. */
+const MIN_DEPTH = 256;
 const FLOAT_BYTES = 4;
 
 /** Convolutions of f16 on the matrix units of a GPU. */
@@ -216,13 +218,14 @@ export const matrixConv2dTable: Conv2dTable = {
     );
   },
   candidates: (shape, traits) => {
-    const { filters, filterHeight, filterWidth } = shape;
+    const { groups, filters, channels, filterHeight, filterWidth } = shape;
     if (filters <= FEW_FILTERS || filterHeight > MAX_ROWS || filterWidth > MAX_COLUMNS) return undefined;
-    const tiles = tilesOnUnits(TILES.values(), traits, TABLE_BYTES);
-    const smallest = tiles.at(-1);
-    if (smallest === undefined) return undefined;
-    const enough = tiles.find((tile) => groupsOf(tile, shape) >= ROOM / 2 && filters >= tile.m) ?? smallest;
-    return { variants: tiles.map((tile) => variantOf(tile, shape)), preferred: variantOf(enough, shape) };
+    return bestOnUnits(tilesOnUnits(TILES.values(), traits, TABLE_BYTES), MIN_DEPTH, (tile) => ({
+      id: idOf(tile),
+      tiles: groupsOf(tile, shape),
+      terms: channels * filterHeight * filterWidth,
+      entries: groups * filters * placesOf(shape),
+    }));
   },
   launch: ({ shape, input, weights, output, stored, uniforms, epilogue }, variant, recorder) => {
     const { checksBounds, storageAlignment } = recorder.traits;
@@ -286,12 +289,6 @@ export const matrixConv2dTable: Conv2dTable = {
     );
   },
 };
-
-function variantOf(tile: MatrixTile, shape: Conv2dShape): Variant {
-  const steps = (shape.channels * shape.filterHeight * shape.filterWidth) / STEP;
-  const splits = Math.max(1, Math.min(Math.floor(ROOM / groupsOf(tile, shape)), Math.floor(steps / MIN_STEPS)));
-  return { id: idOf(tile), splits };
-}
 
 /** Workgroups for one range of taps. */
 function groupsOf({ m, n }: MatrixTile, shape: Conv2dShape): number {

@@ -10,6 +10,7 @@ import {
   bindWindow,
   type BoundWindow,
   type Conv2dShape,
+  type Conv2dSizes,
   conv2dSizes,
   conv2dWindows,
   MODULUS,
@@ -23,6 +24,8 @@ import { implicitGemmTable } from './implicit-gemm.wgsl.ts';
 import { matrixConv2dTable } from './matrix-units.wgsl.ts';
 import { fusedEpilogue } from '../epilogue/fused-epilogue.ts';
 import { finish } from '../gemm/finish.wgsl.ts';
+import { VECTOR } from '../gemm/matrix-tile.ts';
+import { planGemm } from '../gemm/plan.ts';
 
 const FLOAT_BYTES = 4;
 
@@ -71,6 +74,19 @@ export function planConv2d(
   floatResults.convolution(call, recorder, (floats) => planFloats(floats, recorder, choose));
 }
 
+/** Plans a convolution of f16 whose filters have one tap as the product of them with each image, where that reads by vectors. */
+function planPointwise(call: ResolvedConv2d<StorageBuffer>, sizes: Conv2dSizes, recorder: Recorder): boolean {
+  const { input: b, filter: a, output: c, stride, padding, epilogue, opName } = call;
+  const { images: batchCount, groups, filters: m, channels: k, taps, inputPlane: n } = sizes;
+  const isPlain = taps * groups * stride[0] * stride[1] === 1 && padding.every((extent) => extent === 0);
+  const isByVectors = [k, n, a.byteOffset / 2, b.byteOffset / 2].every((elements) => elements % VECTOR === 0);
+  if (!isPlain || !isByVectors || epilogue !== undefined) return false;
+  const layout = { lda: k, ldb: n, ldc: n, strideA: 0, strideB: k * n, strideC: m * n, transA: false, transB: false };
+  const plain = { dtype: 'f16', dtypeB: undefined, alpha: 1, beta: 0, operands: [], epilogue } as const;
+  planGemm({ opName, m, n, k, batchCount, ...layout, ...plain, a, b, c }, recorder);
+  return true;
+}
+
 /** Plans a convolution of f16 that is one window, where there are kernels for it; returns whether that is so. */
 function planHalves(call: ResolvedConv2d<StorageBuffer>, recorder: Recorder): boolean {
   checkCoordinates(call);
@@ -93,6 +109,7 @@ function planHalves(call: ResolvedConv2d<StorageBuffer>, recorder: Recorder): bo
   const ofCall = { call, sizes, window, input, weights, output: call.output, stored: 'f16' } as const;
   const shape = shapeOf(ofCall);
   if (matrixConv2dTable.candidates(shape, traits) === undefined) return false;
+  if (planPointwise(call, sizes, recorder)) return true;
   const variant = halvesTables.choose(shape, recorder);
   const { outputShape, dtype, epilogue: hasEpilogue } = call;
   const epilogue = variant.splits === 1 ? fusedEpilogue(call, call.output, recorder) : undefined;

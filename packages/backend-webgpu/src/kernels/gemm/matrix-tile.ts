@@ -1,3 +1,4 @@
+import type { Candidates, NamedVariant } from '@concord/variants';
 import { repeat } from '../wgsl/snippets.ts';
 import type { DeviceTraits } from '../recorder.ts';
 
@@ -77,6 +78,62 @@ export function tilesOnUnits<Tile extends MatrixTile>(
   return [...tiles].filter(
     (tile) => matrixInvocations(tile) <= maxInvocations && matrixBytes(tile) + more <= maxWorkgroupBytes,
   );
+}
+
+/** A tile and its costs: microseconds as measured on an H100, of which only the ratios matter. */
+export interface RatedMatrixTile extends MatrixTile {
+  /** The time of a workgroup besides its steps. */
+  readonly start: number;
+  /** A step of each workgroup where the GPU has as many as it has room for. */
+  readonly each: number;
+}
+
+/** What a tile has to do. */
+interface WorkOnUnits extends NamedVariant {
+  readonly tiles: number;
+  readonly terms: number;
+  /** Entries of all tiles. */
+  readonly entries: number;
+}
+
+/** Workgroups that a large GPU has room for at a time, and those of 64 x 64. */
+const ROOM = 264;
+const ROOM_SMALL = 396;
+/** The part of its time that a step takes where half of the room is empty. */
+const ALONE = 0.65;
+/** The time to add up the results of splits: of a launch, and of an entry of each. */
+const FINISH = 3;
+const FINISH_ENTRY = 1.5e-6;
+
+/**
+ * The variants of tiles, each with the best split of its terms, and the best of them; undefined without tiles.
+ *
+ * @param least - terms of a split
+ */
+export function bestOnUnits(
+  tiles: readonly RatedMatrixTile[],
+  least: number,
+  workOf: (tile: RatedMatrixTile) => WorkOnUnits,
+): Candidates<NamedVariant & { readonly splits: number }> | undefined {
+  const offers = tiles.map((tile) => {
+    const work = workOf(tile);
+    const room = tile.m * tile.n > 64 * 64 ? ROOM : ROOM_SMALL;
+    const most = Math.max(1, Math.min(Math.floor(room / work.tiles), Math.floor(work.terms / least)));
+    const costs = Array.from({ length: most }, (_, more) => costOf(tile, work, room, more + 1));
+    const cost = Math.min(...costs);
+    return { variant: { id: work.id, splits: costs.indexOf(cost) + 1 }, cost };
+  });
+  const [first] = offers;
+  if (first === undefined) return undefined;
+  const best = offers.reduce((before, offer) => (offer.cost < before.cost ? offer : before), first);
+  return { variants: offers.map(({ variant }) => variant), preferred: best.variant };
+}
+
+function costOf(tile: RatedMatrixTile, { tiles, terms, entries }: WorkOnUnits, room: number, splits: number): number {
+  const groups = tiles * splits;
+  const step = groups <= room / 2 ? ALONE * tile.each : tile.each;
+  const finish = splits === 1 ? 0 : FINISH + FINISH_ENTRY * entries * splits;
+  return Math.ceil(groups / room) * (tile.start + Math.ceil(terms / splits / STEP) * step) + finish;
 }
 
 /**

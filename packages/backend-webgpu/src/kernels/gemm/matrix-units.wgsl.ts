@@ -11,10 +11,12 @@ import {
   type TileLaunch,
 } from './product-kernel.ts';
 import {
+  bestOnUnits,
   matrixInvocations,
   type MatrixTile,
   operandStrips,
   type OperandStrips,
+  type RatedMatrixTile,
   STEP,
   tileOnUnits,
   tilesOnUnits,
@@ -22,15 +24,7 @@ import {
 } from './matrix-tile.ts';
 import { DTYPES, outputType, storeFunction } from './storage-formats.ts';
 import type { DeviceTraits } from '../recorder.ts';
-import {
-  areFours,
-  bindMatrix,
-  isVector,
-  type Matrix,
-  type Product,
-  type ProductTable,
-  type Variant,
-} from './product.ts';
+import { areFours, bindMatrix, isVector, type Matrix, type Product, type ProductTable } from './product.ts';
 
 /** The known facts about the shape. `full`: all sizes are multiples of the tile's. `edges`: not that. */
 export type MatrixUnitsFit = 'full' | 'edges';
@@ -160,17 +154,15 @@ ${onUnits.storeSums(4, '', storeC({ by: 'store_c', at, place, acc: 'sum', checks
 });
 
 /** Tiles for the matrix units, largest first. */
-const TILES: ReadonlyMap<string, MatrixTile> = new Map(
+const TILES: ReadonlyMap<string, RatedMatrixTile> = new Map(
   [
-    { m: 128, n: 128, piece: 64 as const },
-    { m: 64, n: 64, piece: 32 as const },
-  ].map((tile: MatrixTile) => [idOf(tile), tile]),
+    { m: 128, n: 128, piece: 64 as const, start: 10, each: 0.94 },
+    { m: 64, n: 64, piece: 32 as const, start: 3.5, each: 0.61 },
+  ].map((tile: RatedMatrixTile) => [idOf(tile), tile]),
 );
 
 const FITS: readonly MatrixUnitsFit[] = ['full', 'edges'];
 
-/** Workgroups that keep a large GPU busy. */
-const ENOUGH_GROUPS = 128;
 /** The minimum number of terms of a split: adding the splits up is a kernel more. */
 const MIN_DEPTH = 1024;
 
@@ -189,15 +181,14 @@ export const matrixUnitsTable: ProductTable = {
   },
   candidates: ({ product, depth }, traits) => {
     if (!canMultiply(product, depth, traits)) return undefined;
-    const tiles = matrixUnitsTiles(traits);
-    const smallest = tiles.at(-1);
-    if (smallest === undefined) return undefined;
-    const enough = tiles.find((tile) => groupsOf(tile, product) >= ENOUGH_GROUPS);
-    return {
-      variants: tiles.map((tile) => variantOf(tile, product)),
-      preferred: variantOf(enough ?? smallest, product),
-      condition: 'by eights',
-    };
+    const { m, n, k: terms, batchCount } = product;
+    const offer = bestOnUnits(matrixUnitsTiles(traits), MIN_DEPTH, (tile) => ({
+      id: idOf(tile),
+      tiles: batchCount * Math.ceil(m / tile.m) * Math.ceil(n / tile.n),
+      terms,
+      entries: batchCount * m * n,
+    }));
+    return offer && { ...offer, condition: 'by eights' };
   },
   appliesEpilogues: () => true,
   launch: ({ product, splits }, variant, recorder) => {
@@ -212,7 +203,7 @@ export const matrixUnitsTable: ProductTable = {
 };
 
 /** The tiles that a device has matrix units and room for, largest first. */
-export function matrixUnitsTiles(traits: DeviceTraits): readonly MatrixTile[] {
+export function matrixUnitsTiles(traits: DeviceTraits): readonly RatedMatrixTile[] {
   return tilesOnUnits(TILES.values(), traits);
 }
 
@@ -228,16 +219,6 @@ function canMultiply(product: Product, depth: number, { storageAlignment }: Devi
     isByVectors(b, transB ? k : n) &&
     areFours(n, bindMatrix(c, storageAlignment).start, c.ld, c.stride)
   );
-}
-
-function variantOf(tile: MatrixTile, product: Product): Variant {
-  const groups = groupsOf(tile, product);
-  const splits = Math.max(1, Math.min(Math.floor(ENOUGH_GROUPS / groups), Math.floor(product.k / MIN_DEPTH)));
-  return { id: idOf(tile), splits };
-}
-
-function groupsOf(tile: MatrixTile, { m, n, batchCount }: Product): number {
-  return batchCount * Math.ceil(m / tile.m) * Math.ceil(n / tile.n);
 }
 
 function idOf({ m, n }: MatrixTile): string {
