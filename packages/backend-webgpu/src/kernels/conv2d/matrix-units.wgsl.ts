@@ -10,6 +10,7 @@ import {
   matrixInvocations,
   type MatrixTile,
   operandStrips,
+  packsHalves,
   type RatedMatrixTile,
   STEP,
   tileOnUnits,
@@ -122,7 +123,7 @@ ${EIGHT.map((i) =>
     code: /* wgsl */ `
 ${placeFunctions}
 ${SETS}
-${storeFunction(output, isWide, epilogue, ['image', 'filter_index', 'output_row', 'output_column'])}
+${storeFunction(output, isWide, epilogue, packsHalves(tile), ['image', 'filter_index', 'output_row', 'output_column'])}
 ${onUnits.memory}
 var<workgroup> taps: array<vec2u, ${TABLE}>;
 
@@ -186,13 +187,15 @@ ${onUnits.storeSums(
 /** Tiles of filters x places. */
 const TILES: ReadonlyMap<string, RatedMatrixTile> = new Map(
   [
-    { m: 128, n: 128, piece: 64 as const, start: 9, each: 1.8 },
-    { m: 128, n: 64, piece: 32 as const, start: 5, each: 1.25 },
-    { m: 64, n: 128, piece: 32 as const, start: 5.5, each: 1.35 },
-    { m: 64, n: 64, piece: 32 as const, start: 4.5, each: 1.1 },
+    { m: 128, n: 128, piece: 64 as const, start: 13, each: 1.1 },
+    { m: 128, n: 64, piece: 32 as const, start: 6.3, each: 0.96 },
+    { m: 64, n: 128, piece: 32 as const, start: 5.5, each: 1.2 },
+    { m: 64, n: 64, piece: 32 as const, start: 4.2, each: 0.98 },
   ].map((tile: RatedMatrixTile) => [idOf(tile), tile]),
 );
 
+/** The time besides the steps where places are stored one by one. */
+const SINGLES = 1.75;
 /** Taps of a range, at least. */
 const MIN_DEPTH = 256;
 const FLOAT_BYTES = 4;
@@ -220,7 +223,10 @@ export const matrixConv2dTable: Conv2dTable = {
   candidates: (shape, traits) => {
     const { groups, filters, channels, filterHeight, filterWidth } = shape;
     if (filters <= FEW_FILTERS || filterHeight > MAX_ROWS || filterWidth > MAX_COLUMNS) return undefined;
-    return bestOnUnits(tilesOnUnits(TILES.values(), traits, TABLE_BYTES), MIN_DEPTH, (tile) => ({
+    const slower = isWideIn(shape) ? 1 : SINGLES;
+    const tiles = tilesOnUnits(TILES.values(), traits, TABLE_BYTES);
+    const rated = tiles.map((tile) => ({ ...tile, start: slower * tile.start }));
+    return bestOnUnits(rated, MIN_DEPTH, (tile) => ({
       id: idOf(tile),
       tiles: groupsOf(tile, shape),
       terms: channels * filterHeight * filterWidth,
@@ -246,7 +252,7 @@ export const matrixConv2dTable: Conv2dTable = {
       splits === 1
         ? { span: output, at: outputAt as number }
         : { span: recorder.scratch(splits * entries * FLOAT_BYTES), at: 0 };
-    const isWide = (epilogue === undefined ? plane : outputWidth) % 4 === 0 && own.at % 4 === 0;
+    const isWide = (epilogue === undefined ? isWideIn(shape) : outputWidth % 4 === 0) && own.at % 4 === 0;
     const bound = epilogue && bindEpilogue(epilogue, isWide ? 4 : 1, storageAlignment);
     const params: MatrixConv2dParams = {
       tile,
@@ -289,6 +295,11 @@ export const matrixConv2dTable: Conv2dTable = {
     );
   },
 };
+
+/** Returns whether each image has a whole number of four places. */
+function isWideIn({ outputRows, outputWidth }: Conv2dShape): boolean {
+  return (outputRows * outputWidth) % 4 === 0;
+}
 
 /** Workgroups for one range of taps. */
 function groupsOf({ m, n }: MatrixTile, shape: Conv2dShape): number {

@@ -104,12 +104,12 @@ function planHalves(call: ResolvedConv2d<StorageBuffer>, recorder: Recorder): bo
   const entries = images * groups * filters * outputRows * outputWidth;
   const most = traits.maxBindingBytes - bindingSlack(traits.storageAlignment);
   if (Math.max(call.input.byteLength, call.filter.byteLength, FLOAT_BYTES * entries) > most) return false;
+  const shape = shapeOf({ call, sizes, window });
+  if (matrixConv2dTable.candidates(shape, traits) === undefined) return false;
+  if (planPointwise(call, sizes, recorder)) return true;
   const input = apartFrom(call.output, call.input, recorder);
   const weights = apartFrom(call.output, call.filter, recorder);
   const ofCall = { call, sizes, window, input, weights, output: call.output, stored: 'f16' } as const;
-  const shape = shapeOf(ofCall);
-  if (matrixConv2dTable.candidates(shape, traits) === undefined) return false;
-  if (planPointwise(call, sizes, recorder)) return true;
   const variant = halvesTables.choose(shape, recorder);
   const { outputShape, dtype, epilogue: hasEpilogue } = call;
   const epilogue = variant.splits === 1 ? fusedEpilogue(call, call.output, recorder) : undefined;

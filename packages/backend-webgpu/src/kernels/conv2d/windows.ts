@@ -189,7 +189,7 @@ interface WindowOfCall {
 export const MODULUS: number = 2 ** 32;
 
 /** The facts that decide which kernel is chosen for a window. */
-export function shapeOf({ call, sizes, window }: WindowOfCall): Conv2dShape {
+export function shapeOf({ call, sizes, window }: Pick<WindowOfCall, 'call' | 'sizes' | 'window'>): Conv2dShape {
   return {
     groups: window.groups.count,
     filters: window.filters.count,

@@ -88,6 +88,14 @@ export interface RatedMatrixTile extends MatrixTile {
   readonly each: number;
 }
 
+/**
+ * Whether a tile's sums are rounded to f16 by `pack2x16float`, which trials of matrix units see to. On an H100 that made short sums
+ * 1.3 times as fast, but the loop over long ones slower with large pieces, which was not explained: these round by bits.
+ */
+export function packsHalves({ piece }: MatrixTile): boolean {
+  return piece === 32;
+}
+
 /** What a tile has to do. */
 interface WorkOnUnits extends NamedVariant {
   readonly tiles: number;
@@ -100,10 +108,10 @@ interface WorkOnUnits extends NamedVariant {
 const ROOM = 264;
 const ROOM_SMALL = 396;
 /** The part of its time that a step takes where half of the room is empty. */
-const ALONE = 0.65;
+const ALONE = 0.8;
 /** The time to add up the results of splits: of a launch, and of an entry of each. */
 const FINISH = 3;
-const FINISH_ENTRY = 1.5e-6;
+const FINISH_ENTRY = 1.9e-6;
 
 /**
  * The variants of tiles, each with the best split of its terms, and the best of them; undefined without tiles.
@@ -289,6 +297,13 @@ ${each((i, j) => `      c${i}_${j} = subgroupMatrixMultiplyAccumulate(a${i}, b${
     }`,
     storeSums: (width, prepare, store) => {
       const units = piece / width;
+      const by = Math.max(1, SUBGROUP / units);
+      // Unrolled where that is short.
+      const isLoop = UNIT / by > 4;
+      const lines = (body: (line: string) => string): string =>
+        isLoop
+          ? `for (var line = first_line; line < ${UNIT}u; line += ${by}u) {\n${body('line')}\n    }`
+          : repeat(UNIT / by, (at) => `{\n${body(`(first_line + ${at * by}u)`)}\n    }`);
       return repeat(
         matrices,
         (i) => /* wgsl */ `
@@ -297,12 +312,13 @@ ${repeat(matrices, (j) => `  subgroupMatrixStore<row_major>(&strips[subgroup * 2
   for (var unit = lane % ${Math.min(SUBGROUP, units)}u; unit < ${units}u; unit += ${SUBGROUP}u) {
     let four = unit / ${4 / width}u;
     let column = piece_column * ${piece}u + unit * ${width}u;
+    let first_line = lane % ${SUBGROUP}u / ${units}u;
 ${prepare}
-    for (var line = lane % ${SUBGROUP}u / ${units}u; line < ${UNIT}u; line += ${Math.max(1, SUBGROUP / units)}u) {
-      let row = piece_row * ${piece}u + ${i * UNIT}u + line;
-      let sum = bitcast<vec4f>(strips[subgroup * 2u + four / ${sums}u][line * ${line}u + four % ${sums}u])${width === 1 ? '[unit % 4u]' : ''};
-      ${store}
-    }
+    ${lines(
+      (at) => `      let row = piece_row * ${piece}u + ${i * UNIT}u + ${at};
+      let sum = bitcast<vec4f>(strips[subgroup * 2u + four / ${sums}u][${at} * ${line}u + four % ${sums}u])${width === 1 ? '[unit % 4u]' : ''};
+      ${store}`,
+    )}
   }
   workgroupBarrier();`,
       );

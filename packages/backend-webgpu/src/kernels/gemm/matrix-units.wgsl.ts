@@ -15,6 +15,7 @@ import {
   matrixInvocations,
   type MatrixTile,
   operandStrips,
+  packsHalves,
   type OperandStrips,
   type RatedMatrixTile,
   STEP,
@@ -117,7 +118,7 @@ const matrixUnits = productKernel<MatrixUnitsParams>('gemm/matrix', (params, epi
     // Blocks are the same throughout a subgroup, but made of the number of the invocation, of which WGSL does not know that.
     silenced: ['chromium.subgroup_matrix_uniformity'],
     code: /* wgsl */ `
-${storeFunction(output, true, epilogue)}
+${storeFunction(output, true, epilogue, packsHalves(tile))}
 ${onUnits.memory}
 
 ${mainOf(matrixInvocations(tile))}
