@@ -10,11 +10,11 @@ import {
   matrixInvocations,
   type MatrixTile,
   operandStrips,
-  packsHalves,
   type RatedMatrixTile,
   STEP,
   tileOnUnits,
   tilesOnUnits,
+  VECTOR,
 } from '../gemm/matrix-tile.ts';
 import { type MatrixUnitsFit, operandReads } from '../gemm/matrix-units.wgsl.ts';
 import { productKernel } from '../gemm/product-kernel.ts';
@@ -123,7 +123,7 @@ ${EIGHT.map((i) =>
     code: /* wgsl */ `
 ${placeFunctions}
 ${SETS}
-${storeFunction(output, isWide, epilogue, packsHalves(tile), ['image', 'filter_index', 'output_row', 'output_column'])}
+${storeFunction(output, isWide, epilogue, true, ['image', 'filter_index', 'output_row', 'output_column'])}
 ${onUnits.memory}
 var<workgroup> taps: array<vec2u, ${TABLE}>;
 
@@ -187,15 +187,16 @@ ${onUnits.storeSums(
 /** Tiles of filters x places. */
 const TILES: ReadonlyMap<string, RatedMatrixTile> = new Map(
   [
-    { m: 128, n: 128, piece: 64 as const, start: 13, each: 1.1 },
-    { m: 128, n: 64, piece: 32 as const, start: 6.3, each: 0.96 },
-    { m: 64, n: 128, piece: 32 as const, start: 5.5, each: 1.2 },
-    { m: 64, n: 64, piece: 32 as const, start: 4.2, each: 0.98 },
+    { m: 128, n: 128, piece: 64 as const, start: 10.5, each: 1.1 },
+    { m: 128, n: 64, piece: 32 as const, start: 4.5, each: 0.97 },
+    { m: 64, n: 128, piece: 32 as const, start: 5, each: 1.2 },
+    { m: 64, n: 64, piece: 32 as const, start: 3, each: 0.94 },
   ].map((tile: RatedMatrixTile) => [idOf(tile), tile]),
 );
 
-/** The time besides the steps where places are stored one by one. */
-const SINGLES = 1.75;
+/** The time besides the steps, where places are stored one by one, and what it adds to a step that weights are read so. */
+const SINGLE_PLACES = 1.75;
+const SINGLE_WEIGHTS = 0.6;
 /** Taps of a range, at least. */
 const MIN_DEPTH = 256;
 const FLOAT_BYTES = 4;
@@ -223,13 +224,16 @@ export const matrixConv2dTable: Conv2dTable = {
   candidates: (shape, traits) => {
     const { groups, filters, channels, filterHeight, filterWidth } = shape;
     if (filters <= FEW_FILTERS || filterHeight > MAX_ROWS || filterWidth > MAX_COLUMNS) return undefined;
-    const slower = isWideIn(shape) ? 1 : SINGLES;
-    const tiles = tilesOnUnits(TILES.values(), traits, TABLE_BYTES);
-    const rated = tiles.map((tile) => ({ ...tile, start: slower * tile.start }));
+    const terms = channels * filterHeight * filterWidth;
+    const rated = tilesOnUnits(TILES.values(), traits, TABLE_BYTES).map(({ start, each, ...tile }) => ({
+      ...tile,
+      start: isWideIn(shape) ? start : SINGLE_PLACES * start,
+      each: terms % VECTOR === 0 ? each : (1 + (SINGLE_WEIGHTS * tile.m) / tile.n) * each,
+    }));
     return bestOnUnits(rated, MIN_DEPTH, (tile) => ({
       id: idOf(tile),
       tiles: groupsOf(tile, shape),
-      terms: channels * filterHeight * filterWidth,
+      terms,
       entries: groups * filters * placesOf(shape),
     }));
   },
@@ -258,7 +262,7 @@ export const matrixConv2dTable: Conv2dTable = {
       tile,
       output: splits === 1 ? stored : 'f32',
       fit: filters % tile.m === 0 && isWhole ? 'full' : 'edges',
-      isByVectors: taps % 8 === 0 && (start as number) % 8 === 0,
+      isByVectors: taps % VECTOR === 0 && (start as number) % VECTOR === 0,
       isWide,
       isInside: !isPadded && isWhole,
       isClamped: !checksBounds,

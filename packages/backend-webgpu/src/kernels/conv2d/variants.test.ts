@@ -151,28 +151,28 @@ describe.each(halvesTables.ids)('%s, emulated', (id) => {
 
   it('whole tiles, without padding', async () => {
     expect(await check({ input: [2, 32, 6, 6], filter: [128, 1, 1] })).toMatch(/full vectors wide inside/);
-    expect(await check({ input: [2, 32, 9, 9], filter: [16, 1, 1], stride: [2, 2] })).toMatch(/edges vectors inside/);
   });
 
   it('padding, strides, dilations, odd sizes', async () => {
-    expect(await check({ input: [2, 8, 9, 7], filter: [70, 3, 3], padding: [1, 1] })).toMatch(
-      /edges vectors( clamped)?$/,
-    );
-    expect(
-      await check({ input: [1, 3, 17, 13], filter: [9, 3, 2], stride: [2, 3], padding: [2, 1, 0, 1] }, {}, 1),
-    ).toMatch(/edges( clamped)?$/);
-    await check(
-      { input: [1, 33, 7, 8], filter: [20, 3, 3], dilation: [2, 3], padding: [2, 3] },
-      { checksBounds: false },
-    );
+    const padded: Conv2dCase = { input: [2, 8, 9, 7], filter: [70, 3, 3], padding: [1, 1] };
+    expect(await check(padded)).toMatch(/edges vectors( clamped)?$/);
+    const odd: Conv2dCase = { input: [1, 3, 17, 13], filter: [9, 3, 2], stride: [2, 3], padding: [2, 1, 0, 1] };
+    expect(await check(odd, {}, 1)).toMatch(/edges( clamped)?$/);
+    await check({ ...odd, stride: [1, 1], dilation: [2, 3] }, {}, 1);
   });
 
+  // Large ones take software devices seconds to compile.
+  if (id.includes('128x128')) return;
+
   it('groups, taps split into ranges', async () => {
-    expect(await check({ input: [2, 48, 6, 8], filter: [40, 3, 3], padding: [1, 1], groups: 2 })).toMatch(
-      /edges vectors wide$/,
-    );
-    expect(await check({ input: [1, 64, 5, 5], filter: [16, 3, 3], padding: [1, 1] }, {}, 2)).toMatch(
-      /f32 .*,gemm\/finish f16/,
-    );
+    const groups: Conv2dCase = { input: [2, 48, 6, 8], filter: [40, 3, 3], padding: [1, 1], groups: 2 };
+    expect(await check(groups)).toMatch(/edges vectors wide$/);
+    const deep: Conv2dCase = { input: [1, 64, 5, 5], filter: [16, 3, 3], padding: [1, 1] };
+    expect(await check(deep, {}, 2)).toMatch(/f32 .*,gemm\/finish f16/);
+  });
+
+  it('without a read beyond a binding', async () => {
+    const few: Conv2dCase = { input: [1, 32, 5, 5], filter: [16, 1, 1], stride: [2, 2] };
+    expect(await check(few, { checksBounds: false })).toMatch(/edges vectors inside clamped$/);
   });
 });

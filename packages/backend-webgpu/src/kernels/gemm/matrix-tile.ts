@@ -31,11 +31,6 @@ function subgroupsOf({ m, n, piece }: MatrixTile): number {
   return (m / piece) * (n / piece);
 }
 
-/** Blocks of a strip: one for each piece of A, then one for each of B. */
-function stripBlocks({ m, n, piece }: MatrixTile): number {
-  return (m + n) / piece;
-}
-
 /**
  * Vectors of a line of workgroup memory: with a free one, so that the same vector of eight neighbouring lines lies in different
  * banks.
@@ -44,13 +39,21 @@ export function lineVectors({ piece }: MatrixTile): number {
   return piece / VECTOR + 1;
 }
 
-/** Vectors of a block, such that two strips are half of the banks apart: a row is stored to both at a time. */
+/**
+ * Vectors of a block, such that it is half of the banks away from the next where a line is half of the banks, as eight
+ * invocations store two.
+ */
 export function blockVectors(tile: MatrixTile): number {
-  const least = UNIT * lineVectors(tile);
-  const free = Array.from({ length: BANKS }, (_, more) => more).find(
-    (more) => ((least + more) * stripBlocks(tile)) % BANKS === BANKS / 2,
-  );
-  return least + (free ?? 1);
+  return UNIT * lineVectors(tile) + (tile.piece === 32 ? BANKS / 2 : 1);
+}
+
+/**
+ * Blocks of a strip: one for each piece of A, then of B, and perhaps a free one, such that two strips are half of the banks apart: a
+ * row is stored to both at a time.
+ */
+export function stripBlocks(tile: MatrixTile): number {
+  const blocks = (tile.m + tile.n) / tile.piece;
+  return (blocks * blockVectors(tile)) % BANKS === BANKS / 2 ? blocks : blocks + 1;
 }
 
 /** Blocks of workgroup memory: two strips, and at the end 16 rows of sums of each subgroup in two. */
@@ -86,14 +89,6 @@ export interface RatedMatrixTile extends MatrixTile {
   readonly start: number;
   /** A step of each workgroup where the GPU has as many as it has room for. */
   readonly each: number;
-}
-
-/**
- * Whether a tile's sums are rounded to f16 by `pack2x16float`, which trials of matrix units see to. On an H100 that made short sums
- * 1.3 times as fast, but the loop over long ones slower with large pieces, which was not explained: these round by bits.
- */
-export function packsHalves({ piece }: MatrixTile): boolean {
-  return piece === 32;
 }
 
 /** What a tile has to do. */
@@ -221,12 +216,7 @@ export function operandStrips({ name, tile, order }: OperandStripsParams): Opera
     const bit = (index: number): number => (slot >> index) & 1;
     if (order === 'gathered') return placeAlong(slot % size, Math.floor(slot / size));
     if (alongK) return placeAlong((slot >> 5) * 8 + bit(4) * 4 + bit(2) * 2 + bit(3), slot & 3);
-    // In a piece of four vectors eight invocations take two terms, whose lines are four apart.
-    const vectors = piece / VECTOR;
-    const terms = BANKS / vectors;
-    const [block, rest] = [(slot >> 3) % (size / piece), Math.floor((slot >> 3) / (size / piece))];
-    const term = (rest % 4) + ((slot & 7) >= vectors ? 4 : 0) + (rest >> 2) * 4 * terms;
-    return placeAcross(term, block * piece + (slot % vectors) * VECTOR);
+    return placeAcross(Math.floor(slot / (size / VECTOR)), (slot % (size / VECTOR)) * VECTOR);
   };
   const ofLane = (what: keyof VectorPlace): string => {
     const base = placeOf(0, 0)[what];
@@ -299,9 +289,8 @@ ${each((i, j) => `      c${i}_${j} = subgroupMatrixMultiplyAccumulate(a${i}, b${
       const units = piece / width;
       const by = Math.max(1, SUBGROUP / units);
       // Unrolled where that is short.
-      const isLoop = UNIT / by > 4;
       const lines = (body: (line: string) => string): string =>
-        isLoop
+        width === 1
           ? `for (var line = first_line; line < ${UNIT}u; line += ${by}u) {\n${body('line')}\n    }`
           : repeat(UNIT / by, (at) => `{\n${body(`(first_line + ${at * by}u)`)}\n    }`);
       return repeat(

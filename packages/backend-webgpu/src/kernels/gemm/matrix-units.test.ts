@@ -5,7 +5,16 @@ import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import type { DeviceTraits, StorageBuffer } from '../recorder.ts';
 import { planGemm } from './plan.ts';
-import { blockVectors, matrixInvocations, operandStrips, STEP, tileOnUnits, UNIT, VECTOR } from './matrix-tile.ts';
+import {
+  blockVectors,
+  matrixInvocations,
+  operandStrips,
+  STEP,
+  stripBlocks,
+  tileOnUnits,
+  UNIT,
+  VECTOR,
+} from './matrix-tile.ts';
 
 type Call = ResolvedGemm<StorageBuffer>;
 
@@ -124,7 +133,7 @@ describe.each([
         }
       }
       expect(stored.size).toBe((size * STEP) / VECTOR);
-      const [first, perStrip] = [name === 'a' ? 0 : tile.m / piece, (tile.m + tile.n) / piece];
+      const [first, perStrip] = [name === 'a' ? 0 : tile.m / piece, stripBlocks(tile)];
       for (const [strip, row] of [0, 1].flatMap((of) =>
         Array.from({ length: size / UNIT }, (_, i) => [of, i * UNIT]),
       )) {
