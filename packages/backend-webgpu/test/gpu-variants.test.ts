@@ -37,13 +37,12 @@ for (const [filter, sample] of [
 }
 
 // Those on matrix units are emulated, one tile of each kind.
-const { compile, now } = PipelineCache.prototype;
-PipelineCache.prototype.compile = function (this: PipelineCache, kernel: Kernel) {
-  return compile.call(this, withoutUnits(kernel));
-};
-PipelineCache.prototype.now = function (this: PipelineCache, kernel: Kernel) {
-  return now.call(this, withoutUnits(kernel));
-};
+for (const method of ['compile', 'now'] as const) {
+  const original = Reflect.get(PipelineCache.prototype, method) as (kernel: Kernel) => unknown;
+  Reflect.set(PipelineCache.prototype, method, function emulated(this: PipelineCache, kernel: Kernel) {
+    return original.call(this, withoutUnits(kernel));
+  });
+}
 for (const [filter, sample, variant] of [
   ['conv2dForward/*/*filter=40x3x*dtype=f16*', 1, 'conv2d/matrix-64x64x32'],
   ['conv2dForward/*/*filter=33x3x3*dtype=f16*', 1, 'conv2d/matrix-64x64x32'],

@@ -246,23 +246,17 @@ export const matrixConv2dTable: Conv2dTable = {
     const splits = Math.ceil(taps / depth);
     const plane = outputRows * outputWidth;
     const entries = images * groups * filters * plane;
-    const {
-      filter_at: start,
-      filter_stride: stride,
-      output_at: outputAt,
-    } = uniforms as Readonly<Record<string, number>>;
+    const { filter_at: start = 0, filter_stride: stride = 0, output_at: outputAt = 0 } = uniforms;
     const isWhole = taps % STEP === 0;
     const own =
-      splits === 1
-        ? { span: output, at: outputAt as number }
-        : { span: recorder.scratch(splits * entries * FLOAT_BYTES), at: 0 };
+      splits === 1 ? { span: output, at: outputAt } : { span: recorder.scratch(splits * entries * FLOAT_BYTES), at: 0 };
     const isWide = (epilogue === undefined ? isWideIn(shape) : outputWidth % 4 === 0) && own.at % 4 === 0;
     const bound = epilogue && bindEpilogue(epilogue, isWide ? 4 : 1, storageAlignment);
     const params: MatrixConv2dParams = {
       tile,
       output: splits === 1 ? stored : 'f32',
       fit: filters % tile.m === 0 && isWhole ? 'full' : 'edges',
-      isByVectors: taps % VECTOR === 0 && (start as number) % VECTOR === 0,
+      isByVectors: taps % VECTOR === 0 && start % VECTOR === 0,
       isWide,
       isInside: !isPadded && isWhole,
       isClamped: !checksBounds,
@@ -273,9 +267,9 @@ export const matrixConv2dTable: Conv2dTable = {
       uniforms: {
         ...uniforms,
         m: filters,
-        a_ld: stride as number,
-        a_start: start as number,
-        a_stride: filters * (stride as number),
+        a_ld: stride,
+        a_start: start,
+        a_stride: filters * stride,
         output_at: own.at,
         alpha: 1,
         beta: 0,
@@ -290,7 +284,7 @@ export const matrixConv2dTable: Conv2dTable = {
     });
     if (splits === 1) return;
     const bytes = BYTES_OF[stored];
-    const span = slice(output, (outputAt as number) * bytes, entries * bytes);
+    const span = slice(output, outputAt * bytes, entries * bytes);
     const c = { span, dtype: stored, ld: entries, stride: 0 };
     const sums = { splits, split_stride: entries, alpha: 1, beta: 0 };
     finish.launch(

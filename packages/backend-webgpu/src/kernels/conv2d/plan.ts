@@ -107,9 +107,12 @@ function planHalves(call: ResolvedConv2d<StorageBuffer>, recorder: Recorder): bo
   const shape = shapeOf({ call, sizes, window });
   if (matrixConv2dTable.candidates(shape, traits) === undefined) return false;
   if (planPointwise(call, sizes, recorder)) return true;
-  const input = apartFrom(call.output, call.input, recorder);
-  const weights = apartFrom(call.output, call.filter, recorder);
-  const ofCall = { call, sizes, window, input, weights, output: call.output, stored: 'f16' } as const;
+  const operands = {
+    input: apartFrom(call.output, call.input, recorder),
+    weights: apartFrom(call.output, call.filter, recorder),
+    output: call.output,
+  };
+  const ofCall = { call, sizes, window, ...operands, stored: 'f16' } as const;
   const variant = halvesTables.choose(shape, recorder);
   const { outputShape, dtype, epilogue: hasEpilogue } = call;
   const epilogue = variant.splits === 1 ? fusedEpilogue(call, call.output, recorder) : undefined;

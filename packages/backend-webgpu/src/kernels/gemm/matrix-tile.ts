@@ -167,13 +167,13 @@ export interface OperandStrips {
   /** Vectors that each invocation brings. */
   readonly reads: number;
   /** The vector that an invocation brings with a read: a sum of parts by the bits of its number and of the read's. */
-  placeOf(read: number, lane: number): VectorPlace;
+  readonly placeOf: (read: number, lane: number) => VectorPlace;
   /** Declares the place of the first read, and a register for each. */
   readonly declare: string;
   /** The register of a read. */
-  register(read: number): string;
+  readonly register: (read: number) => string;
   /** The row (column) in the tile, or the term in the step, of a read. */
-  place(what: 'row' | 'term', read: number): string;
+  readonly place: (what: 'row' | 'term', read: number) => string;
   /** Puts the registers into workgroup memory. */
   readonly store: string;
   /** Loads the matrix at row (column) `at` of the subgroup's piece, of the strip that begins at block `place`. */
