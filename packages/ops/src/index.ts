@@ -91,6 +91,7 @@ export { resize, type ResizeOptions } from './pooling/resize.ts';
 export type { Activation } from './products/activation.ts';
 export { linear, type LinearOptions } from './products/linear.ts';
 export { matmul } from './products/matmul.ts';
+export { swiglu, type SwigluOptions } from './products/swiglu.ts';
 export { concat, type ConcatOptions, stack } from './shaping/concat.ts';
 export { flip, type FlipOptions } from './shaping/flip.ts';
 export { pad, type PadOptions } from './shaping/pad.ts';

@@ -181,11 +181,12 @@ export function mapRows(
 }
 
 /** A list that whoever made it cannot change meanwhile. What is none is left to the checks. */
-function copyAxes<Given extends Axes | undefined>(axes: Given): Given {
+export function copyAxes<Given extends Axes | undefined>(axes: Given): Given {
   return Array.isArray(axes) ? ([...(axes as readonly number[])] as unknown as Given) : axes;
 }
 
-function keyOf(x: Tensor, axes: Axes | undefined, out: Tensor | undefined): unknown[] {
+/** What a plan for a tensor, axes and `out` depends on. */
+export function keyOf(x: Tensor, axes: Axes | undefined, out: Tensor | undefined): unknown[] {
   const key: unknown[] = [x.layout.id, out === undefined ? 0 : out.layout.id];
   if (Array.isArray(axes)) key.push(axes.length, ...(axes as readonly number[]));
   else key.push(undefined, axes);

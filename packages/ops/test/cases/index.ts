@@ -21,6 +21,7 @@ import { shapingCases } from './shaping.ts';
 import { smallIntegerCases } from './small-integers.ts';
 import { softmaxCases } from './softmax.ts';
 import { scatterCases } from './scatter.ts';
+import { swigluCases } from './swiglu.ts';
 import { takeAlongAxisCases } from './take-along-axis.ts';
 import { topKCases } from './top-k.ts';
 import { trigonometryCases } from './trigonometry.ts';
@@ -51,6 +52,7 @@ export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
   shaping: shapingCases,
   smallIntegers: smallIntegerCases,
   softmax: softmaxCases,
+  swiglu: swigluCases,
   takeAlongAxis: takeAlongAxisCases,
   topK: topKCases,
   trigonometry: trigonometryCases,

@@ -35,7 +35,7 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
     Object.fromEntries(names.split(' ').map((name) => [name, call]));
   const conv = { bias: tensor(b, [1]), activation: 'relu', residual: image(), groups: 1, out: image() };
   const pooling = { stride: 1, padding: 0, dilation: 1, ceilMode: false, out: image() };
-  const norm = { weight: row(), bias: row(), eps: 1e-5, out: out() };
+  const norm = { weight: row(), bias: row(), eps: 1e-5, activation: 'silu', out: out() };
   return {
     ...of('relu sigmoid tanh silu softplus abs ceil floor neg round sign trunc', unary),
     ...of('acos asin atan cos erf exp exp2 expm1 log log1p log2 reciprocal rsqrt sin sqrt square', unary),
@@ -65,7 +65,7 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
     batchNorm: {
       args: [x(), { mean: row(), variance: row() }],
       options: 1,
-      all: { ...norm, mean: row(), variance: row() },
+      all: { ...norm, axis: 1, mean: row(), variance: row() },
     },
     cast: { args: [x(), 'f32'], options: 2, all: { out: out() } },
     clamp: { args: [x(), { min: 0 }], options: 1, all: { min: 0, max: row(), out: out() } },
@@ -179,7 +179,7 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
     },
     reshape: { args: [x(), [4]] },
     resize: { args: [image(), [2, 2]], options: 2, all: { mode: 'bilinear', alignCorners: true, out: image() } },
-    rmsNorm: { args: [x()], options: 1, all: { weight: row(), axis: -1, eps: 1, out: out() } },
+    rmsNorm: { args: [x()], options: 1, all: { weight: row(), axis: -1, eps: 1, activation: 'silu', out: out() } },
     indexPut: {
       args: [x(), [integers()], x()],
       options: 3,
@@ -213,6 +213,7 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
     squeeze: { args: [tensor(b, [[1]]), 0] },
     stack: { args: [[row(), row()]], options: 1, all: { axis: 0, out: out() } },
     std: { args: [x()], options: 1, all: { axis: 1, keepDims: false, correction: 0, out: row() } },
+    swiglu: { args: [x(), x(), x()], options: 3, all: { activation: 'gelu', out: out() } },
     takeAlongAxis: {
       args: [x(), tensor(b, [0, 1, 1, 0], [2, 2], { dtype: 'i32' }), 1],
       options: 3,
