@@ -51,7 +51,7 @@ export const swigluCases: readonly OpCase[] = [
         dtype: 'i8',
         block: IN,
         data,
-        scales: new Array<number>(OUT).fill(0.5),
+        scales: HALVES.slice(0, OUT).map(() => 0.5),
       });
       return swiglu(tensor(b, X, [ROWS, IN]), weight, weight);
     },

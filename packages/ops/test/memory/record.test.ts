@@ -1,7 +1,21 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { add, empty, matmul, memory, mul, permute, record, slice, sum, tensor, tidy } from '../../src/index.ts';
+import {
+  add,
+  empty,
+  matmul,
+  memory,
+  mul,
+  permute,
+  randomUniform,
+  record,
+  rope,
+  slice,
+  sum,
+  tensor,
+  tidy,
+} from '../../src/index.ts';
 
 const backend = new CpuBackend();
 beforeAll(() => backend.init());
@@ -45,6 +59,25 @@ test('what is run anew sees the tensors of the recording, and may write elsewher
   while (row < 4) step.replay();
   expect(memory().tensors).toBe(tensors);
   expect(await rows.toArray()).toEqual(Float32Array.of(4, 16, 20, 42, 48, 80, 88, 130));
+});
+
+test('seeds, counters and positions on the device change from replay to replay', async () => {
+  using counter = tensor(backend, new Uint32Array([0]));
+  using x = tensor(backend, [1, 0, 1, 0], [2, 2]);
+  using step = record(backend, () => {
+    const own = {
+      turned: rope(x, { offset: counter }),
+      drawn: randomUniform(backend, [4], { seed: counter, offset: 8 }),
+    };
+    add(counter, 1, { out: counter });
+    return own;
+  });
+  step.replay();
+  step.replay();
+  using turned = rope(x, { offset: 2 });
+  using drawn = randomUniform(backend, [4], { seed: 2, offset: 8 });
+  expect(await step.result.turned.toArray()).toEqual(await turned.toArray());
+  expect(await step.result.drawn.toArray()).toEqual(await drawn.toArray());
 });
 
 test('a tensor that was disposed is no longer there for a replay', () => {

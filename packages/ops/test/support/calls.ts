@@ -113,7 +113,11 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
       options: 2,
       all: { zeroPoint: integers(), axis: 1, bits: 8, out: out() },
     },
-    dropout: { args: [x(), 0.5, { seed: 1 }], options: 2, all: { seed: 1, offset: 0, out: out() } },
+    dropout: {
+      args: [x(), 0.5, { seed: 1 }],
+      options: 2,
+      all: { seed: 1, offset: tensor(b, 0, [], { dtype: 'u32' }), out: out() },
+    },
     elu: { args: [x()], options: 1, all: { alpha: 1, out: out() } },
     embedding: { args: [integers(), x()], options: 2, all: { out: out() } },
     expand: { args: [row(), [2, 2]] },
@@ -168,8 +172,8 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
         ...{ zeros: new Uint8Array(1), dtypeScales: 'f16' },
       },
     },
-    randomNormal: { args: [b, [2], { seed: 1 }], options: 2, all: { ...create, seed: 1, mean: 0, std: 1 } },
-    randomUniform: { args: [b, [2], { seed: 1 }], options: 2, all: { ...create, seed: 1, low: 0, high: 1 } },
+    randomNormal: { args: [b, [2], { seed: 1 }], options: 2, all: { ...create, seed: 1, offset: 2, mean: 0, std: 1 } },
+    randomUniform: { args: [b, [2], { seed: 1 }], options: 2, all: { ...create, seed: 1, offset: 2, low: 0, high: 1 } },
     readSafetensors: { args: [new Uint8Array([2, 0, 0, 0, 0, 0, 0, 0, 123, 125])] },
     record: { args: [b, () => undefined] },
     rem: {
