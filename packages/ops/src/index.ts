@@ -99,6 +99,7 @@ export { tile } from './shaping/tile.ts';
 export { type TriangleOptions, tril, triu } from './shaping/triangle.ts';
 export { type CreateOptions, empty, type Nested, tensor, wrap, zeros } from './tensor/create.ts';
 export type { Layout } from './tensor/layout.ts';
+export { print } from './tensor/print.ts';
 export { tidy } from './tensor/scope.ts';
 export { memory, type TensorMemory } from './tensor/storage.ts';
 export { Tensor } from './tensor/tensor.ts';

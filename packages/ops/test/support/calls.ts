@@ -164,6 +164,7 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
       all: { mode: 'constant', value: 2, out: tensor(b, [0, 0, 0, 0]) },
     },
     permute: { args: [x(), [1, 0]] },
+    print: { args: [x()] },
     quantizedTensor: {
       args: [b, { shape: [1, 2], dtype: 'u4', block: 2, data: new Uint8Array(1), scales: [1] }],
       options: 1,
