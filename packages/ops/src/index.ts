@@ -57,6 +57,8 @@ export {
 } from './convolution/conv-transpose.ts';
 export { conv1d, type Conv1dOptions } from './convolution/conv1d.ts';
 export { conv2d, type Conv2dOptions, type ConvOptions } from './convolution/conv2d.ts';
+export { conv3d, type Conv3dOptions } from './convolution/conv3d.ts';
+export type { Sides3, Triple } from './convolution/triple.ts';
 export type { Pair, Sides } from './convolution/window.ts';
 export { all, any, argmax, argmin, countNonzero, max, mean, min, prod, sum } from './folds/folds.ts';
 export { l2Normalize, type L2NormalizeOptions, norm, type NormOptions } from './folds/norm.ts';
@@ -85,8 +87,9 @@ export { randomNormal, type RandomNormalOptions, randomUniform, type RandomUnifo
 export { abs, ceil, floor, neg, round, sign, trunc } from './elementwise/rounding.ts';
 export { embedding, gather, type GatherOptions } from './indexing/gather.ts';
 export { layerNorm, type LayerNormOptions, rmsNorm, type RmsNormOptions } from './norms/layer-norm.ts';
-export type { PoolOptions } from './pooling/pool.ts';
-export { avgPool, type AvgPoolOptions, globalAveragePool, maxPool } from './pooling/pooling.ts';
+export type { PooledMax, PoolOptions } from './pooling/pool.ts';
+export { avgPool3d, type AvgPool3dOptions, maxPool3d, type Pool3dOptions } from './pooling/pool3d.ts';
+export { avgPool, type AvgPoolOptions, globalAveragePool, maxPool, maxPoolWithIndices } from './pooling/pooling.ts';
 export { resize, type ResizeOptions } from './pooling/resize.ts';
 export type { Activation } from './products/activation.ts';
 export { linear, type LinearOptions } from './products/linear.ts';

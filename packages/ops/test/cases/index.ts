@@ -26,6 +26,7 @@ import { takeAlongAxisCases } from './take-along-axis.ts';
 import { topKCases } from './top-k.ts';
 import { trigonometryCases } from './trigonometry.ts';
 import { varianceCases } from './variance.ts';
+import { volumeCases } from './volumes.ts';
 import { whereCases } from './where.ts';
 
 /** The cases of all functions; each backend runs them. */
@@ -57,5 +58,6 @@ export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
   topK: topKCases,
   trigonometry: trigonometryCases,
   variance: varianceCases,
+  volumes: volumeCases,
   where: whereCases,
 };

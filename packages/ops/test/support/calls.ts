@@ -35,6 +35,8 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
     Object.fromEntries(names.split(' ').map((name) => [name, call]));
   const conv = { bias: tensor(b, [1]), activation: 'relu', residual: image(), groups: 1, out: image() };
   const pooling = { stride: 1, padding: 0, dilation: 1, ceilMode: false, out: image() };
+  const volume = (): ops.Tensor => tensor(b, [1, 2, 3, 4], [1, 1, 1, 2, 2]);
+  const pooling3d = { ...pooling, out: volume() };
   const norm = { weight: row(), bias: row(), eps: 1e-5, activation: 'silu', out: out() };
   return {
     ...of('relu sigmoid tanh silu softplus abs ceil floor neg round sign trunc', unary),
@@ -51,6 +53,11 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
     ...of('softmax logSoftmax', { args: [x()], options: 1, all: { axis: 0, out: out() } }),
     ...of('copy pack', { args: [x()] }),
     ...of('ones zeros empty', { args: [b, [2, 2]], options: 2, all: create }),
+    ...of('maxPoolWithIndices', {
+      args: [image(), 1],
+      options: 2,
+      all: { stride: 1, padding: 0, dilation: 1, ceilMode: false },
+    }),
     ...of('maxPool', { args: [image(), 1], options: 2, all: pooling }),
     ...of('groupNorm', { args: [x(), 1], options: 2, all: norm }),
     ...of('instanceNorm', { args: [x()], options: 1, all: norm }),
@@ -60,6 +67,13 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
       args: [image(), image(), image()],
       options: 3,
       all: { scale: 1, causal: true, offset: 0, mask: image(), window: 2, softcap: 3, out: image() },
+    },
+    avgPool3d: { args: [volume(), 1], options: 2, all: { ...pooling3d, countIncludePad: false } },
+    maxPool3d: { args: [volume(), 1], options: 2, all: pooling3d },
+    conv3d: {
+      args: [volume(), tensor(b, [1], [1, 1, 1, 1, 1])],
+      options: 2,
+      all: { ...conv, residual: volume(), out: volume(), stride: 1, padding: 0, dilation: 1 },
     },
     avgPool: { args: [image(), 1], options: 2, all: { ...pooling, countIncludePad: false } },
     batchNorm: {
