@@ -82,6 +82,8 @@ export {
 } from './quantized/create-quantized.ts';
 export { fromGguf, type GgufOptions, type GgufType } from './quantized/gguf.ts';
 export { type QuantizedParts, QuantizedTensor } from './quantized/quantized-tensor.ts';
+export { quantize, type QuantizeOptions } from './quantized/quantize.ts';
+export type { ScaleOptions } from './quantized/scaled-call.ts';
 export { dropout, type DropoutOptions } from './random/dropout.ts';
 export { randomNormal, type RandomNormalOptions, randomUniform, type RandomUniformOptions } from './random/random.ts';
 export { abs, ceil, floor, neg, round, sign, trunc } from './elementwise/rounding.ts';
@@ -111,6 +113,7 @@ export { copy, pack } from './views/pack.ts';
 export { permute, transpose } from './views/permute.ts';
 export { flatten, reshape } from './views/reshape.ts';
 export { type Range, slice, split } from './views/slice.ts';
+export { viewAs } from './views/view-as.ts';
 export type { ByteSource, OpenBytes } from './weights/byte-source.ts';
 export type { SafetensorsDType, SafetensorsEntry } from './weights/format.ts';
 export { loadSafetensors, type LoadOptions } from './weights/load-safetensors.ts';

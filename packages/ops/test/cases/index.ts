@@ -15,6 +15,7 @@ import { normCases } from './norm.ts';
 import { oneHotCases } from './one-hot.ts';
 import { poolingCases } from './pooling.ts';
 import { productCases } from './products.ts';
+import { quantizeCases } from './quantize.ts';
 import { randomCases } from './random.ts';
 import { ropeCases } from './rope.ts';
 import { shapingCases } from './shaping.ts';
@@ -47,6 +48,7 @@ export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
   oneHot: oneHotCases,
   pooling: poolingCases,
   products: productCases,
+  quantize: quantizeCases,
   random: randomCases,
   rope: ropeCases,
   scatter: scatterCases,

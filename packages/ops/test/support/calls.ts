@@ -178,6 +178,12 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
       all: { mode: 'constant', value: 2, out: tensor(b, [0, 0, 0, 0]) },
     },
     permute: { args: [x(), [1, 0]] },
+    quantize: {
+      args: [x(), row()],
+      options: 2,
+      all: { zeroPoint: integers(), axis: 1, dtype: 'i8', out: tensor(b, new Int8Array(4), [2, 2]) },
+    },
+    viewAs: { args: [x(), 'u32'] },
     print: { args: [x()] },
     quantizedTensor: {
       args: [b, { shape: [1, 2], dtype: 'u4', block: 2, data: new Uint8Array(1), scales: [1] }],
