@@ -33,6 +33,26 @@ export function placeOperands(
   kind: PlaceKind,
   offset: number,
 ): PlacedOperands {
+  const { operands, places } = placedAs(given, levels, kind, offset);
+  // An output with the name of an input is in its place, wherever that is.
+  const owners = operands.map((operand, index) =>
+    operand.isOutput ? operands.findIndex(({ name }) => name === operand.name) : index,
+  );
+  return {
+    operands: operands.map((operand, index) => {
+      const { dtype, strides, saysStrides } = operands[owners[index] as number] as PlannedOperand;
+      return { ...operand, dtype, strides, saysStrides };
+    }),
+    places: owners.map((owner) => places[owner] as Place),
+  };
+}
+
+function placedAs(
+  given: readonly PlannedOperand[],
+  levels: readonly string[],
+  kind: PlaceKind,
+  offset: number,
+): PlacedOperands {
   switch (kind) {
     case 'apart':
       return { operands: given, places: apart(given, offset) };

@@ -10,6 +10,7 @@ import { dequantizeCases } from './dequantize.ts';
 import { foldCases } from './folds.ts';
 import { gatherCases } from './gather.ts';
 import { groupNormCases } from './group-norm.ts';
+import { inPlaceCases } from './in-place.ts';
 import { layerNormCases } from './layer-norm.ts';
 import { normCases } from './norm.ts';
 import { oneHotCases } from './one-hot.ts';
@@ -43,6 +44,7 @@ export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
   folds: foldCases,
   gather: gatherCases,
   groupNorm: groupNormCases,
+  inPlace: inPlaceCases,
   layerNorm: layerNormCases,
   norm: normCases,
   oneHot: oneHotCases,
