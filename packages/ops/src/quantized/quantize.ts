@@ -62,7 +62,7 @@ function kernelOf(dtype: 'i8' | 'u8', { inputs, params }: ScaledCall['declared']
   return kernels.of(JSON.stringify([dtype, inputs, params]), () => {
     return defineKernel('quantize', { inputs: { x: 'f32', ...inputs }, params }, (symbols, k) => {
       const zeroPoint = k.toF32(asI32(k, inputs['zeroPoint'], symbols['zeroPoint']));
-      const y = k.add(k.round(quotient(k, symbols['x'] as Float, symbols['scale'] as Float)), zeroPoint);
+      const y = k.add(k.round(quotient(k, symbols['x'], symbols['scale'] as Float)), zeroPoint);
       return { y: dtype === 'i8' ? k.toI32(y) : k.toU32(y) };
     }) as Kernel;
   });

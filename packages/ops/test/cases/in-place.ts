@@ -29,7 +29,7 @@ function trained(steps: number): number[][] {
     for (const [i, g] of G.entries()) {
       m[i] = 0.9 * (m[i] as number) + 0.1 * g;
       v[i] = 0.99 * (v[i] as number) + 0.01 * g * g;
-      const change = (m[i] as number) / (1 - 0.9 ** t) / (Math.sqrt((v[i] as number) / (1 - 0.99 ** t)) + 1e-8);
+      const change = m[i] / (1 - 0.9 ** t) / (Math.sqrt(v[i] / (1 - 0.99 ** t)) + 1e-8);
       p[i] = (p[i] as number) * (1 - 0.1 * 0.05) - 0.1 * change;
     }
   return [p, m, v];

@@ -27,7 +27,7 @@ const EDGES = [
 const even = (x: number): number => (Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x));
 function quantized(x: number, scale: number, zeroPoint = 0, [low, high] = [0, 255]): number {
   const y = even(Math.fround(x / scale)) + zeroPoint;
-  return Number.isNaN(y) ? 0 : Math.min(high as number, Math.max(low as number, y));
+  return Number.isNaN(y) ? 0 : Math.min(high, Math.max(low, y));
 }
 /** Decimals that float32 does not have, whose quotients lie at a half or next to it. */
 const DECIMALS = Array.from({ length: 200 }, (_, i) => Math.fround((i - 100) * 0.05));

@@ -34,7 +34,7 @@ function seen(volume: number, of: Windows): (number | undefined | null)[][] {
       ) as unknown as Three;
       if (at.some((each, axis) => each >= SIZE[axis as 0] + after[axis as 0])) return null;
       if (at.some((each, axis) => each < 0 || each >= SIZE[axis as 0])) return undefined;
-      return X[((volume * SIZE[0] + at[0]) * SIZE[1] + at[1]) * SIZE[2] + at[2]] as number;
+      return X[((volume * SIZE[0] + at[0]) * SIZE[1] + at[1]) * SIZE[2] + at[2]];
     }),
   );
 }
