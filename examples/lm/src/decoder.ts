@@ -6,12 +6,12 @@ import {
   layerNorm,
   linear,
   type LinearOptions,
-  mul,
   permute,
   reshape,
   rmsNorm,
   rope,
   slice,
+  swiglu,
   tensor,
   type Tensor,
   tidy,
@@ -134,7 +134,7 @@ export class Decoder implements Disposable {
   #mlp(x: Tensor, residual: Tensor, { gate, up, down }: Block): Tensor {
     const { activation } = this.config;
     const hidden =
-      gate === undefined ? project(x, up, { activation }) : mul(project(x, gate, { activation }), project(x, up));
+      gate === undefined ? project(x, up, { activation }) : swiglu(x, gate.weight, up.weight, { activation });
     return project(hidden, down, { residual });
   }
 
