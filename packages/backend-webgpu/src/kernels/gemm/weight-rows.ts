@@ -4,7 +4,7 @@ import { shapeOf } from '@concord/variants';
 import { bindEpilogue } from '../epilogue/fused-epilogue.ts';
 import { apartFrom, bindable } from '../operands.ts';
 import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
-import { MATVEC_EACH, type MatvecGroup } from './matvec.wgsl.ts';
+import { MATVEC_EACH } from './matvec.wgsl.ts';
 import { storagesOn } from './product-kernel.ts';
 import {
   areFours,
@@ -17,19 +17,26 @@ import {
   type Weights,
 } from './product.ts';
 import { tilesOn } from './tile.ts';
-import { MOST_LINES, unitOf, unsignedOf, weightRows, type WeightRowsParams } from './weight-rows.wgsl.ts';
+import {
+  MOST_LINES,
+  unitOf,
+  unsignedOf,
+  type WeightGroup,
+  weightRows,
+  type WeightRowsParams,
+} from './weight-rows.wgsl.ts';
 import type { WeightProduct } from './weights.ts';
 
 /** Workgroups, smallest team first; that of one invocation for devices where barriers are dear. */
-const GROUPS: readonly MatvecGroup[] = [
-  { lanes: 64, team: 1 },
-  { lanes: 8, team: 16 },
-  { lanes: 4, team: 32 },
-  { lanes: 2, team: 64 },
-  { lanes: 1, team: 128 },
+const GROUPS: readonly WeightGroup[] = [
+  { lanes: 64, team: 1, words: 1, unroll: 1 },
+  ...[16, 32, 64, 128].flatMap((team) =>
+    ([1, 2, 4] as const).flatMap((words) => [1, 2, 4].map((unroll) => ({ lanes: 128 / team, team, words, unroll }))),
+  ),
 ];
-const idOf = ({ lanes, team }: MatvecGroup): string => `gemm/weight-rows-${lanes}x${team}`;
-const GROUP_OF: ReadonlyMap<string, MatvecGroup> = new Map(GROUPS.map((group) => [idOf(group), group]));
+const idOf = ({ lanes, team, words, unroll }: WeightGroup): string =>
+  `gemm/weight-rows-${lanes}x${team}-${words}-${unroll}`;
+const GROUP_OF: ReadonlyMap<string, WeightGroup> = new Map(GROUPS.map((group) => [idOf(group), group]));
 
 /** Invocations that keep the memory of a large GPU busy, and units of a member of a team that are worth one. */
 const ENOUGH_INVOCATIONS = 131_072;
@@ -113,33 +120,33 @@ export const weightRowsTable: ProductTable = {
   launch: launchWeightRows,
 };
 
-function groupsOn({ maxInvocations }: DeviceTraits): readonly MatvecGroup[] {
+function groupsOn({ maxInvocations }: DeviceTraits): readonly WeightGroup[] {
   return GROUPS.filter(({ lanes, team }) => lanes * team <= maxInvocations);
 }
 
 /** The largest team that each of its members has something to do in, and the device something to do with. */
-function bestOf(product: WeightProduct, groups: readonly MatvecGroup[], traits: DeviceTraits): MatvecGroup {
-  const [single, ...teams] = groups as readonly [MatvecGroup, ...MatvecGroup[]];
+function bestOf(product: WeightProduct, groups: readonly WeightGroup[], traits: DeviceTraits): WeightGroup {
+  const [single, ...teams] = groups as readonly [WeightGroup, ...WeightGroup[]];
   if (tilesOn(traits).length === 0) return single;
-  const units = unitsOf(product);
   const possible = teams.filter(
-    (group) => group.team * MIN_UNITS <= units && invocationsOf(group, product) <= ENOUGH_INVOCATIONS * 1.5,
+    (group) =>
+      group.team * MIN_UNITS <= unitsOf(group, product) && invocationsOf(group, product) <= ENOUGH_INVOCATIONS * 1.5,
   );
-  return possible.at(-1) ?? (teams[0] as MatvecGroup);
+  return possible.at(-1) ?? (teams[0] as WeightGroup);
 }
 
-function variantOf(group: MatvecGroup, product: WeightProduct): Variant {
+function variantOf(group: WeightGroup, product: WeightProduct): Variant {
   const lacking = Math.floor(ENOUGH_INVOCATIONS / invocationsOf(group, product));
-  const worthwhile = Math.floor(unitsOf(product) / (MIN_SPLIT_UNITS * group.team));
+  const worthwhile = Math.floor(unitsOf(group, product) / (MIN_SPLIT_UNITS * group.team));
   return { id: idOf(group), splits: group.team === 1 ? 1 : Math.max(1, Math.min(lacking, worthwhile)) };
 }
 
-function invocationsOf({ lanes, team }: MatvecGroup, { n, batchCount }: Product): number {
+function invocationsOf({ lanes, team }: WeightGroup, { n, batchCount }: Product): number {
   return batchCount * Math.ceil(n / (lanes * MATVEC_EACH)) * lanes * team;
 }
 
-function unitsOf({ k, weights }: WeightProduct): number {
-  return k / unitOf({ weights: unsignedOf(weights.dtype), wide: true });
+function unitsOf(group: WeightGroup, { k, weights }: WeightProduct): number {
+  return k / unitOf({ weights: unsignedOf(weights.dtype), wide: true, group });
 }
 
 /** Binds the memory of elements of a type: the binding, and the elements in it before the first. */
@@ -169,14 +176,15 @@ function launchWeightRows({ product, splits }: ProductWork, variant: Variant, re
   const a = bindMatrix(product.a, storageAlignment);
   const b = bound(weights.span, dtype);
   const result = bindMatrix(c, storageAlignment);
-  const wideUnit = unitOf({ weights: form.weights, wide: true });
+  const wideUnit = unitOf({ weights: form.weights, wide: true, group });
   // Rows of a single one, and matrices of a single one, may be any distance apart.
   const [ld, strideB] = [n === 1 ? 0 : weights.ld, batchCount === 1 ? 0 : stride];
   const wide =
     !transA &&
     areFours(a.start, product.a.ld, product.a.stride) &&
-    [k, ...(bits >= 16 ? [b.start, ld, strideB] : [])].every((count) => count % wideUnit === 0);
-  const unit = unitOf({ weights: form.weights, wide });
+    [k, b.start, ld, strideB].every((count) => count % wideUnit === 0) &&
+    (quant === undefined || shiftOf(quant.block, k, wideUnit) !== undefined);
+  const unit = unitOf({ weights: form.weights, wide, group });
   const lines = LINES.find((count) => count >= m) as number;
   const fused = epilogue === undefined ? undefined : bindEpilogue(epilogue, 1, storageAlignment);
   const tiles = Math.ceil(n / (group.lanes * MATVEC_EACH));

@@ -28,7 +28,15 @@ export interface WeightRowsParams {
   readonly lines: number;
   /** A, and weights of floats, are read by vectors. */
   readonly wide: boolean;
-  readonly group: MatvecGroup;
+  readonly group: WeightGroup;
+}
+
+/** Shape of a workgroup, and how its invocations read. */
+export interface WeightGroup extends MatvecGroup {
+  /** Words of integers that are read at once. */
+  readonly words: 1 | 2 | 4;
+  /** Units of a row that an invocation asks for before it uses the first. */
+  readonly unroll: number;
 }
 
 /** The most rows of A. */
@@ -58,14 +66,15 @@ const UNIFORMS: Readonly<Record<string, UniformType>> = {
   z_halves: 'u32',
 };
 
-/** Words of B that are read at once: of integers one, of floats as many as four elements have. */
-function wordsOf({ weights, wide }: Pick<WeightRowsParams, 'weights' | 'wide'>): 1 | 2 | 4 {
+/** Words of B that are read at once: of floats as many as four elements have. */
+function wordsOf({ weights, wide, group }: Pick<WeightRowsParams, 'weights' | 'wide' | 'group'>): 1 | 2 | 4 {
   const bits = WEIGHT_BITS[weights];
-  return wide && bits >= 16 ? ((bits / 8) as 2 | 4) : 1;
+  if (!wide) return 1;
+  return bits >= 16 ? ((bits / 8) as 2 | 4) : group.words;
 }
 
 /** Elements of B in a unit: what is read at once. */
-export function unitOf(params: Pick<WeightRowsParams, 'weights' | 'wide'>): number {
+export function unitOf(params: Pick<WeightRowsParams, 'weights' | 'wide' | 'group'>): number {
   return (wordsOf(params) * 32) / WEIGHT_BITS[params.weights];
 }
 
@@ -88,24 +97,22 @@ function integers(word: string, bits: number, zero: string): string {
 }
 
 /** WGSL: the elements of a unit, four at a time where there are four, of the word or vector `unit`. */
-function elements({ weights, wide }: WeightRowsParams, unit: string, zero: string): readonly string[] {
+function elements(params: WeightRowsParams, unit: string, zero: string): readonly string[] {
+  const { weights, wide } = params;
+  const count = wordsOf(params);
+  const words = Array.from({ length: count }, (_, at) => (count === 1 ? unit : `${unit}[${at}]`));
+  const two = (word: string): string => `${word} << 16u, ${word} & 0xffff0000u`;
   switch (weights) {
     case 'u4':
-      return [integers(unit, 4, zero), integers(`(${unit} >> 16u)`, 4, zero)];
+      return words.flatMap((word) => [integers(word, 4, zero), integers(`(${word} >> 16u)`, 4, zero)]);
     case 'u8':
-      return [integers(unit, 8, zero)];
+      return words.map((word) => integers(word, 8, zero));
     case 'f32':
       return [`bitcast<${wide ? 'vec4f' : 'f32'}>(${unit})`];
     case 'f16':
-      return [wide ? `vec4f(unpack2x16float(${unit}.x), unpack2x16float(${unit}.y))` : `unpack2x16float(${unit})`];
-    case 'bf16': {
-      const two = (word: string): string => `${word} << 16u, ${word} & 0xffff0000u`;
-      return [
-        wide
-          ? `bitcast<vec4f>(vec4u(${two(`${unit}.x`)}, ${two(`${unit}.y`)}))`
-          : `bitcast<vec2f>(vec2u(${two(unit)}))`,
-      ];
-    }
+      return [`${wide ? 'vec4f' : ''}(${words.map((word) => `unpack2x16float(${word})`).join(', ')})`];
+    case 'bf16':
+      return [`bitcast<vec${2 * count}f>(vec${2 * count}u(${words.map(two).join(', ')}))`];
   }
 }
 
@@ -161,7 +168,7 @@ export const weightRows: ProductKernel<WeightRowsParams> = productKernel('gemm/w
   };
   const product = (i: number, line: number, v: number): string =>
     width === 1 ? `w${i}_${v} * x${line}_${v}` : `dot(w${i}_${v}, x${line}_${v})`;
-  const decoded = (i: number, scaleFirst: boolean): string => {
+  const decoded = (i: number, t: number, scaleFirst: boolean): string => {
     const zero = zeros === 'own' ? `z${i}` : 'u.zero_of_all';
     const applied = (text: string): string => {
       if (zeros === 'floats') return `((${text}) - z${i}) * s${i}`;
@@ -175,11 +182,12 @@ export const weightRows: ProductKernel<WeightRowsParams> = productKernel('gemm/w
       ...(isInteger ? [`      let s${i} = scales_at(s_row${i} + block * u.s_block);`] : []),
       ...(isInteger && zeros !== 'one' ? [`      let z${i} = zeros_at(z_row${i} + block * u.z_block);`] : []),
     ];
-    const read = `      let unit${i} = a[row${i} + p]${isInteger ? ' ^ u.flip' : ''};`;
-    const values = elements(params, `unit${i}`, zero).map(
+    const flipped = words === 1 ? 'u.flip' : `vec${words}u(u.flip)`;
+    const turned = isInteger ? [`      let turned${i} = unit${i}_${t} ^ ${flipped};`] : [];
+    const values = elements(params, isInteger ? `turned${i}` : `unit${i}_${t}`, zero).map(
       (text, v) => `      let w${i}_${v} = ${masked(applied(text))};`,
     );
-    return [...blocks, read, ...values].join('\n');
+    return [...blocks, ...turned, ...values].join('\n');
   };
   const add = (line: number, scaleFirst: boolean): string => {
     const sums = [0, 1, 2, 3].map((i) => {
@@ -188,12 +196,25 @@ export const weightRows: ProductKernel<WeightRowsParams> = productKernel('gemm/w
     });
     return `      sum${line} += vec4f(${sums.join(', ')});`;
   };
-  const loop = (scaleFirst: boolean): string => /* wgsl */ `
-    for (var p = first_unit; p < last_unit; p += ${team}u) {
+  const units = (count: number, scaleFirst: boolean): string => /* wgsl */ `
+${repeat(count, (t) => repeat(MATVEC_EACH, (i) => `      let unit${i}_${t} = a[row${i} + first + ${t * team}u];`))}
+${repeat(
+  count,
+  (t) => `      {
+      let p = first + ${t * team}u;
 ${isInteger ? '      let block = p >> u.block_shift;' : ''}
-${repeat(MATVEC_EACH, (i) => decoded(i, scaleFirst))}
+${repeat(MATVEC_EACH, (i) => decoded(i, t, scaleFirst))}
 ${repeat(lines, (line) => repeat(vectors, (v) => `      let x${line}_${v} = ${readX(line, v)};`))}
 ${repeat(lines, (line) => add(line, scaleFirst))}
+      }`,
+)}`;
+  const loop = (scaleFirst: boolean): string => /* wgsl */ `
+    var first = first_unit;
+    for (; first + ${(group.unroll - 1) * team}u < last_unit; first += ${group.unroll * team}u) {
+${units(group.unroll, scaleFirst)}
+    }
+    for (; first < last_unit; first += ${team}u) {
+${units(1, scaleFirst)}
     }`;
   const again = /* wgsl */ `
   if (${Array.from({ length: lines }, (_, line) => `is_lost(sum${line})`).join(' || ')}) {
@@ -231,9 +252,9 @@ ${store('line', 'sums')}`;
   const blocks = isInteger ? ` ${scales} ${zeros}` : '';
   const block = { access: 'read', type: 'array<u32>' } as const;
   return {
-    name: `gemm/weight-rows ${formats} ${weights}${blocks} ${lines} by ${lanes}x${team}${wide ? ' wide' : ''}`,
+    name: `gemm/weight-rows ${formats} ${weights}${blocks} ${lines} by ${lanes}x${team} ${group.words} ${group.unroll}${wide ? ' wide' : ''}`,
     storage: {
-      a: { access: 'read', type: { 1: 'array<u32>', 2: 'array<vec2u>', 4: 'array<vec4u>' }[words] },
+      a: { access: 'read', type: words === 1 ? 'array<u32>' : `array<vec${words}u>` },
       b: { access: 'read', type: inputType(input, wide) },
       ...(isInteger ? { scales: block } : {}),
       ...(isInteger && zeros !== 'one' ? { zeros: block } : {}),
