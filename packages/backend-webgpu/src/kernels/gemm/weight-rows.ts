@@ -4,7 +4,6 @@ import { shapeOf } from '@concord/variants';
 import { bindEpilogue } from '../epilogue/fused-epilogue.ts';
 import { apartFrom, bindable } from '../operands.ts';
 import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
-import { MATVEC_EACH } from './matvec.wgsl.ts';
 import { storagesOn } from './product-kernel.ts';
 import {
   areFours,
@@ -29,13 +28,17 @@ import type { WeightProduct } from './weights.ts';
 
 /** Workgroups, smallest team first; that of one invocation for devices where barriers are dear. */
 const GROUPS: readonly WeightGroup[] = [
-  { lanes: 64, team: 1, words: 1, unroll: 1 },
+  { lanes: 64, team: 1, words: 1, each: 4, unroll: 1 },
   ...[16, 32, 64, 128].flatMap((team) =>
-    ([1, 2, 4] as const).flatMap((words) => [1, 2, 4].map((unroll) => ({ lanes: 128 / team, team, words, unroll }))),
+    ([1, 2, 4] as const).flatMap((words) =>
+      [4, 8].flatMap((each) =>
+        [1, 2, 4].map((unroll) => ({ lanes: (each === 8 && team < 128 ? 64 : 128) / team, team, words, each, unroll })),
+      ),
+    ),
   ),
 ];
-const idOf = ({ lanes, team, words, unroll }: WeightGroup): string =>
-  `gemm/weight-rows-${lanes}x${team}-${words}-${unroll}`;
+const idOf = ({ lanes, team, words, each, unroll }: WeightGroup): string =>
+  `gemm/weight-rows-${lanes}x${team}-${words}-${each}-${unroll}`;
 const GROUP_OF: ReadonlyMap<string, WeightGroup> = new Map(GROUPS.map((group) => [idOf(group), group]));
 
 /** Invocations that keep the memory of a large GPU busy, and units of a member of a team that are worth one. */
@@ -141,8 +144,8 @@ function variantOf(group: WeightGroup, product: WeightProduct): Variant {
   return { id: idOf(group), splits: group.team === 1 ? 1 : Math.max(1, Math.min(lacking, worthwhile)) };
 }
 
-function invocationsOf({ lanes, team }: WeightGroup, { n, batchCount }: Product): number {
-  return batchCount * Math.ceil(n / (lanes * MATVEC_EACH)) * lanes * team;
+function invocationsOf({ lanes, team, each }: WeightGroup, { n, batchCount }: Product): number {
+  return batchCount * Math.ceil(n / (lanes * each)) * lanes * team;
 }
 
 function unitsOf(group: WeightGroup, { k, weights }: WeightProduct): number {
@@ -187,7 +190,7 @@ function launchWeightRows({ product, splits }: ProductWork, variant: Variant, re
   const unit = unitOf({ weights: form.weights, wide, group });
   const lines = LINES.find((count) => count >= m) as number;
   const fused = epilogue === undefined ? undefined : bindEpilogue(epilogue, 1, storageAlignment);
-  const tiles = Math.ceil(n / (group.lanes * MATVEC_EACH));
+  const tiles = Math.ceil(n / (group.lanes * group.each));
   const isSigned = dtype === 'i8' || dtype === 'i4';
   const [aRow, aColumn] = transA ? [1, product.a.ld] : [product.a.ld, 1];
   const scales = blocksOf('scales', quant?.scales, strideB, weights.blocks.scales, bound);
