@@ -4,6 +4,7 @@ import { shapeOf } from '@concord/variants';
 import { bindEpilogue } from '../epilogue/fused-epilogue.ts';
 import { apartFrom, bindable } from '../operands.ts';
 import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
+import { MATVEC_EACH, type MatvecGroup } from './matvec.wgsl.ts';
 import { storagesOn } from './product-kernel.ts';
 import {
   areFours,
@@ -16,30 +17,18 @@ import {
   type Weights,
 } from './product.ts';
 import { tilesOn } from './tile.ts';
-import {
-  MOST_LINES,
-  unitOf,
-  unsignedOf,
-  type WeightGroup,
-  weightRows,
-  type WeightRowsParams,
-} from './weight-rows.wgsl.ts';
+import { MOST_LINES, unitOf, unsignedOf, weightRows, type WeightRowsParams } from './weight-rows.wgsl.ts';
 import type { WeightProduct } from './weights.ts';
 
 /** Workgroups, smallest team first; that of one invocation for devices where barriers are dear. */
-const GROUPS: readonly WeightGroup[] = [
-  { lanes: 64, team: 1, words: 1, each: 4, unroll: 1 },
-  ...[16, 32, 64, 128].flatMap((team) =>
-    ([1, 2, 4] as const).flatMap((words) =>
-      [4, 8].flatMap((each) =>
-        [1, 2, 4].map((unroll) => ({ lanes: (each === 8 && team < 128 ? 64 : 128) / team, team, words, each, unroll })),
-      ),
-    ),
-  ),
+const GROUPS: readonly MatvecGroup[] = [
+  { lanes: 64, team: 1 },
+  { lanes: 4, team: 32 },
+  { lanes: 2, team: 64 },
+  { lanes: 1, team: 128 },
 ];
-const idOf = ({ lanes, team, words, each, unroll }: WeightGroup): string =>
-  `gemm/weight-rows-${lanes}x${team}-${words}-${each}-${unroll}`;
-const GROUP_OF: ReadonlyMap<string, WeightGroup> = new Map(GROUPS.map((group) => [idOf(group), group]));
+const idOf = ({ lanes, team }: MatvecGroup): string => `gemm/weight-rows-${lanes}x${team}`;
+const GROUP_OF: ReadonlyMap<string, MatvecGroup> = new Map(GROUPS.map((group) => [idOf(group), group]));
 
 /** Invocations that keep the memory of a large GPU busy, and units of a member of a team that are worth one. */
 const ENOUGH_INVOCATIONS = 131_072;
@@ -113,43 +102,42 @@ export const weightRowsTable: ProductTable = {
     ),
   candidates: ({ product }, traits) => {
     const groups = groupsOn(traits);
-    const variants = groups.map((group) => variantOf(group, product as WeightProduct));
-    return {
-      variants,
-      preferred: variantOf(bestOf(product as WeightProduct, groups, traits), product as WeightProduct),
-    };
+    const own = product as WeightProduct;
+    const variants = groups.map((group) => variantOf(group, own));
+    return { variants, preferred: variantOf(bestOf(own, groups, traits), own) };
   },
   appliesEpilogues: () => true,
   launch: launchWeightRows,
 };
 
-function groupsOn({ maxInvocations }: DeviceTraits): readonly WeightGroup[] {
+function groupsOn({ maxInvocations }: DeviceTraits): readonly MatvecGroup[] {
   return GROUPS.filter(({ lanes, team }) => lanes * team <= maxInvocations);
 }
 
-/** The largest team that each of its members has something to do in, and the device something to do with. */
-function bestOf(product: WeightProduct, groups: readonly WeightGroup[], traits: DeviceTraits): WeightGroup {
-  const [single, ...teams] = groups as readonly [WeightGroup, ...WeightGroup[]];
+/** The team that a large GPU was fastest with, or the largest below it whose members all have something to do. */
+function bestOf(product: WeightProduct, groups: readonly MatvecGroup[], traits: DeviceTraits): MatvecGroup {
+  const [single, smallest, ...larger] = groups as readonly [MatvecGroup, MatvecGroup, ...MatvecGroup[]];
   if (tilesOn(traits).length === 0) return single;
-  const possible = teams.filter(
-    (group) =>
-      group.team * MIN_UNITS <= unitsOf(group, product) && invocationsOf(group, product) <= ENOUGH_INVOCATIONS * 1.5,
-  );
-  return possible.at(-1) ?? (teams[0] as WeightGroup);
+  const fastest = product.weights.quant === undefined ? 128 : linesOf(product) === MOST_LINES ? 32 : 64;
+  const fitting = larger.filter(({ team }) => team <= fastest && team * MIN_UNITS <= unitsOf(product));
+  return fitting.at(-1) ?? smallest;
 }
 
-function variantOf(group: WeightGroup, product: WeightProduct): Variant {
-  const lacking = Math.floor(ENOUGH_INVOCATIONS / invocationsOf(group, product));
-  const worthwhile = Math.floor(unitsOf(group, product) / (MIN_SPLIT_UNITS * group.team));
-  return { id: idOf(group), splits: group.team === 1 ? 1 : Math.max(1, Math.min(lacking, worthwhile)) };
+function variantOf(group: MatvecGroup, product: WeightProduct): Variant {
+  const { lanes, team } = group;
+  const invocations = product.batchCount * Math.ceil(product.n / (lanes * MATVEC_EACH)) * lanes * team;
+  const lacking = Math.floor(ENOUGH_INVOCATIONS / invocations);
+  const worthwhile = Math.floor(unitsOf(product) / (MIN_SPLIT_UNITS * team));
+  return { id: idOf(group), splits: team === 1 ? 1 : Math.max(1, Math.min(lacking, worthwhile)) };
 }
 
-function invocationsOf({ lanes, team, each }: WeightGroup, { n, batchCount }: Product): number {
-  return batchCount * Math.ceil(n / (lanes * each)) * lanes * team;
+function linesOf({ m }: Product): number {
+  return LINES.find((count) => count >= m) as number;
 }
 
-function unitsOf(group: WeightGroup, { k, weights }: WeightProduct): number {
-  return k / unitOf({ weights: unsignedOf(weights.dtype), wide: true, group });
+/** Units of a row of B, if A can be read by vectors. */
+function unitsOf(product: WeightProduct): number {
+  return product.k / unitOf({ weights: unsignedOf(product.weights.dtype), lines: linesOf(product), wide: true });
 }
 
 /** Binds the memory of elements of a type: the binding, and the elements in it before the first. */
@@ -179,7 +167,8 @@ function launchWeightRows({ product, splits }: ProductWork, variant: Variant, re
   const a = bindMatrix(product.a, storageAlignment);
   const b = bound(weights.span, dtype);
   const result = bindMatrix(c, storageAlignment);
-  const wideUnit = unitOf({ weights: form.weights, wide: true, group });
+  const lines = linesOf(product);
+  const wideUnit = unitOf({ weights: form.weights, lines, wide: true });
   // Rows of a single one, and matrices of a single one, may be any distance apart.
   const [ld, strideB] = [n === 1 ? 0 : weights.ld, batchCount === 1 ? 0 : stride];
   const wide =
@@ -187,10 +176,9 @@ function launchWeightRows({ product, splits }: ProductWork, variant: Variant, re
     areFours(a.start, product.a.ld, product.a.stride) &&
     [k, b.start, ld, strideB].every((count) => count % wideUnit === 0) &&
     (quant === undefined || shiftOf(quant.block, k, wideUnit) !== undefined);
-  const unit = unitOf({ weights: form.weights, wide, group });
-  const lines = LINES.find((count) => count >= m) as number;
+  const unit = unitOf({ weights: form.weights, lines, wide });
   const fused = epilogue === undefined ? undefined : bindEpilogue(epilogue, 1, storageAlignment);
-  const tiles = Math.ceil(n / (group.lanes * group.each));
+  const tiles = Math.ceil(n / (group.lanes * MATVEC_EACH));
   const isSigned = dtype === 'i8' || dtype === 'i4';
   const [aRow, aColumn] = transA ? [1, product.a.ld] : [product.a.ld, 1];
   const scales = blocksOf('scales', quant?.scales, strideB, weights.blocks.scales, bound);

@@ -1,7 +1,7 @@
 import { type FloatDType, WEIGHT_BITS, type WeightDType } from '@concord/backend-core';
 import { mainOf, type UniformType } from '../kernel.ts';
 import { repeat, storeC } from '../wgsl/snippets.ts';
-import { inPairs, MATVEC_PLACE, MATVEC_UNIFORMS, type MatvecGroup } from './matvec.wgsl.ts';
+import { inPairs, MATVEC_EACH, MATVEC_PLACE, MATVEC_UNIFORMS, type MatvecGroup } from './matvec.wgsl.ts';
 import { type ProductKernel, productKernel } from './product-kernel.ts';
 import {
   featuresFor,
@@ -28,17 +28,7 @@ export interface WeightRowsParams {
   readonly lines: number;
   /** A, and weights of floats, are read by vectors. */
   readonly wide: boolean;
-  readonly group: WeightGroup;
-}
-
-/** Shape of a workgroup, and how its invocations read. */
-export interface WeightGroup extends MatvecGroup {
-  /** Words of integers that are read at once. */
-  readonly words: 1 | 2 | 4;
-  /** Columns of C that an invocation has sums for: a multiple of 4. */
-  readonly each: number;
-  /** Units of a row that an invocation asks for before it uses the first. */
-  readonly unroll: number;
+  readonly group: MatvecGroup;
 }
 
 /** The most rows of A. */
@@ -68,16 +58,26 @@ const UNIFORMS: Readonly<Record<string, UniformType>> = {
   z_halves: 'u32',
 };
 
-/** Words of B that are read at once: of floats as many as four elements have. */
-function wordsOf({ weights, wide, group }: Pick<WeightRowsParams, 'weights' | 'wide' | 'group'>): 1 | 2 | 4 {
+/** The parameters that tell how B is read. */
+type Reading = Pick<WeightRowsParams, 'weights' | 'lines' | 'wide'>;
+
+/** Words of B that are read at once: of floats as many as four elements have, of integers what a large GPU was fastest with. */
+function wordsOf({ weights, lines, wide }: Reading): 1 | 2 | 4 {
   const bits = WEIGHT_BITS[weights];
   if (!wide) return 1;
-  return bits >= 16 ? ((bits / 8) as 2 | 4) : group.words;
+  if (bits >= 16) return (bits / 8) as 2 | 4;
+  return lines === 1 || bits === 8 ? 2 : 1;
 }
 
 /** Elements of B in a unit: what is read at once. */
-export function unitOf(params: Pick<WeightRowsParams, 'weights' | 'wide' | 'group'>): number {
+export function unitOf(params: Reading): number {
   return (wordsOf(params) * 32) / WEIGHT_BITS[params.weights];
+}
+
+/** Units of a row that an invocation asks for before it uses the first. */
+function unrollOf({ weights, lines }: Reading): 1 | 2 | 4 {
+  if (lines > 1 || weights === 'u8') return 2;
+  return weights === 'u4' ? 4 : 1;
 }
 
 /** Bits of a float32 of which bit `low` of the mantissa counts 1, as a number that integers are put into and taken from. */
@@ -145,7 +145,7 @@ fn zeros_at(at: u32) -> f32 {
 
 /**
  * `C = alpha A B^T + beta C` for few rows of A, where B is of a type of its own and the elements of its rows are neighbours along
- * k. A team of invocations computes a few columns of C, all rows of each; its members take turns along k by
+ * k. A team of invocations computes {@link MATVEC_EACH} columns of C, all rows of each; its members take turns along k by
  * units of B, which they decode in registers, so that B is read once and A once for a team.
  *
  * Of integers with a zero of their own type `(q - zero) x` is summed up over a unit and multiplied by the scale then. If a
@@ -157,6 +157,8 @@ export const weightRows: ProductKernel<WeightRowsParams> = productKernel('gemm/w
   const bits = WEIGHT_BITS[weights];
   const words = wordsOf(params);
   const unit = unitOf(params);
+  // On the devices where teams are single invocations nothing is waited for.
+  const unroll = team === 1 ? 1 : unrollOf(params);
   const width = Math.min(unit, 4);
   const vectors = unit / width;
   const isScaledLast = zeros === 'one' || zeros === 'own';
@@ -191,42 +193,34 @@ export const weightRows: ProductKernel<WeightRowsParams> = productKernel('gemm/w
     );
     return [...blocks, ...turned, ...values].join('\n');
   };
-  const fours = Array.from({ length: group.each / 4 }, (_, four) => four);
-  const sumsOf = (line: number): readonly string[] => fours.map((four) => `sum${line}_${four}`);
   const add = (line: number, scaleFirst: boolean): string => {
-    const sums = Array.from({ length: group.each }, (_, i) => {
+    const sums = Array.from({ length: MATVEC_EACH }, (_, i) => {
       const terms = Array.from({ length: vectors }, (_, v) => product(i, line, v)).join(' + ');
       return isScaledLast && !scaleFirst ? `s${i} * (${terms})` : terms;
     });
-    return sumsOf(line)
-      .map((sum, f) => `      ${sum} += vec4f(${sums.slice(4 * f, 4 * f + 4).join(', ')});`)
-      .join('\n');
+    return `      sum${line} += vec4f(${sums.join(', ')});`;
   };
   const units = (count: number, scaleFirst: boolean): string => /* wgsl */ `
-${repeat(count, (t) => repeat(group.each, (i) => `      let unit${i}_${t} = a[row${i} + first + ${t * team}u];`))}
+${repeat(count, (t) => repeat(MATVEC_EACH, (i) => `      let unit${i}_${t} = a[row${i} + first + ${t * team}u];`))}
 ${repeat(
   count,
   (t) => `      {
       let p = first + ${t * team}u;
 ${isInteger ? '      let block = p >> u.block_shift;' : ''}
-${repeat(group.each, (i) => decoded(i, t, scaleFirst))}
+${repeat(MATVEC_EACH, (i) => decoded(i, t, scaleFirst))}
 ${repeat(lines, (line) => repeat(vectors, (v) => `      let x${line}_${v} = ${readX(line, v)};`))}
 ${repeat(lines, (line) => add(line, scaleFirst))}
       }`,
 )}`;
-  const loop = (scaleFirst: boolean): string => /* wgsl */ `
-    var first = first_unit;
-    for (; first + ${(group.unroll - 1) * team}u < last_unit; first += ${group.unroll * team}u) {
-${units(group.unroll, scaleFirst)}
-    }
-    for (; first < last_unit; first += ${team}u) {
-${units(1, scaleFirst)}
+  const loop = (count: number, scaleFirst: boolean): string => /* wgsl */ `
+    for (; first + ${(count - 1) * team}u < last_unit; first += ${count * team}u) {
+${units(count, scaleFirst)}
     }`;
-  const every = Array.from({ length: lines }, (_, line) => sumsOf(line)).flat();
   const again = /* wgsl */ `
-  if (${every.map((sum) => `is_lost(${sum})`).join(' || ')}) {
-${every.map((sum) => `    ${sum} = vec4f();`).join('\n')}
-${loop(true)}
+  if (${Array.from({ length: lines }, (_, line) => `is_lost(sum${line})`).join(' || ')}) {
+${repeat(lines, (line) => `    sum${line} = vec4f();`)}
+    first = first_unit;
+${loop(1, true)}
   }`;
   const rowOf = (i: number): string => `min(row + ${i}u, u.rows - 1u)`;
 
@@ -234,36 +228,33 @@ ${loop(true)}
   const left = team / 8;
   const total = (count: number, at: (j: number) => string): string =>
     inPairs(Array.from({ length: count }, (_, j) => `partial[${at(j)}]`));
-  const store = (line: string, four: number, sums: string): string =>
-    repeat(4, (i) => {
-      const column = `row + ${4 * four + i}u`;
-      const place = epilogue === undefined ? [] : ['batch', line, column];
-      const checks = [`${line} < u.lines`, `${column} < u.rows`];
-      const at = `c_first + ${line} * u.c_ld + ${column}`;
+  const store = (line: string, sums: string): string =>
+    repeat(MATVEC_EACH, (i) => {
+      const place = epilogue === undefined ? [] : ['batch', line, `row + ${i}u`];
+      const checks = [`${line} < u.lines`, `row + ${i}u < u.rows`];
+      const at = `c_first + ${line} * u.c_ld + row + ${i}u`;
       return `  ${storeC({ by: 'store_c', at, place, acc: `${sums}[${i}]`, checks })}`;
     });
   // Members add up what they alone read afterwards, as in `combine` of a matrix and a vector.
-  const combine = (four: number): string => /* wgsl */ `${four > 0 ? '  workgroupBarrier();' : ''}
-${repeat(lines, (line) => `  partial[${line * invocations}u + lane] = sum${line}_${four};`)}
+  const combine = (): string => /* wgsl */ `
+${repeat(lines, (line) => `  partial[${line * invocations}u + lane] = sum${line};`)}
   workgroupBarrier();
   if (member < ${lines * left}u) {
     let at = member / ${left}u * ${invocations}u + lane - member + member % ${left}u;
     partial[at] = ${total(8, (j) => `at + ${j * left}u`)};
   }
   workgroupBarrier();
-  if (member < ${lines}u) {
-    let line = member;
-    let sums_at = line * ${invocations}u + lane - member;
-    let sums = ${total(left, (j) => `sums_at + ${j}u`)};
-${store('line', four, 'sums')}
-  }`;
-  const alone = (four: number): string => repeat(lines, (line) => store(`${line}u`, four, `sum${line}_${four}`));
+  if (member >= ${lines}u) { return; }
+  let line = member;
+  let sums_at = line * ${invocations}u + lane - member;
+  let sums = ${total(left, (j) => `sums_at + ${j}u`)};
+${store('line', 'sums')}`;
 
   const formats = input === output ? input : `${input}-${output}`;
   const blocks = isInteger ? ` ${scales} ${zeros}` : '';
   const block = { access: 'read', type: 'array<u32>' } as const;
   return {
-    name: `gemm/weight-rows ${formats} ${weights}${blocks} ${lines} by ${lanes}x${team} ${group.words} ${group.each} ${group.unroll}${wide ? ' wide' : ''}`,
+    name: `gemm/weight-rows ${formats} ${weights}${blocks} ${lines} by ${lanes}x${team}${wide ? ' wide' : ''}`,
     storage: {
       a: { access: 'read', type: words === 1 ? 'array<u32>' : `array<vec${words}u>` },
       b: { access: 'read', type: inputType(input, wide) },
@@ -288,19 +279,19 @@ ${team === 1 ? '' : `var<workgroup> partial: array<vec4f, ${lines * invocations}
 ${mainOf(invocations)}
 ${MATVEC_PLACE}
   let member = lane % ${team}u;
-  let row = (tile * ${lanes}u + lane / ${team}u) * ${group.each}u;
-${repeat(group.each, (i) => `  let row${i} = a_first + ${rowOf(i)} * u.a_ld;`)}
-${isInteger ? repeat(group.each, (i) => `  let s_row${i} = u.s_start + batch * u.s_batch + ${rowOf(i)} * u.s_row;`) : ''}
-${isInteger && zeros !== 'one' ? repeat(group.each, (i) => `  let z_row${i} = u.z_start + batch * u.z_batch + ${rowOf(i)} * u.z_row;`) : ''}
+  let row = (tile * ${lanes}u + lane / ${team}u) * ${MATVEC_EACH}u;
+${repeat(MATVEC_EACH, (i) => `  let row${i} = a_first + ${rowOf(i)} * u.a_ld;`)}
+${isInteger ? repeat(MATVEC_EACH, (i) => `  let s_row${i} = u.s_start + batch * u.s_batch + ${rowOf(i)} * u.s_row;`) : ''}
+${isInteger && zeros !== 'one' ? repeat(MATVEC_EACH, (i) => `  let z_row${i} = u.z_start + batch * u.z_batch + ${rowOf(i)} * u.z_row;`) : ''}
 ${repeat(lines, (line) => `  let x${line}_at = (b_first + min(${line}u, u.lines - 1u) * u.b_ld)${perVector};`)}
-${every.map((sum) => `  var ${sum} = vec4f();`).join('\n')}
+${repeat(lines, (line) => `  var sum${line} = vec4f();`)}
   let first_unit = begin / ${unit}u + member;
   let last_unit = (end + ${unit - 1}u) / ${unit}u;
-  {
-${loop(false)}
-  }
+  var first = first_unit;
+${unroll > 1 ? loop(unroll, false) : ''}
+${loop(1, false)}
 ${isScaledLast ? again : ''}
-${fours.map(team === 1 ? alone : combine).join('\n')}
+${team === 1 ? repeat(lines, (line) => store(`${line}u`, `sum${line}`)) : combine()}
 }`,
   };
 });
