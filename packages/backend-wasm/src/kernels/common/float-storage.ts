@@ -27,7 +27,21 @@ export interface FloatStorage {
   store4(address: Address, value: Value<'v128'>, offset?: number): void;
 }
 
-export const STORAGE_SHIFT: Readonly<Record<FloatDType, 1 | 2>> = { f32: 2, f16: 1 };
+/** The loads of a {@link FloatStorage}. */
+export type FloatLoads = Pick<FloatStorage, 'shift' | 'load1' | 'load4'>;
+
+export const STORAGE_SHIFT: Readonly<Record<FloatDType | 'bf16', 1 | 2>> = { f32: 2, f16: 1, bf16: 1 };
+
+/** Loads of a type that weights may have in a function. */
+export function floatLoads(dtype: FloatDType | 'bf16', body: FunctionBody): FloatLoads {
+  return dtype === 'bf16' ? BFLOATS : floatStorage(dtype, body);
+}
+
+const BFLOATS: FloatLoads = {
+  shift: 1,
+  load1: (address, offset = 0) => f32x4.extractLane(i32x4.splat(i32.shl(i32.load16U(address, offset), 16)), 0),
+  load4: (address, offset = 0) => i32x4.shl(v128.load16x4U(address, offset), 16),
+};
 
 /** Storage of a type in a function; constants are computed at this place. */
 export function floatStorage(dtype: FloatDType, body: FunctionBody): FloatStorage {
