@@ -100,15 +100,12 @@ const I8X16_BINARY = {
   narrowI16x8U: 102,
 } as const;
 const I16X8_BINARY = {
-  sub: 145,
   narrowI32x4S: 133,
   narrowI32x4U: 134,
 } as const;
 const I16X8_UNARY = {
   extendLowI8x16S: 135,
-  extendHighI8x16S: 136,
   extendLowI8x16U: 137,
-  extendHighI8x16U: 138,
 } as const;
 const I16X8_SHIFTS = {
   shrU: 141,
@@ -132,7 +129,6 @@ const I32X4_UNARY = {
   abs: 160,
   neg: 161,
   extendLowI16x8S: 167,
-  extendHighI16x8S: 168,
   extendLowI16x8U: 169,
   truncSatF32x4S: 248,
   truncSatF32x4U: 249,
@@ -217,11 +213,10 @@ export const i8x16: Named<typeof I8X16_BINARY, Binary<'v128', 'v128'>> & {
 /** Instructions on 8 integers of 16 bits. */
 export const i16x8: Named<typeof I16X8_BINARY, Binary<'v128', 'v128'>> &
   Named<typeof I16X8_UNARY, Unary<'v128', 'v128'>> &
-  Named<typeof I16X8_SHIFTS, Shift> & { readonly splat: Unary<'i32', 'v128'> } = {
+  Named<typeof I16X8_SHIFTS, Shift> = {
   ...named(I16X8_BINARY, vectorBinary),
   ...named(I16X8_UNARY, vectorUnary),
   ...named(I16X8_SHIFTS, vectorShift),
-  splat: splat('i32', 16),
 };
 
 /** Instructions on 4 integers of 32 bits. */

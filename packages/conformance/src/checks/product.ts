@@ -170,7 +170,7 @@ const DATA: Readonly<Record<string, Data>> = {
   },
   /** `(q - zero) x` is beyond the range where `(q - zero) scale x` is not, nor any sum of those. */
   large: {
-    draws: (random) => [() => Math.fround((random.unit() + 1) * random.pick([2.5e37, -2.5e37])), NONE, NONE],
+    draws: (random) => [() => Math.fround((random.unit() + 1) * random.pick([1.5e37, -1.5e37])), NONE, NONE],
     isExact: false,
     scale: 0.001,
   },

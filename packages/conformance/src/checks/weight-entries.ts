@@ -51,7 +51,7 @@ export function weightEntries(dtype: 'f32' | 'f16', more: Partial<ProductParams>
       ['exact', { ...each, m: 3, n: 5, k: 40, trans: 'TT', padA: 3, padC: 2, block: 8, zeros: 'own', offset: 4 }],
       ['epilogue', { ...each, m: 3, n: 21, k: 40, epilogue: 'three inputs', view: 'axis 2', beta: 1 }],
       ...(dtype === 'f32' ? ['none', 'own'] : []).flatMap((zeros): Entry[] => [
-        ['large', { ...each, zeros, m: 1, n: 19, k: 16, block: 16 }],
+        ['large', { ...each, zeros, m: 1, n: 19, k: 32 }],
         ['large', { ...each, zeros, m: 3, n: 5, k: 20, padB: 4, block: 32, scales: 'f16' }],
       ]),
       ['exact', { ...each, m: 1, n: 6, k: 64, padB: 4, offset: dtype === 'f16' ? 2 : 4, together: true }],

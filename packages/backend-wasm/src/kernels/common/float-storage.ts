@@ -22,6 +22,8 @@ export interface FloatStorage {
   readonly shift: 1 | 2;
   load1(address: Address, offset?: number): Value<'f32'>;
   load4(address: Address, offset?: number): Value<'v128'>;
+  /** Elements from four places. */
+  gather4(addresses: readonly Value<'i32'>[]): Value<'v128'>;
   /** Rounds to nearest even; NaN stays NaN. */
   store1(address: Address, value: Value<'f32'>, offset?: number): void;
   store4(address: Address, value: Value<'v128'>, offset?: number): void;
@@ -52,6 +54,8 @@ class Singles implements FloatStorage {
   readonly shift = 2;
   readonly load1 = f32.load;
   readonly load4 = v128.load;
+  readonly gather4 = ([first, ...others]: readonly Value<'i32'>[]): Value<'v128'> =>
+    others.reduce((all, at, i) => v128.load32Lane(at, all, i + 1), v128.load32Zero(first as Value<'i32'>));
   readonly #body: FunctionBody;
 
   constructor(body: FunctionBody) {
@@ -83,6 +87,11 @@ class Halves implements FloatStorage {
 
   load4(address: Address, offset = 0): Value<'v128'> {
     return this.#value(v128.load16x4U(address, offset));
+  }
+
+  gather4(addresses: readonly Value<'i32'>[]): Value<'v128'> {
+    const none: Value<'v128'> = i32x4.splat(0);
+    return this.#value(addresses.reduce((all, at, i) => v128.load16Lane(at, all, 2 * i), none));
   }
 
   store1(address: Address, value: Value<'f32'>, offset = 0): void {

@@ -33,12 +33,13 @@ export function gemmKernel(
 }
 
 /** The most rows that B is decoded again for, rather than once for all. */
-const MOST_ROWS = 4;
+const MOST_ROWS = { floats: 4, integers: 16 };
 
 /** How the product of each row with a B of a type of its own reads that, if it can: 16 bytes of integers at a time. */
 function formOfRow(call: ResolvedGemm<WasmBuffer>): MatrixForm | undefined {
   const { m, k, batchCount, dtypeB, quantB, epilogue } = call;
-  const areRows = m === 1 || (m <= MOST_ROWS && batchCount === 1 && epilogue === undefined);
+  const most = MOST_ROWS[quantB === undefined ? 'floats' : 'integers'];
+  const areRows = m === 1 || (m <= most && batchCount === 1 && epilogue === undefined);
   if (dtypeB === undefined || k === 0 || !areRows) return undefined;
   if (quantB === undefined) return dtypeB as MatrixForm;
   const { block, zeros, offsets, scales } = quantB;
@@ -66,7 +67,7 @@ function blockWords(call: ResolvedGemm<WasmBuffer>): readonly number[] {
     zeroRow,
     zeroBlock,
     block: Math.min(quantB.block, 2 ** 31),
-    zero: quantB.zero + (dtypeB === 'i4' ? 8 : 0),
+    zero: quantB.zero + ({ i4: 8, i8: 128 }[dtypeB as string] ?? 0),
   };
   return BLOCKS.words(given, {});
 }

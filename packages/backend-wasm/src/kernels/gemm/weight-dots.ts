@@ -108,27 +108,41 @@ function addFourRows(module: ModuleBuilder, traits: WasmTraits, form: IntegerFor
       const scaleAt = ROWS.map((row) => ofRow(scale, BLOCKS.word(blocks, 'scaleRow'), row));
       const zeroAt = ROWS.map((row) => ofRow(zero, BLOCKS.word(blocks, 'zeroRow'), row));
       const totals = ROWS.map(() => body.let(f32x4.splat(0)));
+      // Addresses, numbers and steps of a loop are locals: a load in each turn would be as long as a block of 32.
+      const words = Object.fromEntries(BLOCKS.names.map((name) => [name, body.let(BLOCKS.word(blocks, name))]));
+      const word = (name: (typeof BLOCKS.names)[number]): Local<'i32'> => words[name] as Local<'i32'>;
       const low = bits === 4 ? body.let(i32x4.splat(0x0f0f0f0f)) : undefined;
-      const flip = bits === 4 && isSigned ? body.let(i32x4.splat(0x08080808)) : undefined;
+      const flip = isSigned ? body.let(i32x4.splat(bits === 4 ? 0x88888888 | 0 : 0x80808080 | 0)) : undefined;
+      const none = body.let(i32x4.splat(0));
+      const upper = body.let(i32x4.splat((MAGIC >>> 16) * 0x10001));
+      const zeros = ROWS.map(() => body.let(baseOf(word('zero'))));
       const from = body.let(x);
       const length = body.local('i32');
-      body.for(0, depth, BLOCKS.word(blocks, 'block'), (at) => {
-        body.set(length, lesser(BLOCKS.word(blocks, 'block'), i32.sub(depth, at)));
-        const partial = ROWS.map(() => body.let(f32x4.splat(0)));
-        const factors = ROWS.map((row) => {
-          const place = i32.shl(scaleAt[row] as Local<'i32'>, scales.shift);
-          return body.let(f32x4.splat(scales.load1(i32.add(BLOCKS.word(blocks, 'scales'), place))));
-        });
-        const zeros = ROWS.map((row) => body.let(i16x8.splat(zeroOf(form, blocks, zeroAt[row] as Local<'i32'>))));
+      const all = body.local('v128');
+      const factors = ROWS.map(() => body.local('v128'));
+      const partial = ROWS.map(() => body.local('v128'));
+      body.for(0, depth, word('block'), (at) => {
+        body.set(length, lesser(word('block'), i32.sub(depth, at)));
+        const places = scaleAt.map((place) => i32.add(word('scales'), i32.shl(place, scales.shift)));
+        body.set(all, scales.gather4(places));
+        for (const row of ROWS) {
+          body.set(partial[row] as Local<'v128'>, f32x4.splat(0));
+          body.set(factors[row] as Local<'v128'>, i8x16.shuffle(all, all, wordsOfShuffle(row, row, row, row)));
+          if (!hasZeros) continue;
+          const place = zeroAt[row] as Local<'i32'>;
+          body.set(zeros[row] as Local<'v128'>, baseOf(zeroOf(form, word('zeros'), place)));
+          body.increase(place, word('zeroBlock'));
+        }
         body.for(0, length, unit, () => {
           for (const row of ROWS) {
             const source = sources[row] as Local<'i32'>;
-            const stored = body.let(v128.load(source));
+            const stored = flip === undefined ? v128.load(source) : v128.xor(v128.load(source), flip);
+            const bytes = body.let(stored);
             body.increase(source, 16);
-            const halves = low === undefined ? [stored] : [v128.and(stored, low), v128.and(i16x8.shrU(stored, 4), low)];
-            for (const [half, bytes] of halves.entries()) {
-              const turned = body.let(flip === undefined ? bytes : v128.xor(bytes, flip));
-              for (const [four, q] of floatsOf(body, turned, isSigned && bits === 8, zeros[row]).entries()) {
+            const halves = low === undefined ? [bytes] : [v128.and(bytes, low), v128.and(i16x8.shrU(bytes, 4), low)];
+            for (const [half, sixteen] of halves.entries()) {
+              const floats = floatsOf(body, sixteen, { none, upper, zero: zeros[row] as Local<'v128'> });
+              for (const [four, q] of floats.entries()) {
                 const w = careful === undefined ? f32x4.mul(q, factors[row] as Local<'v128'>) : q;
                 const sum = partial[row] as Local<'v128'>;
                 body.set(sum, madd(w, v128.load(from, 64 * half + 16 * four), sum));
@@ -142,8 +156,7 @@ function addFourRows(module: ModuleBuilder, traits: WasmTraits, form: IntegerFor
           const part = partial[row] as Local<'v128'>;
           const factor = factors[row] as Local<'v128'>;
           body.set(total, careful === undefined ? f32x4.add(total, part) : madd(part, factor, total));
-          body.increase(scaleAt[row] as Local<'i32'>, BLOCKS.word(blocks, 'scaleBlock'));
-          if (hasZeros) body.increase(zeroAt[row] as Local<'i32'>, BLOCKS.word(blocks, 'zeroBlock'));
+          body.increase(scaleAt[row] as Local<'i32'>, word('scaleBlock'));
         }
       });
       const sum = body.let(sumsOfFour(body, totals));
@@ -162,29 +175,37 @@ function addFourRows(module: ModuleBuilder, traits: WasmTraits, form: IntegerFor
   );
 }
 
-/** The zero of a block as it is subtracted from its integers, those of 4 bits with turned sign bits. */
-function zeroOf({ bits, isSigned, hasZeros }: IntegerForm, blocks: Local<'i32'>, at: Local<'i32'>): Value<'i32'> {
-  if (!hasZeros) return BLOCKS.word(blocks, 'zero');
-  const zeros = BLOCKS.word(blocks, 'zeros');
-  if (bits === 8) return (isSigned ? i32.load8S : i32.load8U)(i32.add(zeros, at));
+/** The zero of a block as it is subtracted from its integers, those of signed types with turned sign bits. */
+function zeroOf({ bits, isSigned }: IntegerForm, zeros: Local<'i32'>, at: Local<'i32'>): Value<'i32'> {
+  const turned = (zero: Value<'i32'>): Value<'i32'> => (isSigned ? i32.xor(zero, 2 ** (bits - 1)) : zero);
+  if (bits === 8) return turned(i32.load8U(i32.add(zeros, at)));
   const byte = i32.load8U(i32.add(zeros, i32.shrU(at, 1)));
-  const nibble = i32.and(i32.shrU(byte, i32.shl(i32.and(at, 1), 2)), 15);
-  return isSigned ? i32.xor(nibble, 8) : nibble;
+  return turned(i32.and(i32.shrU(byte, i32.shl(i32.and(at, 1), 2)), 15));
 }
 
-/** 16 integers, less a zero, four at a time. */
+/** The bits of 2^23 as float32: with an integer below 2^16 in its lower half it is greater by that. */
+const MAGIC = 0x4b000000;
+
+/** What an integer in {@link MAGIC} is greater than itself less a zero, four times. */
+const baseOf = (zero: Value<'i32'>): Value<'v128'> => i32x4.splat(i32.add(zero, MAGIC));
+
+const LOW_BYTES = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((at) => [at, 16 + at]);
+const LOW_PAIRS = [0, 2, 4, 6].flatMap((at) => [at, at + 1, 16 + at, 17 + at]);
+const high = (places: readonly number[]): readonly number[] => places.map((place) => place + 8);
+
+/**
+ * 16 integers, less a zero, four at a time. They are made the lower halves of float32, which takes fewer instructions than to
+ * convert them; the subtraction is exact.
+ */
 function floatsOf(
   body: FunctionBody,
-  bytes: Local<'v128'>,
-  isSigned: boolean,
-  zero: Local<'v128'> | undefined,
+  bytes: Value<'v128'>,
+  { none, upper, zero }: Readonly<Record<'none' | 'upper' | 'zero', Local<'v128'>>>,
 ): readonly Value<'v128'>[] {
-  const wide = isSigned
-    ? [i16x8.extendLowI8x16S(bytes), i16x8.extendHighI8x16S(bytes)]
-    : [i16x8.extendLowI8x16U(bytes), i16x8.extendHighI8x16U(bytes)];
-  return wide.flatMap((eight) => {
-    const q = body.let(i16x8.sub(eight, zero as Local<'v128'>));
-    return [i32x4.extendLowI16x8S(q), i32x4.extendHighI16x8S(q)].map(f32x4.convertI32x4S);
+  const sixteen = body.let(bytes);
+  return [LOW_BYTES, high(LOW_BYTES)].flatMap((places) => {
+    const eight = body.let(i8x16.shuffle(sixteen, none, places));
+    return [LOW_PAIRS, high(LOW_PAIRS)].map((pairs) => f32x4.sub(i8x16.shuffle(eight, upper, pairs), zero));
   });
 }
 
