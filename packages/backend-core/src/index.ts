@@ -48,6 +48,7 @@ export type {
   AttentionViews,
   BatchView,
   HeadStrides,
+  MaskDType,
   MaskView,
 } from './ops/attention.ts';
 export {

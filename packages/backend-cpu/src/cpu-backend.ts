@@ -1,4 +1,4 @@
-import { BackendError, type DevicePtr, type DType, type FloatDType } from '@concord/backend-core';
+import { BackendError, type DevicePtr, type DType, type FloatDType, type MaskDType } from '@concord/backend-core';
 import {
   type BackendKernels,
   BaseBackend,
@@ -64,13 +64,13 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
     },
     attention: {
       dtypes: FLOATS,
-      features: ['lengths', 'starts'],
+      features: ['lengths', 'starts', 'mask u8', 'mask f16'],
       run: (call) =>
         attention(call, {
           q: floatsOf(call.q, call.dtype),
           k: floatsOf(call.k, call.dtype),
           v: floatsOf(call.v, call.dtype),
-          mask: call.mask === undefined ? undefined : floatsOf(call.mask, 'f32'),
+          mask: call.mask === undefined ? undefined : maskOf(call.mask, call.maskDtype),
           lengths: call.lengths === undefined ? undefined : words(call.lengths),
           starts: call.starts === undefined ? undefined : words(call.starts),
           o: storageOf(call.o, call.dtype),
@@ -132,6 +132,11 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
 
 function bytes({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** What a mask adds to scores. */
+function maskOf(mask: Operand<ArrayBuffer>, dtype: MaskDType): Float32Array {
+  return dtype === 'u8' ? Float32Array.from(bytes(mask), (x) => (x === 0 ? -Infinity : 0)) : floatsOf(mask, dtype);
 }
 
 function words({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Int32Array {

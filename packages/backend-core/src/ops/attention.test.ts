@@ -158,8 +158,8 @@ describe('attention: mask', () => {
   });
 
   it('has no other form', () => {
-    expectInvalid(() => attention({ mask: 8 }), 'mask must be { ptr, strides? }, got 8');
-    expectInvalid(() => attention({ mask: null }), 'mask must be { ptr, strides? }, got null');
+    expectInvalid(() => attention({ mask: 8 }), 'mask must be { ptr, strides?, dtype? }, got 8');
+    expectInvalid(() => attention({ mask: null }), 'mask must be { ptr, strides?, dtype? }, got null');
     expectInvalid(
       () => attention({ mask: { stride: [0, 0, 0, 1] } }),
       'mask has no field stride; did you mean strides?',
@@ -172,6 +172,18 @@ describe('attention: mask', () => {
       () => attention({ mask: { strides: [0, 0, 0, -1] } }),
       'mask.strides[3] must be a non-negative safe integer, got -1',
     );
+    const message = (own: string) => `mask.dtype must be one of ${own}, got "bf16"`;
+    expectInvalid(() => attention({ mask: { dtype: 'bf16' } }), message('f32, u8'));
+    expectInvalid(() => attention({ mask: { dtype: 'bf16' }, dtype: 'f16' }), message('f32, f16, u8'));
+    expectInvalid(() => attention({ mask: { dtype: 'f16' } }), 'mask.dtype must be one of f32, u8, got "f16"');
+  });
+
+  it('of another type needs a feature', () => {
+    expect(attention({ mask: { dtype: 'f32' } })).toMatchObject({ maskDtype: 'f32', needs: [] });
+    expect(attention({ mask: { dtype: 'u8' } })).toMatchObject({ maskDtype: 'u8', needs: ['mask u8'] });
+    const own = attention({ dtype: 'f16', mask: { dtype: 'f16' } });
+    expect(own).toMatchObject({ needs: ['mask f16'] });
+    expect(own?.operands[3]).toMatchObject({ name: 'mask', dtype: 'f16', elements: 120 });
   });
 });
 

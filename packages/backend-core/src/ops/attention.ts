@@ -4,6 +4,7 @@ import {
   checkDType,
   checkedExtent,
   checkFloat32,
+  checkOneOf,
   checkPositive,
   checkSize,
   checkSizes,
@@ -13,16 +14,21 @@ import type { DevicePtr } from '../contract/device-ptr.ts';
 import { checkFields } from '../contract/fields.ts';
 import { invalid } from '../errors/invalid.ts';
 import { areDistinct } from '../kernel/check-run.ts';
-import type { CheckedCall, Feature, OpDefinition } from './op-definition.ts';
+import type { CheckedCall, OpDefinition } from './op-definition.ts';
 
 /** Elements from one batch, head and row to the next. */
 export type HeadStrides = readonly [batch: number, head: number, seq: number];
 
-/** A mask: float32, over `[batch, heads, seqQ, seqKv]`. */
+/** A mask over `[batch, heads, seqQ, seqKv]`. */
 export interface MaskView {
   /** Elements from one index of an axis to the next; 0 repeats. Default: packed. */
   readonly strides?: readonly [batch: number, head: number, query: number, key: number];
+  /** `'f32'` (default) or the dtype of q, k, v and o: what is added. `'u8'`: 0 counts as -Infinity, any other as 0. Features. */
+  readonly dtype?: MaskDType;
 }
+
+/** Element type of a mask. */
+export type MaskDType = FloatDType | 'u8';
 
 /** A number for each batch, in the memory of the device. */
 export interface BatchView {
@@ -75,7 +81,7 @@ export interface AttentionCall extends AttentionShape {
   readonly k: DevicePtr;
   readonly v: DevicePtr;
   readonly o: DevicePtr;
-  /** Added to the scores; -Infinity hides a key, unless its score is NaN or its value infinite: see `docs/numerics.md`. */
+  /** Added to the scores, see {@link MaskView}; -Infinity hides a key, unless its score is NaN or its value infinite: see `docs/numerics.md`. */
   readonly mask?: MaskView & { readonly ptr: DevicePtr };
   /**
    * u32, `[batch]`: of the keys of a batch the first `min(length, seqKv)` exist; what lies behind is not seen. The place of its
@@ -111,6 +117,8 @@ export interface CheckedAttention extends CheckedCall {
   readonly window: number;
   /** Undefined: none. */
   readonly maskStrides: readonly number[] | undefined;
+  /** `'f32'` without a mask, too. */
+  readonly maskDtype: MaskDType;
   /** Elements from one batch to the next; undefined: none. */
   readonly lengthStride: number | undefined;
   readonly startStride: number | undefined;
@@ -145,7 +153,7 @@ export const attention: OpDefinition<AttentionShape & AttentionViews, CheckedAtt
     dtype: 'word',
   },
   nested: {
-    mask: ['ptr', 'strides'],
+    mask: ['ptr', 'strides', 'dtype'],
     lengths: ['ptr', 'strides'],
     starts: ['ptr', 'strides'],
     strides: ['q', 'k', 'v', 'o'],
@@ -188,10 +196,11 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
   const window = shape.window ?? Infinity;
   if (shape.window !== undefined) checkPositive('window', window);
   const given = readStrides(shape.strides);
-  const maskSizes = readView('mask', shape.mask, ['batch', 'head', 'query', 'key']);
+  const maskSizes = readView('mask', shape.mask, ['batch', 'head', 'query', 'key'], ['dtype']);
   const lengthSizes = readView('lengths', shape.lengths, ['batch']);
   const startSizes = readView('starts', shape.starts, ['batch']);
   const dtype = checkDType(shape.dtype);
+  const maskDtype = checkOneOf('mask.dtype', shape.mask?.dtype ?? 'f32', [...new Set(['f32', dtype, 'u8'] as const)]);
 
   if (seqQ === 0 || seqKv === 0 || headDim === 0) {
     throw invalid(`seqQ, seqKv and headDim must all be > 0, got ${seqQ}, ${seqKv} and ${headDim}`);
@@ -229,7 +238,7 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
     { name: 'v', dtype, elements: extent('v', keys, [...vStrides, 1]) },
     ...(maskStrides === undefined
       ? []
-      : [{ name: 'mask', dtype: 'f32' as const, elements: extent('mask', [batch, heads, seqQ, seqKv], maskStrides) }]),
+      : [{ name: 'mask', dtype: maskDtype, elements: extent('mask', [batch, heads, seqQ, seqKv], maskStrides) }]),
     ...eachBatch('lengths', 'u32', lengthStride),
     ...eachBatch('starts', 'i32', startStride),
     { name: 'o', dtype, elements: extent('o', queries, [...oStrides, 1]), output: true },
@@ -251,6 +260,7 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
     causalOffset,
     window,
     maskStrides,
+    maskDtype,
     lengthStride,
     startStride,
     qStrides,
@@ -259,7 +269,11 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
     oStrides,
     dtype,
     operands,
-    needs: NEEDS[(lengthStride === undefined ? 0 : 1) + (startStride === undefined ? 0 : 2)] as Needs,
+    needs: [
+      ...(lengthStride === undefined ? [] : (['lengths'] as const)),
+      ...(startStride === undefined ? [] : (['starts'] as const)),
+      ...(maskDtype === 'f32' ? [] : ([`mask ${maskDtype}`] as const)),
+    ],
   };
 }
 
@@ -282,15 +296,18 @@ function readStrides(value: unknown): GivenStrides {
   return read;
 }
 
-type Needs = readonly Feature<'attention'>[];
-const NEEDS: readonly Needs[] = [[], ['lengths'], ['starts'], ['lengths', 'starts']];
-
 /** Strides of an operand that is given with its pointer; null: packed; undefined: there is none. */
-function readView(name: string, value: unknown, axes: readonly string[]): readonly number[] | null | undefined {
+function readView(
+  name: string,
+  value: unknown,
+  axes: readonly string[],
+  others: readonly string[] = [],
+): readonly number[] | null | undefined {
   if (value === undefined) return undefined;
+  const fields = ['strides', ...others];
   if (typeof value !== 'object' || value === null)
-    throw invalid(`${name} must be { ptr, strides? }, got ${describe(value)}`);
-  checkFields(name, value, ['ptr', 'strides']);
+    throw invalid(`${name} must be { ptr, ${fields.join('?, ')}? }, got ${describe(value)}`);
+  checkFields(name, value, ['ptr', ...fields]);
   const { strides } = value as { readonly strides?: unknown };
   if (strides === undefined) return null;
   const checked = checkSizes(`${name}.strides`, strides);

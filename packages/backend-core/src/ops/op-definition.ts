@@ -1,5 +1,6 @@
 import type { DType, WeightDType } from '../contract/element-types.ts';
 import type { CheckedRun } from '../kernel/checked-run.ts';
+import type { MaskDType } from './attention.ts';
 
 /** The use of one operand by a call: its extent, and the operands that it may overlap. */
 export interface OperandSpec {
@@ -48,8 +49,8 @@ export interface Features {
   readonly gemm: 'epilogues' | `dtypeB ${WeightDType}`;
   /** `transposed`: convolutions with `transposed: true`. */
   readonly conv2dForward: 'epilogues' | 'transposed';
-  /** `lengths`, `starts`: positions in the memory of the device. */
-  readonly attention: 'lengths' | 'starts';
+  /** `lengths`, `starts`: positions in the memory of the device. `mask` and a type: masks of that. */
+  readonly attention: 'lengths' | 'starts' | `mask ${Exclude<MaskDType, 'f32'>}`;
   readonly topK: never;
   /** `scatter`: outputs that are written by index; without it they are UNSUPPORTED. */
   readonly run: 'scatter';

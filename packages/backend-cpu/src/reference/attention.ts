@@ -19,7 +19,7 @@ const MIN_NORMAL = 2 ** -126;
  * Attention in float64, row by row with the whole score row stored. A product of a row of Q and one of K that is beyond the
  * range of float32 is infinite before scale comes to it.
  *
- * @param mask - float32 values with the strides of `shape.mask`; not read without it
+ * @param mask - values with the strides of `shape.mask`; not read without it
  * @param places - values with the strides of `shape.lengths` and `shape.starts`; not read without those
  * @returns `[batch, heads, seqQ, headDim]`, packed; `magnitude` is sum p |v|
  */
@@ -71,7 +71,8 @@ export function attentionReference(
         absolute += Math.abs(product);
       }
       const maskAt = b * maskBatch + head * maskHead + query * maskQuery + (first + j) * maskKey;
-      const added = shape.mask === undefined ? undefined : (mask?.[maskAt] as number);
+      const given = shape.mask === undefined ? undefined : (mask?.[maskAt] as number);
+      const added = shape.mask?.dtype === 'u8' ? (given === 0 ? -Infinity : 0) : given;
       [scores[j], errors[j]] = finishScore(shape, Math.fround(shape.scale) * inRange(dot), added);
       // The weight of a score of -Infinity is 0 without an error.
       if (scores[j] !== -Infinity) {

@@ -31,8 +31,9 @@ export function planAttentionCall(given: AttentionParams): ProgramCall {
       return { ...pointers, ...Object.fromEntries(views) };
     },
     evaluate: (_, values) => {
-      const { lengths, starts, ...floats } = values;
-      if (Object.values(floats).some((own) => own.some((x) => Math.abs(x) > 100))) return undefined;
+      const { lengths, starts, ...given } = values;
+      const floats = Object.entries(given).filter(([name]) => name !== 'mask' || params.maskDtype !== 'u8');
+      if (floats.some(([, own]) => own.some((x) => Math.abs(x) > 100))) return undefined;
       const taken = (name: string, places: Uint32Array): Float32Array =>
         Float32Array.from(places, (distance) => values[name]?.[distance] as number);
       const mask = values['mask'] && Float32Array.from(values['mask']);

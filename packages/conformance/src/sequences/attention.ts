@@ -24,6 +24,7 @@ const CHANGES: readonly Change[] = [
   ...[1, -1, 4].map((causalOffset) => ({ causalOffset })),
   ...[1, 3, 6].map((window) => ({ window })),
   ...['bhqk', 'hqk', 'bk', 'k', 'q', 'one'].map((mask) => ({ mask })),
+  ...[{ maskDtype: 'u8' as const }, { maskDtype: 'own' as const }],
   ...(['interleaved', 'padded', 'joined'] as const).map((layout) => ({ layout })),
   ...[{ lengths: 'each' as const }, { lengths: 'one' as const }, { starts: 'each' as const }],
   { dtype: 'f16' },

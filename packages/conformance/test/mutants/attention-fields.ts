@@ -1,6 +1,6 @@
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
 import { mutantsOf, type Mutant, roundMantissa } from './mutant.ts';
-import { called, capped, inAttention, maskAt, maskOf, ownKeys, rows, scoreOf, type Wrap } from './naive-attention.ts';
+import { byteOf, called, capped, inAttention, maskAt, maskOf, ownKeys, rows, scoreOf, type Wrap } from './naive-attention.ts';
 
 const BUGS: Readonly<Record<string, Wrap>> = {
   'causalOffset ignored': called(() => ({ causalOffset: 0 })),
@@ -34,6 +34,19 @@ const BUGS: Readonly<Record<string, Wrap>> = {
     finish: (score, _, call) => capped(score, call),
   }),
   'mask multiplied by scale': rows({ mask: (at, call) => maskAt(at, call) * call.scale }),
+  'mask of bytes added': rows({ mask: (at, call) => (call.maskDtype === 'u8' ? byteOf(at, call) : maskAt(at, call)) }),
+  'mask of bytes the wrong way round': rows({
+    mask: (at, call) => (call.maskDtype === 'u8' ? (byteOf(at, call) === 0 ? 0 : -Infinity) : maskAt(at, call)),
+  }),
+  'mask of bytes seen by their lowest bit': rows({
+    mask: (at, call) => (call.maskDtype === 'u8' && byteOf(at, call) % 2 === 0 ? -Infinity : maskAt(at, call)),
+  }),
+  'mask of bytes hides NaN': rows({
+    finish: (score, added, { maskDtype }) => (maskDtype === 'u8' && added === -Infinity ? -Infinity : score),
+  }),
+  'mask of f16 read as integers': rows({
+    mask: (at, call) => (call.maskDtype === 'f16' ? f32ToF16Bits(maskAt(at, call)) : maskAt(at, call)),
+  }),
   'mask added twice': rows({ mask: (at, call) => 2 * maskAt(at, call) }),
   'mask hides at -Infinity only': rows({ mask: (at, call) => (maskAt(at, call) === -Infinity ? -Infinity : 0) }),
   'a masked key keeps a weight': rows({ mask: (at, call) => Math.max(-5, maskAt(at, call)) }),

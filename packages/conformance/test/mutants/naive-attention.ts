@@ -60,11 +60,24 @@ export const ownKeys = (head: number, batch: number, { heads, kvHeads }: Call): 
   batch,
 ];
 
-/** The mask for a score; 0 without one. */
-export function maskAt({ batch, head, query, key }: MaskPlace, { mask, maskStrides }: Call): number {
-  if (mask === undefined) return 0;
+const placeOf = ({ batch, head, query, key }: MaskPlace, { maskStrides }: Call): number => {
   const [b = 0, h = 0, q = 0, k = 0] = maskStrides ?? [];
-  return floats(mask)[batch * b + head * h + query * q + key * k] as number;
+  return batch * b + head * h + query * q + key * k;
+};
+
+/** The byte of a mask of bytes. */
+export const byteOf = (at: MaskPlace, call: Call): number => {
+  const { buffer, byteOffset } = call.mask as NonNullable<Call['mask']>;
+  return new Uint8Array(buffer, byteOffset)[placeOf(at, call)] as number;
+};
+
+/** The mask for a score; 0 without one. */
+export function maskAt(at: MaskPlace, call: Call): number {
+  const { mask, maskDtype } = call;
+  if (mask === undefined) return 0;
+  if (maskDtype === 'u8') return byteOf(at, call) === 0 ? -Infinity : 0;
+  const stored = storage(mask, maskDtype)[placeOf(at, call)] as number;
+  return maskDtype === 'f16' ? f16BitsToF32(stored) : stored;
 }
 
 function naiveAttention(call: Call, parts: Parts): void {

@@ -28,7 +28,10 @@ export interface AttentionOptions extends OutOption {
   readonly lengths?: Tensor | undefined;
   /** i32, `[batch]` or one number: place of query 0 among the keys, instead of `offset`. */
   readonly starts?: Tensor | undefined;
-  /** f32, added to the scores; broadcasts to `[batch, heads, queries, keys]`; -Infinity hides a key. */
+  /**
+   * Broadcasts to `[batch, heads, queries, keys]`. f32 or the dtype of q: added to the scores, -Infinity hides a key. u8, as
+   * comparisons give it: 0 hides a key.
+   */
   readonly mask?: Tensor | undefined;
   /** Query i sees key j only when `j > i + offset - window`. Default: no limit. */
   readonly window?: number;
@@ -162,7 +165,7 @@ function shapeOf(
     ...sizes,
     ...{ scale: scale ?? 1 / Math.sqrt(Math.max(1, headDim)), causal, causalOffset, dtype },
     strides: { q: rowsOf(q), k: rowsOf(k), v: rowsOf(v), o: rowsOf(result) },
-    ...(mask === undefined ? {} : { mask: maskOf(mask, [batch, heads, seqQ, seqKv]) }),
+    ...(mask === undefined ? {} : { mask: maskOf(mask, [batch, heads, seqQ, seqKv], dtype) }),
     ...(lengths === undefined ? {} : { lengths: placesOf('lengths', lengths, 'u32', batch) }),
     ...(starts === undefined ? {} : { starts: placesOf('starts', starts, 'i32', batch) }),
     ...(window === undefined ? {} : { window }),
@@ -190,14 +193,15 @@ function rowsOf({ strides }: Pick<Tensor, 'strides'>): readonly [number, number,
   return [batch, head, row];
 }
 
-function maskOf(mask: Tensor, scores: readonly number[]): MaskView {
+function maskOf(mask: Tensor, scores: readonly number[], own: FloatDType): MaskView {
   const both = broadcastShapes(mask.shape, scores);
-  if (mask.dtype !== 'f32' || both === undefined || !sameShape(both, scores)) {
-    const wanted = `f32 and broadcast to [batch, heads, queries, keys], ${shapeText(scores)}`;
+  const dtype = [...new Set(['f32', own, 'u8'] as const)].find((each) => each === mask.dtype);
+  if (dtype === undefined || both === undefined || !sameShape(both, scores)) {
+    const wanted = `f32, ${own === 'f32' ? '' : `${own}, `}or u8 and broadcast to [batch, heads, queries, keys], ${shapeText(scores)}`;
     throw refuse('attention', `mask must be ${wanted}, got ${mask.dtype}${shapeText(mask.shape)}`);
   }
   const [batch = 0, head = 0, query = 0, key = 0] = broadcastStrides(mask.shape, mask.strides, scores);
-  return { strides: [batch, head, query, key] };
+  return { strides: [batch, head, query, key], ...(dtype === 'f32' ? {} : { dtype }) };
 }
 
 function placesOf(name: string, places: Tensor, dtype: 'u32' | 'i32', batch: number): BatchView {

@@ -1,4 +1,4 @@
-import { attention, permute, slice, zeros, type Tensor } from '../../src/index.ts';
+import { attention, cast, greater, permute, slice, zeros, type Tensor } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
@@ -89,6 +89,20 @@ export const attentionCases: readonly OpCase[] = [
       return attention(slice(q, [null, null, [2]]), k, v, { causal: true, starts });
     },
     want: byDefinition(KEYS - 2, (query, key) => key <= query),
+  },
+  {
+    name: 'a mask of bytes, as a comparison gives it, and one of the dtype of the operands',
+    run: (backend) => {
+      const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
+      const mask = tensor(backend, MASK);
+      const narrow = [q, k, v].map((x) => cast(x, 'f16')) as [Tensor, Tensor, Tensor];
+      return [
+        attention(q, k, v, { mask: greater(mask, -1) }),
+        cast(attention(...narrow, { mask: cast(mask, 'f16') }), 'f32'),
+      ];
+    },
+    want: [0, 1].map(() => byDefinition(KEYS, (_, key) => MASK[key] === 0)),
+    tolerance: 2e-3,
   },
   {
     name: 'no keys',

@@ -1,5 +1,6 @@
 import type { FloatDType } from '@concord/backend-core';
-import type { BackendKernels, CheckedAttention, ResolvedAttention } from '@concord/backend-core/implement';
+import type { BackendKernels, CheckedAttention, ResolvedAttention, RunKernel } from '@concord/backend-core/implement';
+import { maskStep } from '@concord/kernel';
 import { MAX_PLACED, placedSight } from '@concord/variants';
 import { type FunctionBody, type Local, ModuleBuilder } from '../../encoder/index.ts';
 import type { Launcher, WasmTraits } from '../kernel.ts';
@@ -63,11 +64,14 @@ const TILES_PER_THREAD = 4;
 const MAX_LENGTH = 2 ** 30;
 
 /** attention, in float32 from f32 or f16 storage. */
-export function attentionKernel(launcher: Launcher): NonNullable<BackendKernels<WasmBuffer>['attention']> {
+export function attentionKernel(
+  launcher: Launcher,
+  run: RunKernel<WasmBuffer>['run'],
+): NonNullable<BackendKernels<WasmBuffer>['attention']> {
   const codes = new CodeCache(launcher.traits);
   return {
     dtypes: ['f32', 'f16'],
-    features: ['lengths', 'starts'],
+    features: ['lengths', 'starts', 'mask u8', 'mask f16'],
     refuse: (call) => {
       const most = placedSight(call) === undefined ? MAX_LENGTH : MAX_PLACED;
       const { seqQ, seqKv } = call;
@@ -75,8 +79,22 @@ export function attentionKernel(launcher: Launcher): NonNullable<BackendKernels<
         ? `more than 2^${Math.log2(most)} queries or keys, got ${seqQ} and ${seqKv}`
         : undefined;
     },
-    run: (call) => attend(launcher, codes, call),
+    run: (call) => attend(launcher, codes, withFloatMask(launcher, run, call)),
   };
+}
+
+/** The same call with a mask in float32, which is written to temporary memory first. */
+function withFloatMask(
+  launcher: Launcher,
+  run: RunKernel<WasmBuffer>['run'],
+  call: ResolvedAttention<WasmBuffer>,
+): ResolvedAttention<WasmBuffer> {
+  const step = maskStep(call);
+  if (step === undefined) return call;
+  const { geometry, bytes, call: plain } = step;
+  const mask = { buffer: { address: launcher.temporary(bytes), bytes }, byteOffset: 0, byteLength: bytes };
+  run({ geometry, inputs: [call.mask], outputs: [mask], params: [], inPlace: [false], opName: call.opName });
+  return { ...call, ...plain, mask };
 }
 
 function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<WasmBuffer>): void {

@@ -27,6 +27,7 @@ export const sightUniforms: Readonly<Record<string, UniformType>> = {
   see_begin: 'i32',
   /** The queries from seeing_begin to before this one see a key, as far as causal and window say. */
   seeing_end: 'u32',
+  /** 0: there is no mask. 1: of f32, 2: of f16, 3: of u8, where 0 hides a key. */
   masked: 'u32',
   causal: 'u32',
   /** 1: lengths are in memory, 2: starts are, 3: both. The rest is for these. */
@@ -129,7 +130,7 @@ export function attentionInterface(
   o: string = 'array<f32>',
 ): Pick<KernelSource, 'storage' | 'uniforms' | 'params'> {
   const input = { access: 'read', type: typeof type === 'string' ? type : inputType(form, type) } as const;
-  const mask = { access: 'read', type: 'array<f32>' } as const;
+  const mask = { access: 'read', type: 'array<u32>' } as const;
   const any = { mask, ...PLACES };
   return {
     storage: {
@@ -251,7 +252,16 @@ fn mask_row(head: u32, query: u32) -> u32 {
 
 fn capped_score(score: f32) -> f32 { return u.softcap * hyperbolic_tangent(score * u.softcap_inverse); }
 
-fn mask_of(row: u32, key: u32) -> f32 { return mask[row + min(key, u.keys - 1u) * u.mask_key]; }
+fn mask_of(row: u32, key: u32) -> f32 {
+  let at = row + min(key, u.keys - 1u) * u.mask_key;
+  let shift = u.masked - 1u;
+  let word = mask[at >> shift];
+  let half = unpack2x16float(word >> (16u * (at & 1u))).x;
+  let is_hidden = ((word >> (8u * (at & 3u))) & 0xffu) == 0u;
+  let narrow = select(bitcast<u32>(half), select(0u, SIGN | INFINITY, is_hidden), shift == 2u);
+  // No branch: see is_set.
+  return bitcast<f32>(select(narrow, word, shift == 0u) ^ u.zero);
+}
 
 // A scaled score by softcap and mask.
 fn finish_score(scaled: f32, row: u32, key: u32) -> f32 {

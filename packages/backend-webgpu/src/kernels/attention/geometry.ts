@@ -1,9 +1,13 @@
+import type { MaskDType } from '@concord/backend-core';
 import type { CheckedAttention } from '@concord/backend-core/implement';
 import { checkSteps, placedSight, type PlacedSight } from '@concord/variants';
 import type { Form } from './form.wgsl.ts';
 
 /** Elements from one batch, head and row of an operand to the next. */
 export type RowStrides = readonly [batch: number, head: number, row: number];
+
+/** In the order of their numbers. */
+const MASK_DTYPES: readonly MaskDType[] = ['f32', 'f16', 'u8'];
 
 /** An attention as it is planned: heads of all batches as heads of one where the strides allow. */
 export interface Geometry {
@@ -20,6 +24,7 @@ export interface Geometry {
   readonly o: RowStrides;
   /** Of `[batch, head, query, key]`. */
   readonly mask: readonly [number, number, number, number] | undefined;
+  readonly maskDtype: MaskDType;
   readonly form: Form;
   /** Undefined: no places are in memory. */
   readonly placed: PlacedSight | undefined;
@@ -95,6 +100,7 @@ export function geometryOf(call: CheckedAttention): Geometry {
   return {
     ...{ batch: isOne ? 1 : batch, heads: isOne ? batch * heads : heads, group, seqQ, seqKv, headDim, q, k, v, o },
     mask: call.maskStrides === undefined ? undefined : [isOne ? 0 : maskBatch, maskHead, maskQuery, maskKey],
+    maskDtype: call.maskDtype,
     form: isPlain ? 'plain' : dtype,
     ...{ placed, lengthStep: call.lengthStride, startStep: call.startStride },
     // Where places are in memory, all keys may be seen.
@@ -193,7 +199,7 @@ export function anyUniforms(
  * @param at - where the places in memory begin in their bindings
  */
 export function sightUniforms(
-  { sight, seqQ, seqKv, mask, placed, lengthStep, startStep }: Geometry,
+  { sight, seqQ, seqKv, mask, maskDtype, placed, lengthStep, startStep }: Geometry,
   { batches, query, queries, key, keys }: Window,
   at: { readonly lengths: number; readonly starts: number },
 ): Readonly<Record<string, number>> {
@@ -204,7 +210,7 @@ export function sightUniforms(
     see_end: query - key + sight.end,
     seeing_begin: clamp(1 - sight.end),
     seeing_end: clamp(seqKv - sight.first),
-    masked: mask === undefined ? 0 : 1,
+    masked: mask === undefined ? 0 : 1 + MASK_DTYPES.indexOf(maskDtype),
     placed: (lengthStep === undefined ? 0 : 1) + (startStep === undefined ? 0 : 2),
     lengths_at: at.lengths,
     lengths_step: batches > 1 ? (lengthStep ?? 0) : 0,

@@ -1,5 +1,5 @@
 import { BackendError } from '@concord/backend-core';
-import type { ResolvedAttention } from '@concord/backend-core/implement';
+import { BYTES_OF, type ResolvedAttention } from '@concord/backend-core/implement';
 import { apartFrom, bindable, bindingSlack, slice } from '../operands.ts';
 import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
 import { type Family, MAX_PLACED, sizeStep, VariantTables } from '@concord/variants';
@@ -57,7 +57,7 @@ export const attentionTables: VariantTables<
 export const attentionFamily: Family<'attention', StorageBuffer, Recorder, Kernel> = {
   kernel: 'attention',
   dtypes: ['f32', 'f16'],
-  features: ['lengths', 'starts'],
+  features: ['lengths', 'starts', 'mask u8', 'mask f16'],
   canonical: growing,
   plan: planAttention,
   tables: [attentionTables, combineTable],
@@ -267,6 +267,7 @@ class AttentionPlan {
     const geometry = this.#geometry;
     const { headDim, mask } = geometry;
     const { causal, scale } = this.#call;
+    const maskBytes = BYTES_OF[geometry.maskDtype];
     const table = attentionTables.tableOf(variant);
     const form = formOf(table, geometry.form);
     const bytes = elementBytes(form);
@@ -275,7 +276,7 @@ class AttentionPlan {
     const k = bind(this.#piece(this.#inputs.k, keyHull(geometry.k, geometry, window), bytes));
     const v = bind(this.#piece(this.#inputs.v, keyHull(geometry.v, geometry, window), bytes));
     const o = bind(output);
-    const masking = mask === undefined ? k : bind(this.#piece(this.#inputs.mask, maskHull(mask, window), 4));
+    const masking = mask === undefined ? k : bind(this.#piece(this.#inputs.mask, maskHull(mask, window), maskBytes));
     const group = groupOf(this.#geometry, window);
     const sizes = sizesOf(window);
     const splitKeys = multipleOf(table.splitKeys(variant), sizes.keys / splits);
@@ -299,7 +300,7 @@ class AttentionPlan {
           }
         : anyUniforms(geometry, window, {
             softcap: this.#call.softcap,
-            maskAt: mask === undefined ? 0 : masking.byteOffset / 4,
+            maskAt: mask === undefined ? 0 : masking.byteOffset / maskBytes,
             sight: sightUniforms(geometry, window, places.at),
             ...(partial ? { record: this.#record } : {}),
           });

@@ -19,14 +19,16 @@ function drawOperands({ random }: CaseContext, params: AttentionParams): Attenti
   const q = uniform(batch * heads * seqQ * headDim, range);
   const k = uniform(batch * kvHeadsOf(params) * seqKv * headDim, range);
   const v = uniform(k.length, 1);
-  const drawn = { q, k, v, mask: mask === 'none' ? undefined : uniform(maskLength(params), 2) };
+  const maskOf = (length: number): Float32Array =>
+    params.maskDtype === 'u8' ? Float32Array.from({ length }, () => random.integer(1, 255)) : uniform(length, 2);
+  const drawn = { q, k, v, mask: mask === 'none' ? undefined : maskOf(maskLength(params)) };
   const places = {
     lengths: drawPlaces(params, params.lengths, () => random.pick([0, seqKv, random.integer(0, seqKv), 2 ** 32 - 1])),
     starts: drawPlaces(params, params.starts, () =>
       random.pick([0, random.integer(-seqQ - 2, seqKv + 2), -(2 ** 31), 2 ** 31 - 1]),
     ),
   };
-  for (const i of drawn.mask?.keys() ?? []) if (random.chance(HIDDEN_PART)) drawn.mask?.fill(-Infinity, i, i + 1);
+  for (const i of drawn.mask?.keys() ?? []) if (random.chance(HIDDEN_PART)) drawn.mask?.fill(hiding(params), i, i + 1);
   return { ...stored(params, drawn), ...places };
 }
 
@@ -39,10 +41,13 @@ function maskLength({ batch, heads, seqQ, seqKv, ...params }: AttentionParams): 
   return [batch, heads, seqQ, seqKv].reduce((sum, size, axis) => sum + (size - 1) * (strides[axis] as number), 1);
 }
 
-/** Q, K and V as the dtype stores them. */
-function stored({ dtype }: AttentionParams, { q, k, v, mask }: AttentionOperands): AttentionOperands {
+/** What hides a key in a mask. */
+const hiding = ({ maskDtype }: AttentionParams): number => (maskDtype === 'u8' ? 0 : -Infinity);
+
+/** Q, K, V and the mask as they are stored. */
+function stored({ dtype, maskDtype }: AttentionParams, { q, k, v, mask }: AttentionOperands): AttentionOperands {
   const round = (values: Float32Array): Float32Array => (dtype === 'f16' ? fromF16Array(toF16Array(values)) : values);
-  return { q: round(q), k: round(k), v: round(v), mask };
+  return { q: round(q), k: round(k), v: round(v), mask: maskDtype === 'own' ? mask && round(mask) : mask };
 }
 
 /** The keys from the first to before the second are what a query of a batch sees. */
@@ -125,7 +130,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
       k[i] = random.pick([Number.NaN, Infinity, -Infinity]);
       v[i] = random.pick([Number.NaN, Infinity, -Infinity]);
     }
-    if (mask === undefined || !params.mask.endsWith('k')) return;
+    if (mask === undefined || !params.mask.endsWith('k') || params.maskDtype === 'u8') return;
     for (const i of mask.keys()) if (isHidden(i % seqKv)) mask[i] = random.pick([Number.NaN, Infinity]);
   },
   /** Every third query has a mask of -Infinity: it sees no key, and gives 0. The others see some. */
@@ -136,15 +141,16 @@ const CHANGES: Readonly<Record<string, Change>> = {
     for (const i of mask.keys()) {
       const query = queryStride === 0 ? 0 : Math.floor(i / queryStride) % seqQ;
       const key = keyStride === 0 ? 0 : i % seqKv;
-      if (query % 3 === 0) mask[i] = -Infinity;
-      else if (key === seenKeys(params, operands, 0, query)[0]) mask[i] = 0;
+      if (query % 3 === 0) mask[i] = hiding(params);
+      else if (key === seenKeys(params, operands, 0, query)[0]) mask[i] = params.maskDtype === 'u8' ? 1 : 0;
     }
   },
   /** A mask of -Infinity is added like any other: a NaN score stays NaN, and its row is NaN. */
-  'masked-nan': ({ k, mask }, random, { seqKv, headDim }) => {
+  'masked-nan': ({ k, mask }, random, params) => {
+    const { seqKv, headDim } = params;
     const key = random.integer(0, seqKv - 1);
     k.fill(Number.NaN, key * headDim, (key + 1) * headDim);
-    mask?.fill(-Infinity);
+    mask?.fill(hiding(params));
   },
   /** A NaN in V shows in its column of every row that sees the key; one in Q in its whole row. */
   specials: ({ q, v }, random) => {

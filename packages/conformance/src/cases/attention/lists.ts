@@ -71,6 +71,8 @@ export const PLAIN_CASES: readonly Entry[] = [
 /** One token after a cache. */
 const CACHE: Partial<AttentionParams> = { seqQ: 1, seqKv: 77, headDim: 64, causal: true, causalOffset: 76 };
 const LONG: Partial<AttentionParams> = { seqQ: 3, seqKv: 1300, headDim: 16, heads: 2 };
+/** A step of several sequences over caches of one capacity. */
+const RAGGED: Partial<AttentionParams> = { batch: 4, heads: 4, kvHeads: 2, seqQ: 1, seqKv: 300, headDim: 64 };
 const SQUARE: Partial<AttentionParams> = { heads: 2, seqQ: 70, seqKv: 70, headDim: 24 };
 /** Crosses tiles of keys and of queries. */
 const TILES: Partial<AttentionParams> = { seqQ: 150, seqKv: 200, headDim: 16 };
@@ -139,6 +141,29 @@ const masks: readonly Entry[] = [
   ['masked-nan', { seqQ: 1, seqKv: 300, headDim: 64, mask: 'one' }],
   ['masked-nan', { seqQ: 40, seqKv: 40, headDim: 16, mask: 'qk', causal: true }],
 ];
+
+/** Masks that are not float32; of operands in float32 their own type is said. */
+const MASK_TYPES: readonly Partial<AttentionParams>[] = [
+  { maskDtype: 'u8' },
+  { maskDtype: 'u8', dtype: 'f16' },
+  { maskDtype: 'own' },
+  { maskDtype: 'own', dtype: 'f16' },
+];
+const maskTypes: readonly Entry[] = MASK_TYPES.flatMap((type): Entry[] => [
+  ...['bhqk', 'qk', 'bk', 'k', 'q'].map(
+    (mask): Entry => ['bounded', { batch: 2, heads: 3, seqQ: 7, seqKv: 9, headDim: 8, ...type, mask }],
+  ),
+  ['bounded', { ...TILES, heads: 2, ...type, mask: 'qk' }],
+  ['bounded', { ...SQUARE, headDim: 64, ...type, mask: 'hqk', offset: 4, softcap: 3 }],
+  ['bounded', { ...SQUARE, ...type, mask: 'bhqk', together: true, causal: true }],
+  ['bounded', { ...LONG, ...type, mask: 'hqk' }],
+  ['bounded', { ...CACHE, ...type, mask: 'k', heads: 4 }],
+  ['bounded', { ...RAGGED, ...type, mask: 'bk', lengths: 'each', causal: true }],
+  ['unseen', { heads: 2, seqQ: 70, seqKv: 130, headDim: 64, ...type, mask: 'hqk' }],
+  ['unseen', { seqQ: 1, seqKv: 900, headDim: 64, ...type, mask: 'one' }],
+  ['masked-nan', { seqQ: 5, seqKv: 70, headDim: 8, heads: 2, ...type, mask: 'k' }],
+  ['repeat', { ...SQUARE, ...type, mask: 'qk' }],
+]);
 
 const softcaps: readonly Entry[] = [
   ['bounded', { ...SQUARE, softcap: 2, range: 4 }],
@@ -219,8 +244,6 @@ const halves: readonly Entry[] = [
   ['rounding', { ...HALF, seqQ: 40, seqKv: 4, headDim: 37, offset: 2 }],
 ];
 
-/** A step of several sequences over caches of one capacity. */
-const RAGGED: Partial<AttentionParams> = { batch: 4, heads: 4, kvHeads: 2, seqQ: 1, seqKv: 300, headDim: 64 };
 const PLACES: readonly Partial<AttentionParams>[] = [
   { lengths: 'each' },
   { lengths: 'one' },
@@ -258,6 +281,7 @@ export const FIELD_CASES: readonly Entry[] = [
   ...offsets,
   ...windows,
   ...masks,
+  ...maskTypes,
   ...softcaps,
   ...groups,
   ...layouts,

@@ -1,4 +1,4 @@
-import type { AttentionShape, AttentionViews, FloatDType } from '@concord/backend-core';
+import type { AttentionShape, AttentionViews, FloatDType, MaskDType } from '@concord/backend-core';
 
 /** The layout of Q, K, V and O in memory: see `placement.ts`. */
 export type AttentionLayout =
@@ -32,6 +32,8 @@ export type AttentionParams = {
   readonly window: number;
   /** The axes along which the mask varies, of `bhqk`; the others have stride 0. `none`: no mask. `one`: of one number. */
   readonly mask: string;
+  /** How the mask is stored; `own`: as Q, K and V are. */
+  readonly maskDtype: 'f32' | 'u8' | 'own';
   /** Of keys, in the memory of the device: of `each` batch its own, or `one` of all. `none`: seqKv. */
   readonly lengths: PlacedBy;
   /** Where queries begin, likewise. */
@@ -59,6 +61,7 @@ export const ATTENTION_DEFAULTS: AttentionParams = {
   causalOffset: 0,
   window: 0,
   mask: 'none',
+  maskDtype: 'f32',
   lengths: 'none',
   starts: 'none',
   dtype: 'f32',
@@ -90,11 +93,18 @@ export function shapeOf(params: AttentionParams): AttentionShape {
 export function viewsOf(params: AttentionParams): AttentionViews {
   const [lengths, starts] = [batchStrides(params.lengths), batchStrides(params.starts)];
   return {
-    ...(params.mask === 'none' ? {} : { mask: { strides: maskStridesOf(params) } }),
+    ...(params.mask === 'none' ? {} : { mask: { strides: maskStridesOf(params), ...maskType(params) } }),
     ...(lengths === undefined ? {} : { lengths: { strides: lengths } }),
     ...(starts === undefined ? {} : { starts: { strides: starts } }),
   };
 }
+
+/** Element type of the mask. */
+export const maskDtypeOf = ({ maskDtype, dtype }: AttentionParams): MaskDType =>
+  maskDtype === 'own' ? dtype : maskDtype;
+
+const maskType = (params: AttentionParams): { dtype?: MaskDType } =>
+  params.maskDtype === 'f32' ? {} : { dtype: maskDtypeOf(params) };
 
 /** Strides of a packed mask over the axes of `mask`, 0 along the others. */
 export function maskStridesOf({ mask, batch, heads, seqQ, seqKv }: AttentionParams): [number, number, number, number] {

@@ -1,14 +1,14 @@
 import { type AttentionCall, type DevicePtr, type HeadStrides, offsetPtr } from '@concord/backend-core';
 import { CaseFailure } from '../../harness/case.ts';
 import type { Slot, Slots } from '../../harness/slot.ts';
-import { type AttentionParams, kvHeadsOf, viewsOf } from './params.ts';
+import { type AttentionParams, kvHeadsOf, maskDtypeOf, viewsOf } from './params.ts';
 
 /** The input of a case: packed, also where the case lays them out otherwise. */
 export interface AttentionOperands {
   readonly q: Float32Array;
   readonly k: Float32Array;
   readonly v: Float32Array;
-  /** With the strides of `maskStridesOf`. */
+  /** With the strides of `maskStridesOf`, as it is stored. */
   readonly mask: Float32Array | undefined;
   /** Of the keys of each batch, or of all. */
   readonly lengths?: readonly number[] | undefined;
@@ -44,7 +44,7 @@ export function placeAttention(
   const queries: Extent = [batch, heads, seqQ, headDim];
   const keys: Extent = [batch, kvHeads, seqKv, headDim];
   const views = viewsOf(params);
-  const given = Object.entries({ mask: 'f32', lengths: 'u32', starts: 'i32' } as const).flatMap(([name, type]) => {
+  const given = Object.entries({ mask: maskDtypeOf(params), lengths: 'u32', starts: 'i32' } as const).flatMap(([name, type]) => {
     const values = operands[name as keyof PlacedViews];
     return values === undefined ? [] : [{ name, slot: workspace.input(values, type) }];
   });

@@ -16,7 +16,7 @@ function draw(random: Random): [string, AttentionParams] {
   const params: AttentionParams = {
     batch: random.integer(1, 2),
     ...rarely({ heads: kvHeads, kvHeads: 0 }, () => ({ heads: kvHeads * random.integer(1, 8), kvHeads })),
-    ...{ seqQ, seqKv, layout, mask },
+    ...{ seqQ, seqKv, layout, mask, maskDtype: rarely('f32', () => random.pick(['u8', 'own'])) },
     headDim: random.pick([random.integer(1, 20), random.integer(1, 256), 64]),
     scale: random.pick([0, 0, 1, 0.01]),
     softcap: rarely(0, () => random.pick([0.5, 5, 50])),
@@ -56,6 +56,7 @@ function shrink(params: AttentionParams): Partial<AttentionParams>[] {
     if (params[name] !== 0) smaller.push({ [name]: 0 });
   }
   if (params.mask !== 'none') smaller.push(...['none', 'k', 'one'].map((mask) => ({ mask })));
+  if (params.maskDtype !== 'f32') smaller.push({ maskDtype: 'f32' });
   if (params.layout !== 'packed') smaller.push({ layout: 'packed' });
   if (params.dtype !== 'f32') smaller.push({ dtype: 'f32' });
   if (params.together) smaller.push({ together: false });
@@ -74,9 +75,9 @@ export const attentionSuite: Suite = defineSuite<AttentionParams>({
   texts: ATTENTION_TEXTS,
   list: [...PLAIN_CASES, ...FIELD_CASES],
   needs: (params) => {
-    const { dtype, lengths, starts } = params;
-    const hasPlaces = lengths !== 'none' || starts !== 'none';
-    return hasPlaces ? { dtype, shape: { ...shapeOf(params), ...viewsOf(params) } } : { dtype };
+    const { dtype, lengths, starts, mask } = params;
+    const needsMore = lengths !== 'none' || starts !== 'none' || mask !== 'none';
+    return needsMore ? { dtype, shape: { ...shapeOf(params), ...viewsOf(params) } } : { dtype };
   },
   draw,
   shrink,
