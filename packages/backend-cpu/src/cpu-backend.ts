@@ -64,7 +64,7 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
     },
     attention: {
       dtypes: FLOATS,
-      features: ['lengths', 'starts', 'mask u8', 'mask f16'],
+      features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim'],
       run: (call) =>
         attention(call, {
           q: floatsOf(call.q, call.dtype),

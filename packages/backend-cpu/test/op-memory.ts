@@ -262,7 +262,7 @@ export async function checkAttention<Buffer>(
 ): Promise<void> {
   const whole = { batch: 1, heads: 1, ...shape, scale: 1 / Math.sqrt(shape.headDim) };
   const checked = OPS.attention.check(whole, false) as CheckedAttention;
-  const { heads, seqQ, headDim, oStrides } = checked;
+  const { heads, seqQ, valueDim, oStrides } = checked;
   const { dtype } = checked as { readonly dtype: FloatDType };
   const lengthOf = (name: string): number => checked.operands.find((each) => each.name === name)?.elements ?? 0;
   const valuesOf = (name: string, seed: number): Float32Array =>
@@ -283,10 +283,10 @@ export async function checkAttention<Buffer>(
   run({ ...checked, ...operands, opName: 'attention' });
   const want = [...before];
   for (const [i, value] of attentionReference(whole, values.q, values.k, values.v, values.mask).value.entries()) {
-    const row = Math.floor(i / headDim);
+    const row = Math.floor(i / valueDim);
     const head = Math.floor(row / seqQ);
     const [x, y, z] = oStrides;
-    want[Math.floor(head / heads) * x + (head % heads) * y + (row % seqQ) * z + (i % headDim)] = value;
+    want[Math.floor(head / heads) * x + (head % heads) * y + (row % seqQ) * z + (i % valueDim)] = value;
   }
   await expectOutput(memory, operands, operands.o, want, { dtype, lead }, (wanted) =>
     dtype === 'f16' ? bound + 1e-3 * Math.abs(wanted) : bound,

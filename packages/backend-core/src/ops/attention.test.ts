@@ -187,6 +187,21 @@ describe('attention: mask', () => {
   });
 });
 
+describe('attention: valueDim', () => {
+  it('is the columns of v and o', () => {
+    const checked = attention({ valueDim: 7 });
+    expect(checked).toMatchObject({ valueDim: 7, needs: ['valueDim'], vStrides: [105, 35, 7], oStrides: [84, 28, 7] });
+    expect(checked?.operands.map(({ elements }) => elements)).toEqual([144, 180, 210, 168]);
+    expect(attention({ valueDim: 6 })).toMatchObject({ valueDim: 6, needs: [] });
+    expect(attention({})).toMatchObject({ valueDim: 6 });
+  });
+
+  it('is above 0', () => {
+    expectInvalid(() => attention({ valueDim: 0 }), 'valueDim must be > 0, got 0');
+    expectInvalid(() => attention({ valueDim: -1 }), 'valueDim must be a non-negative safe integer, got -1');
+  });
+});
+
 describe('attention: strides', () => {
   it('of each operand, packed where left out', () => {
     // Heads side by side in each row: [batch, seq, head, headDim].

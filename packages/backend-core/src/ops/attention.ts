@@ -49,8 +49,10 @@ export interface AttentionShape {
   readonly seqQ: number;
   /** Rows of K and V. */
   readonly seqKv: number;
-  /** Columns of all four; at most `capabilities.limits.maxHeadDim`. */
+  /** Columns of Q and K; at most `capabilities.limits.maxHeadDim`. */
   readonly headDim: number;
+  /** Columns of V and O, likewise. Default: `headDim`; another is a feature. */
+  readonly valueDim?: number;
   /** Positive and finite; rounded to float32 first. Usually `1 / sqrt(headDim)`. */
   readonly scale: number;
   /** Turns a score s into `softcap * tanh(s / softcap)`. Positive and finite. Default: none. */
@@ -64,7 +66,7 @@ export interface AttentionShape {
   readonly causalOffset?: number;
   /** Query i sees key j only when `j > place of i - window`. At least 1. Default: no limit. */
   readonly window?: number;
-  /** Layouts that are not packed; each row of `headDim` is dense. */
+  /** Layouts that are not packed; each row of `headDim`, or `valueDim`, is dense. */
   readonly strides?: {
     readonly q?: HeadStrides;
     readonly k?: HeadStrides;
@@ -75,7 +77,10 @@ export interface AttentionShape {
   readonly dtype?: FloatDType;
 }
 
-/** Arguments of `attention`: q and o are `[batch, heads, seqQ, headDim]`, k and v `[batch, kvHeads, seqKv, headDim]`. */
+/**
+ * Arguments of `attention`: q is `[batch, heads, seqQ, headDim]`, k `[batch, kvHeads, seqKv, headDim]`, v `[batch, kvHeads, seqKv,
+ * valueDim]`, o `[batch, heads, seqQ, valueDim]`.
+ */
 export interface AttentionCall extends AttentionShape {
   readonly q: DevicePtr;
   readonly k: DevicePtr;
@@ -107,6 +112,7 @@ export interface CheckedAttention extends CheckedCall {
   readonly seqQ: number;
   readonly seqKv: number;
   readonly headDim: number;
+  readonly valueDim: number;
   /** float32 */
   readonly scale: number;
   /** float32; 0: none. */
@@ -141,6 +147,7 @@ export const attention: OpDefinition<AttentionShape & AttentionViews, CheckedAtt
     seqQ: 'size',
     seqKv: 'size',
     headDim: 'size',
+    valueDim: 'size',
     scale: 'number',
     softcap: 'number',
     mask: 'object',
@@ -159,16 +166,16 @@ export const attention: OpDefinition<AttentionShape & AttentionViews, CheckedAtt
     strides: ['q', 'k', 'v', 'o'],
   },
   read: (call) => {
-    const { batch, heads, kvHeads, seqQ, seqKv, headDim, scale, softcap, mask, lengths, starts } = call;
+    const { batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim, scale, softcap, mask, lengths, starts } = call;
     const { causal, causalOffset, window, strides, dtype, q, k, v, o } = call;
-    const sizes = [batch, heads, kvHeads, seqQ, seqKv, headDim];
+    const sizes = [batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim];
     return [...sizes, scale, softcap, mask, lengths, starts, causal, causalOffset, window, strides, dtype, q, k, v, o];
   },
   dtypes: ['f32', 'f16'],
   check,
-  cost: ({ batch, heads, kvHeads, seqQ, seqKv, headDim, dtype, causal }) => ({
-    operations: (causal ? 2 : 4) * batch * heads * seqQ * seqKv * headDim,
-    bytes: 2 * batch * (heads * seqQ + kvHeads * seqKv) * headDim * BYTES_OF[dtype],
+  cost: ({ batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim, dtype, causal }) => ({
+    operations: (causal ? 1 : 2) * batch * heads * seqQ * seqKv * (headDim + valueDim),
+    bytes: batch * (heads * seqQ + kvHeads * seqKv) * (headDim + valueDim) * BYTES_OF[dtype],
   }),
   sample: {
     shape: { batch: 1, heads: 2, seqQ: 3, seqKv: 4, headDim: 5, scale: 1 },
@@ -183,6 +190,8 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
   checkSize('seqQ', seqQ);
   checkSize('seqKv', seqKv);
   checkSize('headDim', headDim);
+  const valueDim = shape.valueDim ?? headDim;
+  checkSize('valueDim', valueDim);
   const kvHeads = shape.kvHeads ?? heads;
   checkSize('kvHeads', kvHeads);
   const givenScale: unknown = shape.scale;
@@ -205,6 +214,7 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
   if (seqQ === 0 || seqKv === 0 || headDim === 0) {
     throw invalid(`seqQ, seqKv and headDim must all be > 0, got ${seqQ}, ${seqKv} and ${headDim}`);
   }
+  if (valueDim === 0) throw invalid('valueDim must be > 0, got 0');
   // Judged after rounding: a scale that float32 turns into 0 or Infinity is as useless as one given so.
   if (!(scale > 0 && scale < Infinity)) {
     throw invalid(`scale must be a positive finite number, got ${String(givenScale)}`);
@@ -218,15 +228,19 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
   if (batch === 0 || heads === 0) return null;
   if (kvHeads === 0 || heads % kvHeads !== 0) throw invalid(`kvHeads ${kvHeads} must divide heads ${heads}`);
 
-  const packed = (count: number, rows: number): HeadStrides => [count * rows * headDim, rows * headDim, headDim];
-  const [qStrides, kStrides, vStrides, oStrides] = [
-    given.q ?? packed(heads, seqQ),
-    given.k ?? packed(kvHeads, seqKv),
-    given.v ?? packed(kvHeads, seqKv),
-    given.o ?? packed(heads, seqQ),
+  const packed = (count: number, rows: number, width: number): HeadStrides => [
+    count * rows * width,
+    rows * width,
+    width,
   ];
-  const queries = [batch, heads, seqQ, headDim];
-  const keys = [batch, kvHeads, seqKv, headDim];
+  const [qStrides, kStrides, vStrides, oStrides] = [
+    given.q ?? packed(heads, seqQ, headDim),
+    given.k ?? packed(kvHeads, seqKv, headDim),
+    given.v ?? packed(kvHeads, seqKv, valueDim),
+    given.o ?? packed(heads, seqQ, valueDim),
+  ];
+  const [queries, results] = [headDim, valueDim].map((width) => [batch, heads, seqQ, width]) as [number[], number[]];
+  const [keys, values] = [headDim, valueDim].map((width) => [batch, kvHeads, seqKv, width]) as [number[], number[]];
   const maskStrides = maskSizes === undefined ? undefined : (maskSizes ?? packedMask(heads, seqQ, seqKv));
   const lengthStride = strideOf(lengthSizes);
   const startStride = strideOf(startSizes);
@@ -235,16 +249,16 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
   const operands = [
     { name: 'q', dtype, elements: extent('q', queries, [...qStrides, 1]) },
     { name: 'k', dtype, elements: extent('k', keys, [...kStrides, 1]) },
-    { name: 'v', dtype, elements: extent('v', keys, [...vStrides, 1]) },
+    { name: 'v', dtype, elements: extent('v', values, [...vStrides, 1]) },
     ...(maskStrides === undefined
       ? []
       : [{ name: 'mask', dtype: maskDtype, elements: extent('mask', [batch, heads, seqQ, seqKv], maskStrides) }]),
     ...eachBatch('lengths', 'u32', lengthStride),
     ...eachBatch('starts', 'i32', startStride),
-    { name: 'o', dtype, elements: extent('o', queries, [...oStrides, 1]), output: true },
+    { name: 'o', dtype, elements: extent('o', results, [...oStrides, 1]), output: true },
   ];
-  if (!areDistinct(queries, [...oStrides, 1])) {
-    throw invalid(`strides.o [${oStrides.join(', ')}] may let rows of o coincide: [${queries.join(', ')}]`);
+  if (!areDistinct(results, [...oStrides, 1])) {
+    throw invalid(`strides.o [${oStrides.join(', ')}] may let rows of o coincide: [${results.join(', ')}]`);
   }
   // One literal: an object that is put together from parts gets slow when its operands are added.
   return {
@@ -254,6 +268,7 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
     seqQ,
     seqKv,
     headDim,
+    valueDim,
     scale,
     softcap,
     causal,
@@ -272,6 +287,7 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
     needs: [
       ...(lengthStride === undefined ? [] : (['lengths'] as const)),
       ...(startStride === undefined ? [] : (['starts'] as const)),
+      ...(valueDim === headDim ? [] : (['valueDim'] as const)),
       ...(maskDtype === 'f32' ? [] : ([`mask ${maskDtype}`] as const)),
     ],
   };

@@ -49,8 +49,11 @@ export interface Features {
   readonly gemm: 'epilogues' | `dtypeB ${WeightDType}`;
   /** `transposed`: convolutions with `transposed: true`. */
   readonly conv2dForward: 'epilogues' | 'transposed';
-  /** `lengths`, `starts`: positions in the memory of the device. `mask` and a type: masks of that. */
-  readonly attention: 'lengths' | 'starts' | `mask ${Exclude<MaskDType, 'f32'>}`;
+  /**
+   * `lengths`, `starts`: positions in the memory of the device. `mask` and a type: masks of that.
+   * `valueDim`: one that is not `headDim`.
+   */
+  readonly attention: 'lengths' | 'starts' | 'valueDim' | `mask ${Exclude<MaskDType, 'f32'>}`;
   readonly topK: never;
   /** `scatter`: outputs that are written by index; without it they are UNSUPPORTED. */
   readonly run: 'scatter';

@@ -21,7 +21,7 @@ const MIN_NORMAL = 2 ** -126;
  *
  * @param mask - values with the strides of `shape.mask`; not read without it
  * @param places - values with the strides of `shape.lengths` and `shape.starts`; not read without those
- * @returns `[batch, heads, seqQ, headDim]`, packed; `magnitude` is sum p |v|
+ * @returns `[batch, heads, seqQ, valueDim]`, packed; `magnitude` is sum p |v|
  */
 export function attentionReference(
   shape: AttentionShape & AttentionViews,
@@ -31,20 +31,24 @@ export function attentionReference(
   mask?: Values,
   { lengths, starts }: { readonly lengths?: Values | undefined; readonly starts?: Values | undefined } = {},
 ): AttentionReference {
-  const { batch, heads, seqQ, seqKv, headDim, kvHeads = heads } = shape;
-  const packed = (count: number, length: number): HeadStrides => [count * length * headDim, length * headDim, headDim];
+  const { batch, heads, seqQ, seqKv, headDim, valueDim = headDim, kvHeads = heads } = shape;
+  const packed = (count: number, length: number, width: number): HeadStrides => [
+    count * length * width,
+    length * width,
+    width,
+  ];
   const strides = {
-    q: shape.strides?.q ?? packed(heads, seqQ),
-    k: shape.strides?.k ?? packed(kvHeads, seqKv),
-    v: shape.strides?.v ?? packed(kvHeads, seqKv),
+    q: shape.strides?.q ?? packed(heads, seqQ, headDim),
+    k: shape.strides?.k ?? packed(kvHeads, seqKv, headDim),
+    v: shape.strides?.v ?? packed(kvHeads, seqKv, valueDim),
     mask: shape.mask?.strides ?? [heads * seqQ * seqKv, seqQ * seqKv, seqKv, 1],
   };
   const [maskBatch, maskHead, maskQuery, maskKey] = strides.mask as [number, number, number, number];
   const rows = batch * heads * seqQ;
-  const value = new Float64Array(rows * headDim);
-  const magnitude = new Float64Array(rows * headDim);
-  const spread = new Float64Array(rows * headDim);
-  const scoreSpread = new Float64Array(rows * headDim);
+  const value = new Float64Array(rows * valueDim);
+  const magnitude = new Float64Array(rows * valueDim);
+  const spread = new Float64Array(rows * valueDim);
+  const scoreSpread = new Float64Array(rows * valueDim);
   const scoreMagnitude = new Float64Array(rows);
 
   for (let row = 0; row < rows; row++) {
@@ -83,7 +87,7 @@ export function attentionReference(
     if (end === first || (shape.mask !== undefined && largest === -Infinity)) continue;
     const weights = scores.map((score) => Math.exp(score - largest));
     const total = weights.reduce((x, y) => x + y, 0);
-    for (let d = 0; d < headDim; d++) {
+    for (let d = 0; d < valueDim; d++) {
       const entries = Float64Array.from(weights, (_, j) => v[at(strides.v, b, kvHead, first + j) + d] as number);
       let sum = 0;
       let absolute = 0;
@@ -102,10 +106,10 @@ export function attentionReference(
         const mostWeight = Math.exp(distance + 2 * (errors[j] as number));
         if (mostWeight !== weights[j]) scoreTerms += ((mostWeight - (weights[j] as number)) / total) * reach;
       }
-      value[row * headDim + d] = sum;
-      magnitude[row * headDim + d] = absolute;
-      spread[row * headDim + d] = terms;
-      scoreSpread[row * headDim + d] = scoreTerms;
+      value[row * valueDim + d] = sum;
+      magnitude[row * valueDim + d] = absolute;
+      spread[row * valueDim + d] = terms;
+      scoreSpread[row * valueDim + d] = scoreTerms;
     }
   }
   return { value, magnitude, scoreMagnitude, spread, scoreSpread };

@@ -1,6 +1,6 @@
 import { compareWithOracle } from '../cases/attention/checks.ts';
-import { type AttentionParams, kvHeadsOf, shapeOf, viewsOf } from '../cases/attention/params.ts';
-import { type Extent, saidStrides, startsOf, stridesOf } from '../cases/attention/placement.ts';
+import { type AttentionParams, shapeOf, viewsOf } from '../cases/attention/params.ts';
+import { extentsOf, saidStrides, startsOf, stridesOf } from '../cases/attention/placement.ts';
 import { elementsAt, inOrder } from './expected.ts';
 import { namedCall } from './named-calls.ts';
 import type { ProgramCall } from './program-call.ts';
@@ -8,14 +8,12 @@ import type { ProgramCall } from './program-call.ts';
 /** The call of attention with these parameters, in each layout but `joined`. Its results are judged, and not known. */
 export function planAttentionCall(given: AttentionParams): ProgramCall {
   const params: AttentionParams = { ...given, layout: given.layout === 'joined' ? 'padded' : given.layout };
-  const { batch, heads, seqQ, seqKv, headDim, dtype, layout } = params;
-  const queries: Extent = [batch, heads, seqQ, headDim];
-  const keys: Extent = [batch, kvHeadsOf(params), seqKv, headDim];
-  const extents = { q: queries, k: keys, v: keys, o: queries };
+  const { dtype, layout } = params;
+  const extents = extentsOf(params);
   const names = ['q', 'k', 'v', 'o'] as const;
   const strides = Object.fromEntries(names.map((name) => [name, stridesOf(extents[name], layout, name)]));
   const [qAt, kAt, vAt, oAt] = names.map((name) =>
-    rowsAt(startsOf(extents[name], strides[name] as ReturnType<typeof stridesOf>), headDim),
+    rowsAt(startsOf(extents[name], strides[name] as ReturnType<typeof stridesOf>), extents[name][3]),
   ) as [Uint32Array, Uint32Array, Uint32Array, Uint32Array];
   return namedCall({
     op: 'attention',
@@ -47,7 +45,7 @@ export function planAttentionCall(given: AttentionParams): ProgramCall {
 }
 
 /** The distances of the elements of rows, from where each begins. */
-function rowsAt(starts: readonly number[], headDim: number): Uint32Array {
-  const inRow = inOrder(headDim);
+function rowsAt(starts: readonly number[], columns: number): Uint32Array {
+  const inRow = inOrder(columns);
   return Uint32Array.from(starts.flatMap((start) => [...inRow].map((at) => start + at)));
 }

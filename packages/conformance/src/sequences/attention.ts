@@ -18,6 +18,7 @@ const CHANGES: readonly Change[] = [
   ...[1, 3].map((batch) => ({ batch })),
   ...[{ heads: 2 }, { heads: 6 }, { kvHeads: 1 }, { kvHeads: 4 }],
   ...[1, 5, 7, 12].flatMap((size): Change[] => [{ seqQ: size }, { seqKv: size }, { headDim: size }]),
+  ...[3, 12].map((valueDim) => ({ valueDim })),
   ...[0.5, 1, 2].map((scale) => ({ scale })),
   ...[1, 5].map((softcap) => ({ softcap })),
   { causal: false },

@@ -6,7 +6,9 @@ import type { AttentionParams } from '../cases/attention/params.ts';
 const WITHIN = `Every element of O is within the bound. ${UNTOUCHED}`;
 const operands = ({ range, mask, maskDtype, dtype }: AttentionParams): string =>
   `Q and K uniform in [-${range}, ${range}), V in [-1, 1)` +
-  (mask === 'none' ? '' : maskDtype === 'u8'
+  (mask === 'none'
+    ? ''
+    : maskDtype === 'u8'
       ? ', the mask from 1 to 255 and here and there 0'
       : ', the mask in [-2, 2) and here and there -Infinity') +
   (dtype === 'f16' ? ', rounded to binary16' : '');

@@ -1,6 +1,17 @@
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
 import { mutantsOf, type Mutant, roundMantissa } from './mutant.ts';
-import { byteOf, called, capped, inAttention, maskAt, maskOf, ownKeys, rows, scoreOf, type Wrap } from './naive-attention.ts';
+import {
+  byteOf,
+  called,
+  capped,
+  inAttention,
+  maskAt,
+  maskOf,
+  ownKeys,
+  rows,
+  scoreOf,
+  type Wrap,
+} from './naive-attention.ts';
 
 const BUGS: Readonly<Record<string, Wrap>> = {
   'causalOffset ignored': called(() => ({ causalOffset: 0 })),
@@ -92,13 +103,19 @@ const BUGS: Readonly<Record<string, Wrap>> = {
     keyHead: (head, batch, call) =>
       call.kvHeads < call.heads ? [ownKeys(head, 0, call)[0], 0] : ownKeys(head, batch, call),
   }),
+  'columns of V beyond headDim lost': called(({ headDim, valueDim }) => ({ valueDim: Math.min(headDim, valueDim) })),
+  'scores of as many columns as V has': called(({ headDim, valueDim }) => ({ headDim: Math.min(headDim, valueDim) })),
+  'rows of V as far apart as those of K': called(({ vStrides: [batch, head, row], headDim, valueDim }) => ({
+    vStrides: [batch, head, row === valueDim && headDim < valueDim ? headDim : row],
+  })),
   'strides of K used for V': called(({ kStrides }) => ({ vStrides: kStrides })),
   ...Object.fromEntries(
     (['q', 'k', 'v', 'o'] as const).map((name) => [
       `strides of ${name} ignored`,
-      called(({ heads, kvHeads, seqQ, seqKv, headDim }) => {
+      called(({ heads, kvHeads, seqQ, seqKv, headDim, valueDim }) => {
         const [count, length] = name === 'q' || name === 'o' ? [heads, seqQ] : [kvHeads, seqKv];
-        return { [`${name}Strides`]: [count * length * headDim, length * headDim, headDim] };
+        const width = name === 'q' || name === 'k' ? headDim : valueDim;
+        return { [`${name}Strides`]: [count * length * width, length * width, width] };
       }),
     ]),
   ),

@@ -90,7 +90,7 @@ function naiveAttention(call: Call, parts: Parts): void {
     finish = same,
   } = parts;
   const { weight = same, total = same, element = same, valueElement = same, depth = same, blind = 0 } = parts;
-  const { batch, heads, seqQ, seqKv, headDim, qStrides, kStrides, vStrides, oStrides, dtype } = call;
+  const { batch, heads, seqQ, seqKv, headDim, valueDim, qStrides, kStrides, vStrides, oStrides, dtype } = call;
   const read = (name: 'q' | 'k' | 'v') => {
     const elements = storage(call[name], dtype);
     return (at: number): number => (dtype === 'f16' ? f16BitsToF32(elements[at] as number) : (elements[at] as number));
@@ -116,7 +116,7 @@ function naiveAttention(call: Call, parts: Parts): void {
     const sum = total(weights.reduce((x, y) => x + y, 0));
     const isBlind = end <= first || (call.mask !== undefined && maximum(scores) === -Infinity);
     const touched = parts.touchesHidden === true ? [0, seqKv] : [first, end];
-    for (let d = 0; d < headDim; d++) {
+    for (let d = 0; d < valueDim; d++) {
       let value = 0;
       for (let j = touched[0] as number; j < (touched[1] as number); j++) {
         value += (weights[j - first] ?? 0) * valueElement(v(at(vStrides, kvBatch, kvHead, j) + d));
@@ -156,4 +156,4 @@ export const firstOf = (max: number, [first, end]: readonly [number, number]): [
   Math.max(first, Math.min(max, end)),
 ];
 /** Returns whether O is packed float32. */
-export const isPlain = ({ dtype, oStrides, headDim }: Call): boolean => dtype === 'f32' && oStrides[2] === headDim;
+export const isPlain = ({ dtype, oStrides, valueDim }: Call): boolean => dtype === 'f32' && oStrides[2] === valueDim;

@@ -54,18 +54,18 @@ const OPTIONS: OptionKinds = {
 };
 
 /**
- * `softmax(scale Q K^T + mask) V` for each head: q is `[batch, heads, queries, headDim]`, k and v `[batch, kvHeads, keys,
- * headDim]`, the result like q. `kvHeads` divides `heads`: each serves as many consecutive ones. Views with dense rows,
+ * `softmax(scale Q K^T + mask) V` for each head: q is `[batch, heads, queries, headDim]`, k `[batch, kvHeads, keys,
+ * headDim]`, v `[batch, kvHeads, keys, valueDim]`, the result `[batch, heads, queries, valueDim]`. `kvHeads` divides `heads`: each serves as many consecutive ones. Views with dense rows,
  * such as parts of one product or of a cache, are not copied. f32 or f16. A query that sees no key gives 0.
  *
- * The result lies in memory as `[batch, queries, heads, headDim]`, so that `reshape(permute(o, [0, 2, 1, 3]), [batch,
- * queries, heads * headDim])` puts the heads side by side without a copy.
+ * The result lies in memory as `[batch, queries, heads, valueDim]`, so that `reshape(permute(o, [0, 2, 1, 3]), [batch,
+ * queries, heads * valueDim])` puts the heads side by side without a copy.
  *
  * Vaswani et al., Attention is all you need, 2017; Ainslie et al., GQA, 2023; PyTorch's scaled_dot_product_attention, but
  * for `causal` with fewer queries than keys: here the queries are the last ones.
  *
  * @throws {BackendError} INVALID_ARGUMENT for shapes that do not fit
- * @throws {BackendError} UNSUPPORTED for a headDim above `capabilities.limits.maxHeadDim`
+ * @throws {BackendError} UNSUPPORTED for a headDim or valueDim above `capabilities.limits.maxHeadDim`
  * @example
  * ```ts
  * const q = tensor(backend, [[[[1, 0], [0, 1]]]]);
@@ -84,15 +84,15 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOpt
   checkSameBackend('attention', q.backend, operands);
   const ids = [q.layout.id, k.layout.id, v.layout.id, mask?.layout.id ?? 0, out?.layout.id ?? 0];
   ids.push(lengths?.layout.id ?? 0, starts?.layout.id ?? 0);
-  const { plan, dtype } = forms.of(q.backend, [...ids, scale, causal, offset, window, softcap], () =>
+  const { plan, dtype, shape } = forms.of(q.backend, [...ids, scale, causal, offset, window, softcap], () =>
     formOf(q, k, v, asked),
   );
   if (plan !== undefined && (out === undefined || isApart(out, operands))) {
     return producePlanned('attention', q.backend, plan, operands, out);
   }
   return tidy(() => {
-    const into = out ?? allocateAs('attention', q.backend, mergedLayout(q, dtype));
-    return produceRows('attention', operands as [Tensor, ...Tensor[]], q.shape, dtype, { out: into }, (result) => {
+    const into = out ?? allocateAs('attention', q.backend, mergedLayout(shape, dtype));
+    return produceRows('attention', operands as [Tensor, ...Tensor[]], shape, dtype, { out: into }, (result) => {
       if (result.size === 0) return;
       // No query sees a key.
       if (k.shape[2] === 0) return fillWith('attention', result, 0);
@@ -101,12 +101,12 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOpt
         mask: maskView,
         lengths: lengthView,
         starts: startView,
-        ...shape
+        ...call
       } = shapeOf(inQ, inK, inV, result, asked, dtype);
       const places = { q: inQ.ptr, k: inK.ptr, v: inV.ptr, o: result.ptr };
       launch('attention', [q, k, v], () =>
         q.backend.attention({
-          ...shape,
+          ...call,
           ...places,
           ...(mask === undefined ? {} : { mask: { ...maskView, ptr: mask.ptr } }),
           ...(lengths === undefined ? {} : { lengths: { ...lengthView, ptr: lengths.ptr } }),
@@ -123,6 +123,8 @@ type Asked = { readonly [Name in keyof AttentionOptions]: AttentionOptions[Name]
 /** All that follows from the layouts of the operands. */
 interface Form {
   readonly dtype: FloatDType;
+  /** Of the result. */
+  readonly shape: readonly number[];
   /** The one call that fills the result, where nothing is copied or empty and the result is apart from what is read. */
   readonly plan: Plan | undefined;
 }
@@ -132,21 +134,27 @@ const forms = new Plans<Form>();
 function formOf(q: Tensor, k: Tensor, v: Tensor, asked: Asked): Form {
   const operands = [q, k, v];
   const dtype = checkProduct('attention', operands);
-  const [batch = 0, heads = 0, , headDim = 0] = q.shape;
+  const [batch = 0, heads = 0, seqQ = 0, headDim = 0] = q.shape;
   const [, kvHeads = 0, seqKv = 0] = k.shape;
-  const fits = q.rank === 4 && sameShape(k.shape, [batch, kvHeads, seqKv, headDim]) && sameShape(v.shape, k.shape);
+  const valueDim = v.shape[3] ?? 0;
+  const isOf = (x: Tensor, width: number): boolean => sameShape(x.shape, [batch, kvHeads, seqKv, width]);
+  const fits = q.rank === 4 && isOf(k, headDim) && isOf(v, valueDim);
   if (!fits || (kvHeads === 0 ? heads > 0 : heads % kvHeads !== 0)) {
     const shapes = operands.map((each) => shapeText(each.shape)).join(', ');
-    throw refuse('attention', `q, k, v must be [batch, heads, length, headDim], k and v alike, got ${shapes}`);
+    throw refuse(
+      'attention',
+      `q, k, v must be [batch, heads, length, headDim], k and v alike but for the headDim of v, got ${shapes}`,
+    );
   }
-  checkOut('attention', asked.out, q.shape, dtype);
-  const result = asked.out?.layout ?? mergedLayout(q, dtype);
+  const shape = [batch, heads, seqQ, valueDim];
+  checkOut('attention', asked.out, shape, dtype);
+  const result = asked.out?.layout ?? mergedLayout(shape, dtype);
   // Also where there is nothing to do: a mask that does not fit is a mistake there too.
-  const shape = shapeOf(q, k, v, result, asked, dtype);
+  const call = shapeOf(q, k, v, result, asked, dtype);
   if (result.size === 0 || seqKv === 0 || !hasRows(result, dtype) || !operands.every(hasDenseRows))
-    return { dtype, plan: undefined };
-  const call = launch('attention', operands, () => planCall(q.backend, 'attention', shape));
-  return { dtype, plan: { result, call } };
+    return { dtype, shape, plan: undefined };
+  const planned = launch('attention', operands, () => planCall(q.backend, 'attention', call));
+  return { dtype, shape, plan: { result, call: planned } };
 }
 
 function shapeOf(
@@ -159,7 +167,7 @@ function shapeOf(
 ): AttentionShape & AttentionViews {
   const [batch = 0, heads = 0, seqQ = 0, headDim = 0] = q.shape;
   const [, kvHeads = 0, seqKv = 0] = k.shape;
-  const sizes = { batch, heads, kvHeads, seqQ, seqKv, headDim };
+  const sizes = { batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim: v.shape[3] ?? 0 };
   const causalOffset = offset ?? (lengths === undefined && starts === undefined ? seqKv - seqQ : 0);
   return {
     ...sizes,
@@ -174,10 +182,10 @@ function shapeOf(
 }
 
 /** Heads of one query side by side in memory. */
-function mergedLayout({ shape }: Tensor, dtype: FloatDType): SharedLayout {
-  const [, heads, seqQ, headDim] = shape.map((size) => Math.max(1, size)) as [number, number, number, number];
-  const row = heads * headDim;
-  return sharedLayout(shape, [seqQ * row, headDim, row, 1], dtype);
+function mergedLayout(shape: readonly number[], dtype: FloatDType): SharedLayout {
+  const [, heads, seqQ, width] = shape.map((size) => Math.max(1, size)) as [number, number, number, number];
+  const row = heads * width;
+  return sharedLayout(shape, [seqQ * row, width, row, 1], dtype);
 }
 
 function hasDenseRows({ shape, strides }: Tensor): boolean {

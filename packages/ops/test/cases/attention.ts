@@ -1,4 +1,4 @@
-import { attention, cast, greater, permute, slice, zeros, type Tensor } from '../../src/index.ts';
+import { attention, cast, concat, greater, permute, slice, zeros, type Tensor } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
@@ -103,6 +103,23 @@ export const attentionCases: readonly OpCase[] = [
     },
     want: [0, 1].map(() => byDefinition(KEYS, (_, key) => MASK[key] === 0)),
     tolerance: 2e-3,
+  },
+  {
+    name: 'values of fewer columns, and of more',
+    run: (backend) => {
+      const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
+      return [attention(q, k, slice(v, [null, null, null, [0, 3]])), attention(q, k, concat([v, v], { axis: 3 }))];
+    },
+    want: [
+      [0, 1, 2],
+      [0, 1, 2, 3, 0, 1, 2, 3],
+    ].map((columns) => {
+      const all = byDefinition(KEYS, () => true);
+      return Array.from({ length: all.length / DIM }, (_, row) =>
+        columns.map((d) => all[row * DIM + d] as number),
+      ).flat();
+    }),
+    shape: [1, HEADS, KEYS, 3],
   },
   {
     name: 'no keys',

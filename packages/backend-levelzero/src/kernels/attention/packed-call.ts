@@ -1,6 +1,7 @@
 import type { FloatDType, HeadStrides } from '@concord/backend-core';
 import type { CheckedAttention, ResolvedAttention } from '@concord/backend-core/implement';
 import { placedSight } from '@concord/variants';
+import type { Value } from '@concord/spirv-builder';
 import type { AnyCall } from './any-call.ts';
 import { loadElement, storeElement } from '../gemm/storage.ts';
 import { gridOf, groupIndex } from '../grid.ts';
@@ -19,8 +20,8 @@ export interface RelayoutParams {
 }
 
 /**
- * Lays rows of an operand out as packed float32, `[batch, heads, rows, head_dim]`, or packed ones as those of an operand. One
- * work-item per element.
+ * Lays rows of an operand, of `width` columns, out as packed float32, `[batch, heads, rows, head_dim]`, with zeros behind them, or packed ones
+ * as those of an operand. One work-item per element that is written.
  */
 export const relayout: (params: RelayoutParams) => Kernel = variants(({ dtype, to }: RelayoutParams) =>
   defineKernel({
@@ -30,6 +31,7 @@ export const relayout: (params: RelayoutParams) => Kernel = variants(({ dtype, t
       packed: 'f32*',
       elements: 'u64',
       head_dim: 'u64',
+      width: 'u64',
       rows: 'u64',
       heads: 'u64',
       batch_stride: 'u64',
@@ -37,20 +39,30 @@ export const relayout: (params: RelayoutParams) => Kernel = variants(({ dtype, t
       row_stride: 'u64',
     },
     groupSize: [RELAYOUT_LANES, 1, 1],
-    write: (k, { args }) => {
+    write: (k, { module, args }) => {
       const index = k.add(k.mul(groupIndex(k), RELAYOUT_LANES), k.localId(0));
       k.when(k.ult(index, args.elements), () => {
-        const row = k.udiv(index, args.head_dim);
+        const columns = to === 'packed' ? args.head_dim : args.width;
+        const row = k.udiv(index, columns);
+        const column = k.umod(index, columns);
         const head = k.udiv(row, args.rows);
         const batch = k.udiv(head, args.heads);
         const place = [
           k.mul(batch, args.batch_stride),
           k.mul(k.umod(head, args.heads), args.head_stride),
           k.mul(k.umod(row, args.rows), args.row_stride),
-        ].reduce((sum, each) => k.add(sum, each), k.umod(index, args.head_dim));
-        const [operand, packed] = [k.at(args.operand, place), k.at(args.packed, index)];
-        if (to === 'packed') k.store(packed, loadElement(k, dtype, operand));
-        else storeElement(k, dtype, operand, k.load(packed));
+        ].reduce((sum, each) => k.add(sum, each), column);
+        if (to === 'operand') {
+          const packed = k.load(k.at(args.packed, k.add(k.mul(row, args.head_dim), column)));
+          storeElement(k, dtype, k.at(args.operand, place), packed);
+          return;
+        }
+        const [value] = k.ifElse(
+          k.ult(column, args.width),
+          () => [loadElement(k, dtype, k.at(args.operand, place))],
+          () => [k.constant(module.float(32), 0)],
+        );
+        k.store(k.at(args.packed, index), value as Value);
       });
     },
   }),
@@ -123,43 +135,47 @@ export function anyArgs(call: PackedAttention, firstHead: number): Readonly<Reco
 }
 
 /**
- * Plans a call whose operands are packed float32: they are laid out in scratch memory where they are not, and O is laid out from
- * there.
+ * Plans a call whose operands are packed float32, with equally many columns: they are laid out in scratch memory where they are not,
+ * and O is laid out from there. Columns of zeros add nothing to scores, and those of O are left out.
  */
 export function withPackedOperands(
   call: ResolvedAttention<DeviceMemory>,
   recorder: Recorder,
   plan: (packed: PackedAttention) => void,
 ): void {
-  const { heads, kvHeads, seqQ, seqKv } = call;
+  const { heads, kvHeads, seqQ, seqKv, headDim: width, valueDim } = call;
+  const headDim = Math.max(width, valueDim);
+  const whole = { ...call, headDim };
   const operands = {
-    q: { heads, rows: seqQ, strides: call.qStrides },
-    k: { heads: kvHeads, rows: seqKv, strides: call.kStrides },
-    v: { heads: kvHeads, rows: seqKv, strides: call.vStrides },
-    o: { heads, rows: seqQ, strides: call.oStrides },
+    q: { heads, rows: seqQ, width, strides: call.qStrides },
+    k: { heads: kvHeads, rows: seqKv, width, strides: call.kStrides },
+    v: { heads: kvHeads, rows: seqKv, width: valueDim, strides: call.vStrides },
+    o: { heads, rows: seqQ, width: valueDim, strides: call.oStrides },
   } as const;
   const packed = { q: call.q, k: call.k, v: call.v, o: call.o };
   for (const name of ['q', 'k', 'v', 'o'] as const) {
     const rows = operands[name];
-    if (isPacked(call, rows)) continue;
-    packed[name] = recorder.scratch(4 * call.batch * rows.heads * rows.rows * call.headDim);
-    if (name !== 'o') layOut(call, { ...rows, operand: call[name], packed: packed[name], to: 'packed' }, recorder);
+    if (isPacked(whole, rows)) continue;
+    packed[name] = recorder.scratch(4 * call.batch * rows.heads * rows.rows * headDim);
+    if (name !== 'o') layOut(whole, { ...rows, operand: call[name], packed: packed[name], to: 'packed' }, recorder);
   }
   const sight = readPlaces(call, recorder);
-  plan({ ...call, ...packed, dtype: 'f32', ...(sight === undefined ? {} : { sight }) });
+  plan({ ...whole, ...packed, dtype: 'f32', ...(sight === undefined ? {} : { sight }) });
   if (packed.o === call.o) return;
-  layOut(call, { ...operands.o, operand: call.o, packed: packed.o, to: 'operand' }, recorder);
+  layOut(whole, { ...operands.o, operand: call.o, packed: packed.o, to: 'operand' }, recorder);
 }
 
 interface Rows {
   readonly heads: number;
   readonly rows: number;
+  readonly width: number;
   readonly strides: HeadStrides;
 }
 
-function isPacked({ batch, headDim, dtype }: CheckedAttention, { heads, rows, strides }: Rows): boolean {
+function isPacked({ batch, headDim, dtype }: CheckedAttention, { heads, rows, width, strides }: Rows): boolean {
   return (
     dtype === 'f32' &&
+    width === headDim &&
     (batch === 1 || strides[0] === heads * rows * headDim) &&
     (heads === 1 || strides[1] === rows * headDim) &&
     (rows === 1 || strides[2] === headDim)
@@ -171,7 +187,7 @@ function layOut(
   rows: Rows & { readonly operand: Span; readonly packed: Span; readonly to: 'packed' | 'operand' },
   recorder: Recorder,
 ): void {
-  const elements = batch * rows.heads * rows.rows * headDim;
+  const elements = batch * rows.heads * rows.rows * (rows.to === 'packed' ? headDim : rows.width);
   recorder.launch({
     kernel: relayout({ dtype, to: rows.to }),
     args: {
@@ -179,6 +195,7 @@ function layOut(
       packed: rows.packed,
       elements,
       head_dim: headDim,
+      width: rows.width,
       rows: rows.rows,
       heads: rows.heads,
       batch_stride: rows.strides[0],

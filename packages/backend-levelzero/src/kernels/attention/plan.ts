@@ -40,7 +40,7 @@ const besideTable: KernelTable<DeviceTraits, Kernel> = {
 export const attentionFamily: Family<'attention', DeviceMemory, Recorder, Kernel> = {
   kernel: 'attention',
   dtypes: ['f32', 'f16'],
-  features: ['lengths', 'starts', 'mask u8', 'mask f16'],
+  features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim'],
   plan: planAttention,
   tables: [attentionTables, besideTable],
 };

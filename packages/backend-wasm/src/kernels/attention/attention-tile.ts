@@ -49,6 +49,7 @@ export abstract class AttentionTile<Functions extends TileFunctions> {
   protected readonly query: Local<'i32'>;
   protected readonly queries: Local<'i32'>;
   protected readonly headDim: Local<'i32'>;
+  protected readonly valueDim: Local<'i32'>;
   protected readonly outputBytes: Local<'i32'>;
   protected readonly at: Readonly<
     Record<'queries' | 'scores' | 'weights' | 'keys' | 'values' | 'outputs' | 'largest', Address>
@@ -66,7 +67,8 @@ export abstract class AttentionTile<Functions extends TileFunctions> {
     this.query = body.let(i32.mul(part, this.word('rows')));
     this.queries = body.let(lesser(this.word('rows'), i32.sub(this.word('seqQ'), this.query)));
     this.headDim = body.let(this.word('headDim'));
-    this.outputBytes = body.let(i32.shl(i32.and(i32.add(this.headDim, TILE_COLUMNS - 1), -TILE_COLUMNS), 2));
+    this.valueDim = body.let(this.word('valueDim'));
+    this.outputBytes = body.let(i32.shl(i32.and(i32.add(this.valueDim, TILE_COLUMNS - 1), -TILE_COLUMNS), 2));
     const at = (name: AttentionWord): Address => body.let(i32.add(scratch, this.word(name)));
     this.at = {
       queries: scratch,
@@ -114,7 +116,7 @@ export abstract class AttentionTile<Functions extends TileFunctions> {
         body.set(factor, 0);
       });
       const to = this.address('o', this.head, i32.add(this.query, row));
-      body.emit(callStatement(this.functions.store, to, 0, output, 0, 1, this.headDim, factor, 0));
+      body.emit(callStatement(this.functions.store, to, 0, output, 0, 1, this.valueDim, factor, 0));
     });
   }
 
@@ -200,7 +202,7 @@ export class OneQueryTile extends AttentionTile<OneQueryFunctions> {
   }
 
   addBlock(key: Local<'i32'>): void {
-    const { body, at, args, headDim, outputBytes } = this;
+    const { body, at, args, headDim, valueDim, outputBytes } = this;
     const { addDots, addScaledRows, softmaxRow, form } = this.functions;
     const keys = body.let(lesser(this.word('blockKeys'), i32.sub(this.endKey, key)));
     const [k, v] = [this.address('k', this.kvHead, key), this.address('v', this.kvHead, key)];
@@ -210,7 +212,7 @@ export class OneQueryTile extends AttentionTile<OneQueryFunctions> {
       memory.fill(at.scores, 0, SCORE_BYTES),
       callStatement(addDots, at.scores, k, this.rowBytes('k'), at.queries, keys, headDim),
       callStatement(softmaxRow, args, at.scores, keys, 0, keys, mask, at.largest, at.outputs, outputBytes),
-      callStatement(addScaledRows, at.outputs, v, this.rowBytes('v'), at.scores, headDim, keys),
+      callStatement(addScaledRows, at.outputs, v, this.rowBytes('v'), at.scores, valueDim, keys),
     );
   }
 }
@@ -233,7 +235,7 @@ export class BlockTile extends AttentionTile<BlockFunctions> {
     const [k, v] = [this.address('k', this.kvHead, key), this.address('v', this.kvHead, key)];
     body.emit(
       callStatement(packColumns, keyPanels, k, this.rowBytes('k'), 1 << shift, keys, this.headDim),
-      callStatement(packColumns, values, v, 1 << shift, this.rowBytes('v'), this.headDim, keys),
+      callStatement(packColumns, values, v, 1 << shift, this.rowBytes('v'), this.valueDim, keys),
     );
     this.#multiply(queries, keyPanels, { sums: scores, rowBytes: SCORE_BYTES, isFirst: 1 }, keys, this.headDim);
 
@@ -257,7 +259,7 @@ export class BlockTile extends AttentionTile<BlockFunctions> {
       () => {
         body.emit(callStatement(packWeights, weights, scores, SCORE_BYTES, 4, this.queries, keys));
         const into = { sums: outputs, rowBytes: this.outputBytes, isFirst: 0 } as const;
-        this.#multiply(weights, values, into, this.headDim, keys);
+        this.#multiply(weights, values, into, this.valueDim, keys);
       },
     );
   }

@@ -71,7 +71,7 @@ export function attentionKernel(
   const codes = new CodeCache(launcher.traits);
   return {
     dtypes: ['f32', 'f16'],
-    features: ['lengths', 'starts', 'mask u8', 'mask f16'],
+    features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim'],
     refuse: (call) => {
       const most = placedSight(call) === undefined ? MAX_LENGTH : MAX_PLACED;
       const { seqQ, seqKv } = call;
@@ -98,7 +98,8 @@ function withFloatMask(
 }
 
 function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<WasmBuffer>): void {
-  const { batch, heads, kvHeads, seqQ, seqKv, headDim, dtype, softcap, causal, causalOffset, window } = call;
+  const { batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim, dtype, softcap } = call;
+  const { causal, causalOffset, window } = call;
   const form = {
     ...{ hasSoftcap: softcap > 0, hasMask: call.maskStrides !== undefined },
     ...{ hasLengths: call.lengthStride !== undefined, hasStarts: call.startStride !== undefined },
@@ -111,13 +112,14 @@ function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<Wa
   const placed = placedSight(call);
 
   const wanted = Math.ceil((TILES_PER_THREAD * launcher.traits.threads) / (batch * heads));
-  const mostRows = Math.min(MAX_ROWS, Math.max(TILE_ROWS, Math.floor(MAX_PANEL / headDim)));
+  const widest = Math.max(headDim, valueDim);
+  const mostRows = Math.min(MAX_ROWS, Math.max(TILE_ROWS, Math.floor(MAX_PANEL / widest)));
   const tilesOfHead = Math.max(Math.ceil(seqQ / mostRows), Math.min(wanted, Math.ceil(seqQ / MIN_ROWS)));
   const rows = roundUp(Math.ceil(seqQ / tilesOfHead), TILE_ROWS);
   const tiles = Math.ceil(seqQ / rows);
-  const mostKeys = Math.max(TILE_COLUMNS, Math.floor(MAX_PANEL / headDim));
+  const mostKeys = Math.max(TILE_COLUMNS, Math.floor(MAX_PANEL / widest));
   const blockKeys = Math.min(seqKv, BLOCK_KEYS, mostKeys);
-  const memory = layout(rows, blockKeys, headDim);
+  const memory = layout(rows, blockKeys, headDim, valueDim);
   const words = ATTENTION.words(
     {
       q: operandAddress(call.q),
@@ -130,6 +132,7 @@ function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<Wa
       seqQ,
       seqKv,
       headDim,
+      valueDim,
       ...strides(call),
       ...{ maskBatch, maskHead, maskRow, maskKey },
       scale: bitsOf(call.scale),
@@ -159,8 +162,8 @@ function strides({ qStrides, kStrides, vStrides, oStrides }: CheckedAttention) {
 }
 
 /** The layout of a thread's own memory, and its size; packed queries are at 0. */
-function layout(rows: number, blockKeys: number, headDim: number) {
-  const columns = roundUp(headDim, TILE_COLUMNS);
+function layout(rows: number, blockKeys: number, headDim: number, valueDim: number) {
+  const columns = roundUp(valueDim, TILE_COLUMNS);
   const keys = roundUp(blockKeys, TILE_COLUMNS);
   const scoresAt = aligned(rows * headDim);
   const weightsAt = scoresAt + aligned(rows * BLOCK_KEYS);

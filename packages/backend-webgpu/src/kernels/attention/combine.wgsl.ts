@@ -31,7 +31,7 @@ export interface CombineParams {
 const UNIFORMS: Readonly<Record<string, UniformType>> = {
   slots: 'u32',
   rows: 'u32',
-  head_dim: 'u32',
+  value_dim: 'u32',
   records_at: 'u32',
   o_at: 'u32',
   o_row: 'u32',
@@ -52,7 +52,7 @@ const ANY_UNIFORMS: Readonly<Record<string, UniformType>> = {
  * the largest score, and the sum of the weights. Relative to the largest score of all parts, sums and weights add up
  * (Milakov and Gimelshein, 2018, section 3.1).
  *
- * `records` is `[slots, rows, head_dim + 2]`. The output is rows of O, or records again if `partial`. One invocation per
+ * `records` is `[slots, rows, value_dim + 2]`. The output is rows of O, or records again if `partial`. One invocation per
  * sum; where O is f16 per word of a row, of which the first and the last may hold an element of another row, too, or what
  * is none of O's: of those only the own bits are written.
  */
@@ -89,7 +89,7 @@ const PLACE_IN_ROW = /* wgsl */ `
 const LARGEST = /* wgsl */ `
   var largest = LOWEST;
   for (var slot = 0u; slot < u.slots; slot++) {
-    largest = larger(largest, records[u.records_at + (slot * u.rows + row) * record + u.head_dim]);
+    largest = larger(largest, records[u.records_at + (slot * u.rows + row) * record + u.value_dim]);
   }`;
 
 /**
@@ -103,8 +103,8 @@ function sumSlots(atOnce: number, columns: readonly { readonly sum: string; read
   const read = repeat(
     atOnce,
     (i) => `    let at${i} = u.records_at + (min(slot + ${i}u, u.slots - 1u) * u.rows + row) * record;
-    let largest${i} = records[at${i} + u.head_dim];
-    let total${i} = records[at${i} + u.head_dim + 1u];
+    let largest${i} = records[at${i} + u.value_dim];
+    let total${i} = records[at${i} + u.value_dim + 1u];
 ${sums((sum, column) => `    let ${sum}${i} = records[at${i} + ${column}];`)}`,
   );
   const rescale = `    let factor = exponential(largest - now);
@@ -141,18 +141,18 @@ const plainCode = (partial: boolean): string => /* wgsl */ `
 ${softmaxFunctions}
 ${START}
   let index = group * ${COMBINE_LANES}u + lane;
-  let row = index / u.head_dim;
-  let d = index % u.head_dim;
+  let row = index / u.value_dim;
+  let d = index % u.value_dim;
   if (row >= u.rows) { return; }
-  let record = u.head_dim + 2u;
+  let record = u.value_dim + 2u;
 ${LARGEST}
   var sum = 0.0;
   var total = 0.0;
   for (var slot = 0u; slot < u.slots; slot++) {
     let at = u.records_at + (slot * u.rows + row) * record;
-    let factor = exponential(records[at + u.head_dim] - largest);
+    let factor = exponential(records[at + u.value_dim] - largest);
     sum += factor * records[at + d];
-    total += factor * records[at + u.head_dim + 1u];
+    total += factor * records[at + u.value_dim + 1u];
   }
 
   let at = u.o_at + row * u.o_row;
@@ -160,8 +160,8 @@ ${LARGEST}
     partial
       ? `o[at + d] = sum;
   if (d == 0u) {
-    o[at + u.head_dim] = largest;
-    o[at + u.head_dim + 1u] = total;
+    o[at + u.value_dim] = largest;
+    o[at + u.value_dim + 1u] = total;
   }`
       : 'o[at + d] = quotient(sum, total);'
   }
@@ -175,8 +175,8 @@ ${sightFunctions}
 ${START}
 ${PLACE_IN_ROW}
   let d = place;
-  if (d >= u.head_dim) { return; }
-  let record = u.head_dim + 2u;
+  if (d >= u.value_dim) { return; }
+  let record = u.value_dim + 2u;
   var sum = 0.0;${sumSlots(atOnce, [{ sum: 'sum', column: 'd' }])}
 ${ROW_START}
   o[at + d] = quotient(sum, finished_total(sight_of(head), total, query));
@@ -190,13 +190,13 @@ ${partsOf}
 ${sightFunctions}
 ${START}
 ${PLACE_IN_ROW}
-  let record = u.head_dim + 2u;
+  let record = u.value_dim + 2u;
 ${ROW_START}
   let word = at / 2u + place;
   // Columns of the two halves; the first of a row may begin with the upper one.
   let low = i32(2u * word) - i32(at);
-  let has_low = (low >= 0) & (low < i32(u.head_dim));
-  let has_high = low + 1 < i32(u.head_dim);
+  let has_low = (low >= 0) & (low < i32(u.value_dim));
+  let has_high = low + 1 < i32(u.value_dim);
   if (!(has_low | has_high)) { return; }
   let low_at = select(0u, u32(low), has_low);
   let high_at = select(0u, u32(low + 1), has_high);

@@ -53,6 +53,7 @@ const anyUniforms: Readonly<Record<string, UniformType>> = {
   heads: 'u32',
   queries: 'u32',
   head_dim: 'u32',
+  value_dim: 'u32',
   batch_heads: 'u32',
   group: 'u32',
   scale: 'f32',
@@ -158,6 +159,9 @@ export function vectorAt(form: Form, name: string, at: string): string {
   if (form !== 'f16') return `${name}[${at}]`;
   return `vec4f(unpack2x16float(${name}[${at}].x), unpack2x16float(${name}[${at}].y))`;
 }
+
+/** WGSL: columns of an input. */
+export const widthOf = (name: 'q' | 'k' | 'v'): string => (name === 'v' ? 'u.value_dim' : 'u.head_dim');
 
 /** WGSL: elements from one row of an input to the next. */
 export const rowOf = (form: Form, name: 'q' | 'k' | 'v'): string => (form === 'plain' ? 'u.head_dim' : `u.${name}_row`);

@@ -18,6 +18,7 @@ export interface Geometry {
   readonly seqQ: number;
   readonly seqKv: number;
   readonly headDim: number;
+  readonly valueDim: number;
   readonly q: RowStrides;
   readonly k: RowStrides;
   readonly v: RowStrides;
@@ -60,13 +61,13 @@ interface Hull {
 
 /** The geometry of a checked call. */
 export function geometryOf(call: CheckedAttention): Geometry {
-  const { batch, heads, kvHeads, seqQ, seqKv, headDim, causal, causalOffset, window, softcap, dtype } = call;
+  const { batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim, causal, causalOffset, window, softcap, dtype } = call;
   const group = heads / kvHeads;
   const operands = [
-    { count: heads, rows: seqQ, strides: call.qStrides },
-    { count: kvHeads, rows: seqKv, strides: call.kStrides },
-    { count: kvHeads, rows: seqKv, strides: call.vStrides },
-    { count: heads, rows: seqQ, strides: call.oStrides },
+    { count: heads, rows: seqQ, width: headDim, strides: call.qStrides },
+    { count: kvHeads, rows: seqKv, width: headDim, strides: call.kStrides },
+    { count: kvHeads, rows: seqKv, width: valueDim, strides: call.vStrides },
+    { count: heads, rows: seqQ, width: valueDim, strides: call.oStrides },
   ];
   const [maskBatch = 0, maskHead = 0, maskQuery = 0, maskKey = 0] = call.maskStrides ?? [];
   // An axis of one index has any stride.
@@ -75,8 +76,8 @@ export function geometryOf(call: CheckedAttention): Geometry {
     (batch === 1 || placed === undefined) &&
     operands.every(({ count, strides }) => batch === 1 || strides[0] === count * strides[1]) &&
     (batch === 1 || maskBatch === heads * maskHead);
-  const [q, k, v, o] = operands.map(({ count, rows, strides }): RowStrides => {
-    const row = rows === 1 ? headDim : strides[2];
+  const [q, k, v, o] = operands.map(({ count, rows, width, strides }): RowStrides => {
+    const row = rows === 1 ? width : strides[2];
     const head = count === 1 && batch === 1 ? rows * row : strides[1];
     return [isOne ? 0 : strides[0], head, row];
   }) as [RowStrides, RowStrides, RowStrides, RowStrides];
@@ -85,6 +86,7 @@ export function geometryOf(call: CheckedAttention): Geometry {
   const isPlain =
     dtype === 'f32' &&
     group === 1 &&
+    valueDim === headDim &&
     softcap === 0 &&
     causalOffset === 0 &&
     window === Infinity &&
@@ -98,7 +100,19 @@ export function geometryOf(call: CheckedAttention): Geometry {
   const offset = Math.max(-seqQ, Math.min(seqKv, causalOffset));
   const first = Math.max(-seqQ, Math.min(seqKv, causalOffset - window + 1));
   return {
-    ...{ batch: isOne ? 1 : batch, heads: isOne ? batch * heads : heads, group, seqQ, seqKv, headDim, q, k, v, o },
+    ...{
+      batch: isOne ? 1 : batch,
+      heads: isOne ? batch * heads : heads,
+      group,
+      seqQ,
+      seqKv,
+      headDim,
+      valueDim,
+      q,
+      k,
+      v,
+      o,
+    },
     mask: call.maskStrides === undefined ? undefined : [isOne ? 0 : maskBatch, maskHead, maskQuery, maskKey],
     maskDtype: call.maskDtype,
     form: isPlain ? 'plain' : dtype,
@@ -125,16 +139,16 @@ function mostKeys(geometry: Geometry, { queries }: QueryWindow): number {
   return Math.max(1, Math.min(keys, queries - 1 + sight.end - sight.first));
 }
 
-/** Rows of O, and of Q, of a window. */
-export function queryHull(strides: RowStrides, headDim: number, window: QueryWindow): Hull {
+/** Rows of O, or of Q, of a window. */
+export function queryHull(strides: RowStrides, width: number, window: QueryWindow): Hull {
   const { batch, batches, head, heads, query, queries } = window;
-  return hull(strides, headDim, [batch, head, query], [batches, heads, queries]);
+  return hull(strides, width, [batch, head, query], [batches, heads, queries]);
 }
 
 /** Rows of K or V of a window. */
-export function keyHull(strides: RowStrides, { headDim, group }: Geometry, window: Window): Hull {
+export function keyHull(strides: RowStrides, width: number, { group }: Geometry, window: Window): Hull {
   const { batch, batches, head, heads, key, keys } = window;
-  return hull(strides, headDim, [batch, Math.floor(head / group), key], [batches, Math.ceil(heads / group), keys]);
+  return hull(strides, width, [batch, Math.floor(head / group), key], [batches, Math.ceil(heads / group), keys]);
 }
 
 /** The mask of a window. */
@@ -250,7 +264,7 @@ interface Cut {
  * @param recordRows - float32 numbers that a row takes in scratch memory; 0 where it may do without
  */
 export function cutCall(geometry: Geometry, room: Room, recordRows: (inParts: boolean) => number): Cut {
-  const { batch, heads, group, seqQ, headDim, mask } = geometry;
+  const { batch, heads, group, seqQ, headDim, valueDim, mask } = geometry;
   const all: QueryWindow = { batch: 0, batches: batch, head: 0, heads, query: 0, queries: seqQ };
   const { keys } = keysOf(geometry, all);
   const fitting = (stride: number, width: number, elements: number): number =>
@@ -258,7 +272,7 @@ export function cutCall(geometry: Geometry, room: Room, recordRows: (inParts: bo
   const keysPerPart = Math.min(
     room.keys,
     fitting(geometry.k[2], headDim, room.operand),
-    fitting(geometry.v[2], headDim, room.operand),
+    fitting(geometry.v[2], valueDim, room.operand),
     mask === undefined ? Infinity : fitting(mask[3], 1, room.numbers),
   );
   const record = recordRows(keysPerPart < keys);
@@ -268,9 +282,9 @@ export function cutCall(geometry: Geometry, room: Room, recordRows: (inParts: bo
     const rows = window.batches * window.heads * window.queries;
     return (
       queryHull(geometry.q, headDim, window).elements <= room.operand &&
-      queryHull(geometry.o, headDim, window).elements <= room.operand &&
-      keyHull(geometry.k, geometry, window).elements <= room.operand &&
-      keyHull(geometry.v, geometry, window).elements <= room.operand &&
+      queryHull(geometry.o, valueDim, window).elements <= room.operand &&
+      keyHull(geometry.k, headDim, geometry, window).elements <= room.operand &&
+      keyHull(geometry.v, valueDim, geometry, window).elements <= room.operand &&
       (mask === undefined || maskHull(mask, window).elements <= room.numbers) &&
       rows * record <= room.numbers
     );

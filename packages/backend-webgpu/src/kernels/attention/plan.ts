@@ -46,9 +46,9 @@ export const attentionTables: VariantTables<
   AttentionTable
 > = new VariantTables(
   [matrixTable, flashTable, tiledTable, decodeTable, directTable],
-  ({ heads, queries, keys, headDim, causal, form, group }) => {
+  ({ heads, queries, keys, headDim, valueDim, causal, form, group }) => {
     const any = form === 'plain' ? [] : ['any', form, 'of', sizeStep(group)];
-    const sizes = [heads, queries, keys, headDim].map(sizeStep);
+    const sizes = [heads, queries, keys, headDim, ...(valueDim === headDim ? [] : [valueDim])].map(sizeStep);
     return ['attention', ...(causal ? ['causal'] : []), ...any, ...sizes].join(' ');
   },
 );
@@ -57,7 +57,7 @@ export const attentionTables: VariantTables<
 export const attentionFamily: Family<'attention', StorageBuffer, Recorder, Kernel> = {
   kernel: 'attention',
   dtypes: ['f32', 'f16'],
-  features: ['lengths', 'starts', 'mask u8', 'mask f16'],
+  features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim'],
   canonical: growing,
   plan: planAttention,
   tables: [attentionTables, combineTable],
@@ -74,7 +74,7 @@ const MAX_ROWS = 2 ** 31;
  * busy when there are few queries, the keys are taken in parts whose outcomes are merged.
  *
  * @param choose - gives the kernel for a window; tests and measurements have their own
- * @throws {BackendError} UNSUPPORTED when two records of a row, of head_dim + 2 numbers, do not fit a binding
+ * @throws {BackendError} UNSUPPORTED when two records of a row, of valueDim + 2 numbers, do not fit a binding
  */
 export function planAttention(
   call: ResolvedAttention<StorageBuffer>,
@@ -82,22 +82,24 @@ export function planAttention(
   choose: Chooser = chooseOnce(),
 ): void {
   const geometry = geometryOf(call);
-  const { headDim, form, seqQ, seqKv } = geometry;
+  const { headDim, valueDim, form, seqQ, seqKv } = geometry;
   const { maxBindingBytes, storageAlignment } = recorder.traits;
   const bytes = maxBindingBytes - bindingSlack(storageAlignment);
   const room = {
     operand: Math.floor(bytes / elementBytes(form)),
     numbers: Math.floor(bytes / 4),
-    keys: recorder.traits.isSoftware ? directKeys(headDim, maxLoopIterations(recorder.traits)) : Infinity,
+    keys: recorder.traits.isSoftware
+      ? directKeys(Math.max(headDim, valueDim), maxLoopIterations(recorder.traits))
+      : Infinity,
   };
-  const record = headDim + RECORD_EXTRA;
+  const record = valueDim + RECORD_EXTRA;
   const recordRows = (inParts: boolean): number => (inParts ? 2 * record : form === 'f16' ? record : 0);
   const cut = cutCall(geometry, room, recordRows);
-  const rowSize = Math.max(headDim, recordRows(cut.keysPerPart < keysOf(geometry, whole(geometry)).keys));
+  const rowSize = Math.max(headDim, valueDim, recordRows(cut.keysPerPart < keysOf(geometry, whole(geometry)).keys));
   if (rowSize > room.numbers) {
     throw new BackendError(
       'UNSUPPORTED',
-      `attention with head_dim ${headDim} needs a binding of ${4 * rowSize} bytes, this device binds at most ${4 * room.numbers}`,
+      `attention with rows of ${headDim} and ${valueDim} needs a binding of ${4 * rowSize} bytes, this device binds at most ${4 * room.numbers}`,
     );
   }
   const maxRows = geometry.placed === undefined ? MAX_ROWS : MAX_PLACED;
@@ -209,13 +211,13 @@ class AttentionPlan {
   }
 
   get #record(): number {
-    return this.#geometry.headDim + RECORD_EXTRA;
+    return this.#geometry.valueDim + RECORD_EXTRA;
   }
 
   /** The rows of O of a window, from the first to the last. */
   #rows(window: QueryWindow): Span {
-    const { o, headDim, form } = this.#geometry;
-    return this.#piece(this.#call.o, queryHull(o, headDim, window), elementBytes(form));
+    const { o, valueDim, form } = this.#geometry;
+    return this.#piece(this.#call.o, queryHull(o, valueDim, window), elementBytes(form));
   }
 
   #piece(operand: Span, { first, elements }: { first: number; elements: number }, bytes: number): Span {
@@ -223,11 +225,11 @@ class AttentionPlan {
   }
 
   #choose(window: Window): AttentionVariant {
-    const { headDim, form } = this.#geometry;
+    const { headDim, valueDim, form } = this.#geometry;
     const { causal } = this.#call;
     return this.#chooser(
       {
-        ...{ ...sizesOf(window), headDim, causal, form },
+        ...{ ...sizesOf(window), headDim, valueDim, causal, form },
         ...{ group: groupOf(this.#geometry, window), byEights: this.#readsBy(8, window) },
       },
       this.#recorder,
@@ -241,14 +243,15 @@ class AttentionPlan {
 
   /** Returns whether each row of Q, K and V begins and ends at a multiple of a number of elements. */
   #readsBy(count: number, window: Window): boolean {
-    const { q, k, v, headDim, form } = this.#geometry;
+    const { q, k, v, headDim, valueDim, form } = this.#geometry;
     const bytes = elementBytes(form);
-    const [queries, keys] = [queryHull(q, headDim, window), keyHull(k, this.#geometry, window)];
+    const [queries, keys] = [queryHull(q, headDim, window), keyHull(k, headDim, this.#geometry, window)];
     return (
       headDim % count === 0 &&
+      valueDim % count === 0 &&
       this.#isBy(count, this.#piece(this.#inputs.q, queries, bytes), q) &&
       this.#isBy(count, this.#piece(this.#inputs.k, keys, bytes), k) &&
-      this.#isBy(count, this.#piece(this.#inputs.v, keyHull(v, this.#geometry, window), bytes), v)
+      this.#isBy(count, this.#piece(this.#inputs.v, keyHull(v, valueDim, this.#geometry, window), bytes), v)
     );
   }
 
@@ -265,7 +268,7 @@ class AttentionPlan {
     { partial, splits }: { readonly partial: boolean; readonly splits: number },
   ): number {
     const geometry = this.#geometry;
-    const { headDim, mask } = geometry;
+    const { headDim, valueDim, mask } = geometry;
     const { causal, scale } = this.#call;
     const maskBytes = BYTES_OF[geometry.maskDtype];
     const table = attentionTables.tableOf(variant);
@@ -273,8 +276,8 @@ class AttentionPlan {
     const bytes = elementBytes(form);
     const bind = (span: Span) => bindable(span, this.#recorder.traits.storageAlignment);
     const q = bind(this.#piece(this.#inputs.q, queryHull(geometry.q, headDim, window), bytes));
-    const k = bind(this.#piece(this.#inputs.k, keyHull(geometry.k, geometry, window), bytes));
-    const v = bind(this.#piece(this.#inputs.v, keyHull(geometry.v, geometry, window), bytes));
+    const k = bind(this.#piece(this.#inputs.k, keyHull(geometry.k, headDim, geometry, window), bytes));
+    const v = bind(this.#piece(this.#inputs.v, keyHull(geometry.v, valueDim, geometry, window), bytes));
     const o = bind(output);
     const masking = mask === undefined ? k : bind(this.#piece(this.#inputs.mask, maskHull(mask, window), maskBytes));
     const group = groupOf(this.#geometry, window);
@@ -287,7 +290,7 @@ class AttentionPlan {
       v_at: v.byteOffset / bytes,
       o_at: o.byteOffset / (partial ? 4 : bytes),
     };
-    const common = { ...sizes, head_dim: headDim, causal: causal ? 1 : 0, scale, ...begins };
+    const common = { ...sizes, head_dim: headDim, value_dim: valueDim, causal: causal ? 1 : 0, scale, ...begins };
     const rest = { splits: used, split_keys: splitKeys, split_step: table.splitKeys(variant) };
     const places = this.#places(window, k.span);
     const own =
@@ -305,7 +308,7 @@ class AttentionPlan {
             ...(partial ? { record: this.#record } : {}),
           });
     const work: AttentionWork = {
-      sizes: { ...sizes, headDim, causal, form: geometry.form, group },
+      sizes: { ...sizes, headDim, valueDim, causal, form: geometry.form, group },
       ...{ splits: used, partial, wide: this.#isWide(window, { partial }) },
       launch: {
         storage: {
@@ -343,13 +346,13 @@ class AttentionPlan {
     output: Span,
     { partial, form: own = this.#geometry.form }: { readonly partial: boolean; readonly form?: Form },
   ): void {
-    const { headDim, o } = this.#geometry;
+    const { valueDim, o } = this.#geometry;
     const form: Form = partial ? 'plain' : own;
     const { storageAlignment } = this.#recorder.traits;
     const rows = rowsOf(window);
     const from = bindable(slice(records, 0, 4 * slots * rows * this.#record), storageAlignment);
     const to = bindable(output, storageAlignment);
-    const units = form === 'f16' ? Math.floor(headDim / 2) + 1 : headDim;
+    const units = form === 'f16' ? Math.floor(valueDim / 2) + 1 : valueDim;
     const rowGroups = Math.ceil(units / COMBINE_LANES);
     const places = this.#places(window, from.span);
     const any = {
@@ -368,10 +371,10 @@ class AttentionPlan {
       uniforms: {
         slots,
         rows,
-        head_dim: headDim,
+        value_dim: valueDim,
         records_at: from.byteOffset / 4,
         o_at: to.byteOffset / elementBytes(form),
-        o_row: form === 'plain' ? headDim + (partial ? RECORD_EXTRA : 0) : o[2],
+        o_row: form === 'plain' ? valueDim + (partial ? RECORD_EXTRA : 0) : o[2],
         ...(form === 'plain' ? {} : any),
       },
     });

@@ -6,7 +6,15 @@ import type { CaseContext } from '../../harness/case.ts';
 import { checkPlanned, checkRepeat, type PlanCall } from '../../harness/planned-call.ts';
 import type { Random } from '../../harness/random.ts';
 import type { Check } from '../../harness/suite.ts';
-import { type AttentionParams, kvHeadsOf, maskStridesOf, type PlacedBy, shapeOf, viewsOf } from './params.ts';
+import {
+  type AttentionParams,
+  kvHeadsOf,
+  maskStridesOf,
+  type PlacedBy,
+  shapeOf,
+  valueDimOf,
+  viewsOf,
+} from './params.ts';
 import { type AttentionOperands, placeAttention } from './placement.ts';
 
 /** Which part of a drawn mask hides its key. */
@@ -18,7 +26,7 @@ function drawOperands({ random }: CaseContext, params: AttentionParams): Attenti
     Float32Array.from({ length }, () => (random.unit() * 2 - 1) * limit);
   const q = uniform(batch * heads * seqQ * headDim, range);
   const k = uniform(batch * kvHeadsOf(params) * seqKv * headDim, range);
-  const v = uniform(k.length, 1);
+  const v = uniform((k.length / headDim) * valueDimOf(params), 1);
   const maskOf = (length: number): Float32Array =>
     params.maskDtype === 'u8' ? Float32Array.from({ length }, () => random.integer(1, 255)) : uniform(length, 2);
   const drawn = { q, k, v, mask: mask === 'none' ? undefined : maskOf(maskLength(params)) };
@@ -68,11 +76,12 @@ function oracle(params: AttentionParams, { q, k, v, mask, lengths, starts }: Att
  */
 export function compareWithOracle(params: AttentionParams, got: Float32Array, operands: AttentionOperands): void {
   const { heads, seqQ, headDim, dtype } = params;
+  const valueDim = valueDimOf(params);
   const { value, magnitude, scoreMagnitude, spread, scoreSpread } = oracle(params, operands);
   compareAll('o', got, value, {
     format: dtype,
     bound: (i) => {
-      const row = Math.floor(i / headDim);
+      const row = Math.floor(i / valueDim);
       const [first, end] = seenKeys(params, operands, Math.floor(row / seqQ / heads), row % seqQ);
       const bound = attentionBound({
         ...{ headDim, keys: end - first, scoreMagnitude: scoreMagnitude[row] as number },
@@ -124,11 +133,12 @@ const CHANGES: Readonly<Record<string, Change>> = {
     const isHiddenIn = (of: typeof ranges, key: number): boolean =>
       of.every(([first, end]) => key < first || key >= end);
     const isHidden = (key: number): boolean => isHiddenIn(ranges, key);
-    for (let i = 0; i < k.length; i++) {
-      const of = Math.floor((i / k.length) * batch) * seqQ;
-      if (!isHiddenIn(ranges.slice(of, of + seqQ), Math.floor(i / headDim) % seqKv)) continue;
-      k[i] = random.pick([Number.NaN, Infinity, -Infinity]);
-      v[i] = random.pick([Number.NaN, Infinity, -Infinity]);
+    for (const [values, width] of [[k, headDim] as const, [v, valueDimOf(params)] as const]) {
+      for (let i = 0; i < values.length; i++) {
+        const of = Math.floor((i / values.length) * batch) * seqQ;
+        if (!isHiddenIn(ranges.slice(of, of + seqQ), Math.floor(i / width) % seqKv)) continue;
+        values[i] = random.pick([Number.NaN, Infinity, -Infinity]);
+      }
     }
     if (mask === undefined || !params.mask.endsWith('k') || params.maskDtype === 'u8') return;
     for (const i of mask.keys()) if (isHidden(i % seqKv)) mask[i] = random.pick([Number.NaN, Infinity]);
@@ -161,13 +171,13 @@ const CHANGES: Readonly<Record<string, Change>> = {
    * An infinity in V makes its column infinite in every row that sees the key; two of different sign make it NaN. For scores that
    * are close together: no weight may underflow.
    */
-  infinite: ({ v }, random, { headDim }) => {
+  infinite: ({ v }, random, params) => {
     for (const value of [Infinity, -Infinity]) {
       for (let count = 0; count < 4; count++) v[anywhere(v, random)] = value;
     }
     // In the last column of the last head both signs meet.
     v[v.length - 1] = Infinity;
-    v[v.length - 1 - headDim] = -Infinity;
+    v[v.length - 1 - valueDimOf(params)] = -Infinity;
   },
   /** A NaN in K shows in every query that sees the key: it is not a score of -Infinity. */
   'bad-key': ({ k }, random) => {
@@ -197,23 +207,24 @@ const planOneKey = planChanged(
 
 /** Sums of three quarters and one quarter of two neighbours in binary16 are rounded to the nearer: Q is 0. */
 const planRounding = planChanged(
-  ({ q, v }, random, { headDim }) => {
-    const [often, once] = [0, 1].map(() => new Float32Array(headDim)) as [Float32Array, Float32Array];
+  ({ q, v }, random, params) => {
+    const valueDim = valueDimOf(params);
+    const [often, once] = [0, 1].map(() => new Float32Array(valueDim)) as [Float32Array, Float32Array];
     for (const d of often.keys()) {
       // Magnitudes are ordered as their bits are.
       const bits = random.integer(1, 0x7bfe) | (random.chance(0.5) ? 0x8000 : 0);
       const [here, above] = [f16BitsToF32(bits), f16BitsToF32(bits + 1)];
       [often[d], once[d]] = random.chance(0.5) ? [here, above] : [above, here];
     }
-    for (let row = 0; row * headDim < v.length; row++) v.set(row % 4 === 1 ? once : often, row * headDim);
+    for (let row = 0; row * valueDim < v.length; row++) v.set(row % 4 === 1 ? once : often, row * valueDim);
     q.fill(0);
   },
   // The first row of V is one of the three.
-  ({ headDim }, got, { v }) =>
+  (params, got, { v }) =>
     compareAll(
       'o',
       got,
-      got.map((_, i) => v[i % headDim] as number),
+      got.map((_, i) => v[i % valueDimOf(params)] as number),
       { format: 'f16', bound: () => 0 },
     ),
 );

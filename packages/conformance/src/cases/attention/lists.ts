@@ -150,9 +150,10 @@ const MASK_TYPES: readonly Partial<AttentionParams>[] = [
   { maskDtype: 'own', dtype: 'f16' },
 ];
 const maskTypes: readonly Entry[] = MASK_TYPES.flatMap((type): Entry[] => [
-  ...['bhqk', 'qk', 'bk', 'k', 'q'].map(
-    (mask): Entry => ['bounded', { batch: 2, heads: 3, seqQ: 7, seqKv: 9, headDim: 8, ...type, mask }],
-  ),
+  ...['bhqk', 'qk', 'bk', 'k', 'q'].map((mask): Entry => [
+    'bounded',
+    { batch: 2, heads: 3, seqQ: 7, seqKv: 9, headDim: 8, ...type, mask },
+  ]),
   ['bounded', { ...TILES, heads: 2, ...type, mask: 'qk' }],
   ['bounded', { ...SQUARE, headDim: 64, ...type, mask: 'hqk', offset: 4, softcap: 3 }],
   ['bounded', { ...SQUARE, ...type, mask: 'bhqk', together: true, causal: true }],
@@ -276,6 +277,40 @@ const places: readonly Entry[] = PLACES.flatMap((place, seed): Entry[] => [
     : []),
 ]);
 
+const widths: readonly Entry[] = [
+  [1, 1, 8, 3],
+  [3, 33, 5, 64],
+  [17, 31, 33, 16],
+  [70, 130, 64, 128],
+  [70, 130, 128, 32],
+  [66, 70, 24, 200],
+  [20, 40, 192, 128],
+  [1, 900, 64, 20],
+  [3, 1300, 16, 40],
+].flatMap(([seqQ, seqKv, headDim, valueDim]): Entry[] => {
+  const shape = { seqQ, seqKv, headDim, valueDim } as Partial<AttentionParams>;
+  return [
+    ['bounded', { ...shape, heads: 2 }],
+    ['bounded', { ...shape, heads: 4, kvHeads: 2, batch: 2, causal: true, layout: 'padded', mask: 'k' }],
+    ['bounded', { ...shape, heads: 2, batch: 2, lengths: 'each', layout: 'interleaved', causal: true }],
+    ['bounded', { ...shape, ...HALF, heads: 3, offset: 2 }],
+    ['hidden', { ...shape, heads: 2, causal: true, causalOffset: 2, window: 40 }],
+  ];
+});
+const valueDims: readonly Entry[] = [
+  ...widths,
+  ['bounded', { ...SQUARE, batch: 2, heads: 4, kvHeads: 2, valueDim: 9, layout: 'joined' }],
+  ...(['only v', 'only o'] as const).map((layout): Entry => [
+    'bounded',
+    { batch: 2, heads: 3, seqQ: 17, seqKv: 9, headDim: 8, valueDim: 12, layout },
+  ]),
+  ['one-key', { batch: 2, heads: 2, seqQ: 5, seqKv: 1, headDim: 64, valueDim: 24 }],
+  ['infinite', { ...SQUARE, causal: true, valueDim: 33 }],
+  ['specials', { heads: 2, seqQ: 12, seqKv: 12, headDim: 8, valueDim: 20, causal: true }],
+  ['rounding', { ...HALF, heads: 2, seqQ: 3, seqKv: 4, headDim: 64, valueDim: 37 }],
+  ['repeat', { ...SQUARE, valueDim: 50, causal: true }],
+];
+
 /** Cases of the fields that a call may leave out, alone and together. */
 export const FIELD_CASES: readonly Entry[] = [
   ...offsets,
@@ -287,6 +322,7 @@ export const FIELD_CASES: readonly Entry[] = [
   ...layouts,
   ...onlyOne,
   ...halves,
+  ...valueDims,
   ...places,
   ['repeat', { ...SQUARE, kvHeads: 1, mask: 'hqk', softcap: 4, window: 30, causal: true, layout: 'interleaved' }],
   ['repeat', { ...CACHE, heads: 8, kvHeads: 2, mask: 'k' }],

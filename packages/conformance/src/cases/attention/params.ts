@@ -22,6 +22,8 @@ export type AttentionParams = {
   readonly seqQ: number;
   readonly seqKv: number;
   readonly headDim: number;
+  /** 0: headDim. */
+  readonly valueDim: number;
   /** 0: 1 / sqrt(headDim). */
   readonly scale: number;
   /** 0: none. */
@@ -55,6 +57,7 @@ export const ATTENTION_DEFAULTS: AttentionParams = {
   seqQ: 1,
   seqKv: 1,
   headDim: 1,
+  valueDim: 0,
   scale: 0,
   softcap: 0,
   causal: false,
@@ -75,13 +78,18 @@ export const ATTENTION_DEFAULTS: AttentionParams = {
 /** The heads of K and V. */
 export const kvHeadsOf = ({ heads, kvHeads }: AttentionParams): number => (kvHeads === 0 ? heads : kvHeads);
 
+/** The columns of V and O. */
+export const valueDimOf = ({ headDim, valueDim }: AttentionParams): number => (valueDim === 0 ? headDim : valueDim);
+
 /** The shape without what says how operands lie. */
 export function shapeOf(params: AttentionParams): AttentionShape {
-  const { batch, heads, kvHeads, seqQ, seqKv, headDim, softcap, causal, causalOffset, window, dtype } = params;
+  const { batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim, softcap, causal, causalOffset, window, dtype } =
+    params;
   return {
     ...{ batch, heads, seqQ, seqKv, headDim, causal },
     scale: params.scale === 0 ? 1 / Math.sqrt(headDim) : params.scale,
     ...(kvHeads === 0 ? {} : { kvHeads }),
+    ...(valueDim === 0 ? {} : { valueDim }),
     ...(softcap === 0 ? {} : { softcap }),
     ...(causalOffset === 0 ? {} : { causalOffset }),
     ...(window === 0 ? {} : { window }),

@@ -1,7 +1,7 @@
 import { type AttentionCall, type DevicePtr, type HeadStrides, offsetPtr } from '@concord/backend-core';
 import { CaseFailure } from '../../harness/case.ts';
 import type { Slot, Slots } from '../../harness/slot.ts';
-import { type AttentionParams, kvHeadsOf, maskDtypeOf, viewsOf } from './params.ts';
+import { type AttentionParams, kvHeadsOf, maskDtypeOf, valueDimOf, viewsOf } from './params.ts';
 
 /** The input of a case: packed, also where the case lays them out otherwise. */
 export interface AttentionOperands {
@@ -39,30 +39,31 @@ export function placeAttention(
   params: AttentionParams,
   operands: AttentionOperands,
 ): PlacedAttention {
-  const { batch, heads, seqQ, seqKv, headDim, dtype, layout } = params;
+  const { batch, seqQ, headDim, dtype, layout, heads } = params;
   const kvHeads = kvHeadsOf(params);
-  const queries: Extent = [batch, heads, seqQ, headDim];
-  const keys: Extent = [batch, kvHeads, seqKv, headDim];
+  const extents = extentsOf(params);
   const views = viewsOf(params);
-  const given = Object.entries({ mask: maskDtypeOf(params), lengths: 'u32', starts: 'i32' } as const).flatMap(([name, type]) => {
-    const values = operands[name as keyof PlacedViews];
-    return values === undefined ? [] : [{ name, slot: workspace.input(values, type) }];
-  });
+  const given = Object.entries({ mask: maskDtypeOf(params), lengths: 'u32', starts: 'i32' } as const).flatMap(
+    ([name, type]) => {
+      const values = operands[name as keyof PlacedViews];
+      return values === undefined ? [] : [{ name, slot: workspace.input(values, type) }];
+    },
+  );
   const viewFields = (): PlacedViews =>
     Object.fromEntries(
       given.map(({ name, slot }) => [name, { ptr: slot.ptr, ...views[name as keyof PlacedViews] }]),
     ) as PlacedViews;
-  const outputStrides = stridesOf(queries, layout, 'o');
-  const outputAt = (): Slot => workspace.output(lengthOf(queries, outputStrides), dtype);
+  const outputStrides = stridesOf(extents.o, layout, 'o');
+  const outputAt = (): Slot => workspace.output(lengthOf(extents.o, outputStrides), dtype);
 
   if (layout === 'joined') {
-    const row = (heads + 2 * kvHeads) * headDim;
+    const row = (heads + kvHeads) * headDim + kvHeads * valueDimOf(params);
     const strides: HeadStrides = [seqQ * row, headDim, row];
     const all = new Float32Array(batch * seqQ * row).fill(Number.NaN);
     const starts = { q: 0, k: heads * headDim, v: (heads + kvHeads) * headDim };
-    spread(all.subarray(starts.q), operands.q, queries, strides);
-    spread(all.subarray(starts.k), operands.k, keys, strides);
-    spread(all.subarray(starts.v), operands.v, keys, strides);
+    spread(all.subarray(starts.q), operands.q, extents.q, strides);
+    spread(all.subarray(starts.k), operands.k, extents.k, strides);
+    spread(all.subarray(starts.v), operands.v, extents.v, strides);
     const slot = workspace.input(all, dtype);
     const o = outputAt();
     const bytes = dtype === 'f16' ? 2 : 4;
@@ -70,11 +71,11 @@ export function placeAttention(
     return {
       strides: { q: strides, k: strides, v: strides, o: outputStrides },
       pointers: () => ({ q: at(starts.q), k: at(starts.k), v: at(starts.v), o: o.ptr, ...viewFields() }),
-      output: () => gather(o, queries, outputStrides),
+      output: () => gather(o, extents.o, outputStrides),
     };
   }
   const slots = (['q', 'k', 'v'] as const).map((name) => {
-    const extent = name === 'q' ? queries : keys;
+    const extent = extents[name];
     const strides = stridesOf(extent, layout, name);
     const all = new Float32Array(lengthOf(extent, strides)).fill(Number.NaN);
     spread(all, operands[name], extent, strides);
@@ -85,12 +86,24 @@ export function placeAttention(
   return {
     strides: saidStrides(layout, { q: q.strides, k: k.strides, v: v.strides, o: outputStrides }),
     pointers: () => ({ q: q.slot.ptr, k: k.slot.ptr, v: v.slot.ptr, o: o.ptr, ...viewFields() }),
-    output: () => gather(o, queries, outputStrides),
+    output: () => gather(o, extents.o, outputStrides),
   };
 }
 
 /** The axes of an operand. */
-export type Extent = readonly [batch: number, heads: number, rows: number, headDim: number];
+export type Extent = readonly [batch: number, heads: number, rows: number, columns: number];
+
+/** The axes of each operand. */
+export function extentsOf(params: AttentionParams): Readonly<Record<'q' | 'k' | 'v' | 'o', Extent>> {
+  const { batch, heads, seqQ, seqKv, headDim } = params;
+  const [kvHeads, valueDim] = [kvHeadsOf(params), valueDimOf(params)];
+  return {
+    q: [batch, heads, seqQ, headDim],
+    k: [batch, kvHeads, seqKv, headDim],
+    v: [batch, kvHeads, seqKv, valueDim],
+    o: [batch, heads, seqQ, valueDim],
+  };
+}
 
 /** The strides that a call says: all, none, or those of one operand. */
 export function saidStrides(

@@ -18,6 +18,7 @@ function draw(random: Random): [string, AttentionParams] {
     ...rarely({ heads: kvHeads, kvHeads: 0 }, () => ({ heads: kvHeads * random.integer(1, 8), kvHeads })),
     ...{ seqQ, seqKv, layout, mask, maskDtype: rarely('f32', () => random.pick(['u8', 'own'])) },
     headDim: random.pick([random.integer(1, 20), random.integer(1, 256), 64]),
+    valueDim: rarely(0, () => random.pick([random.integer(1, 20), random.integer(1, 256)])),
     scale: random.pick([0, 0, 1, 0.01]),
     softcap: rarely(0, () => random.pick([0.5, 5, 50])),
     causal: random.chance(0.5),
@@ -52,7 +53,7 @@ function shrink(params: AttentionParams): Partial<AttentionParams>[] {
   }
   if (kvHeads > 0) smaller.push({ kvHeads: 0 }, { heads: heads / kvHeads, kvHeads: 1 });
   else if (heads > 1) smaller.push({ heads: Math.ceil(heads / 2) }, { heads: heads - 1 });
-  for (const name of ['softcap', 'causalOffset', 'window', 'offset'] as const) {
+  for (const name of ['softcap', 'causalOffset', 'window', 'offset', 'valueDim'] as const) {
     if (params[name] !== 0) smaller.push({ [name]: 0 });
   }
   if (params.mask !== 'none') smaller.push(...['none', 'k', 'one'].map((mask) => ({ mask })));
@@ -75,8 +76,8 @@ export const attentionSuite: Suite = defineSuite<AttentionParams>({
   texts: ATTENTION_TEXTS,
   list: [...PLAIN_CASES, ...FIELD_CASES],
   needs: (params) => {
-    const { dtype, lengths, starts, mask } = params;
-    const needsMore = lengths !== 'none' || starts !== 'none' || mask !== 'none';
+    const { dtype, lengths, starts, mask, valueDim } = params;
+    const needsMore = lengths !== 'none' || starts !== 'none' || mask !== 'none' || valueDim !== 0;
     return needsMore ? { dtype, shape: { ...shapeOf(params), ...viewsOf(params) } } : { dtype };
   },
   draw,
