@@ -64,7 +64,7 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
     },
     attention: {
       dtypes: FLOATS,
-      features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim'],
+      features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim', 'lse'],
       run: (call) =>
         attention(call, {
           q: floatsOf(call.q, call.dtype),
@@ -73,6 +73,7 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
           mask: call.mask === undefined ? undefined : maskOf(call.mask, call.maskDtype),
           lengths: call.lengths === undefined ? undefined : words(call.lengths),
           starts: call.starts === undefined ? undefined : words(call.starts),
+          lse: call.lse === undefined ? undefined : floatsOf(call.lse, 'f32'),
           o: storageOf(call.o, call.dtype),
         }),
     },

@@ -202,6 +202,20 @@ describe('attention: valueDim', () => {
   });
 });
 
+describe('attention: lse', () => {
+  it('is an output', () => {
+    const checked = attention({ lse: {} });
+    expect(checked).toMatchObject({ hasLse: true, needs: ['lse'] });
+    expect(checked?.operands[3]).toEqual({ name: 'lse', dtype: 'f32', elements: 24, output: true });
+    expect(attention({})).toMatchObject({ hasLse: false });
+  });
+
+  it('has no other form', () => {
+    expectInvalid(() => attention({ lse: 8 }), 'lse must be { ptr }, got 8');
+    expectInvalid(() => attention({ lse: { strides: [1] } }), 'lse has no field strides; it has ptr');
+  });
+});
+
 describe('attention: strides', () => {
   it('of each operand, packed where left out', () => {
     // Heads side by side in each row: [batch, seq, head, headDim].

@@ -95,6 +95,11 @@ export interface AttentionCall extends AttentionShape {
   readonly lengths?: BatchView & { readonly ptr: DevicePtr };
   /** i32, `[batch]`: the place of query i is `start + i`, a start beyond 2^30 either way being as good as 2^30. A feature. */
   readonly starts?: BatchView & { readonly ptr: DevicePtr };
+  /**
+   * An output, f32, packed `[batch, heads, seqQ]`: log of the sum of exp(score) over the keys that a query sees; -Infinity where it sees
+   * none. A feature.
+   */
+  readonly lse?: { readonly ptr: DevicePtr };
 }
 
 /** The fields of an attention that have pointers of their own, without them. */
@@ -102,6 +107,7 @@ export interface AttentionViews {
   readonly mask?: MaskView;
   readonly lengths?: BatchView;
   readonly starts?: BatchView;
+  readonly lse?: object;
 }
 
 /** An attention with its defaults filled in. */
@@ -128,6 +134,7 @@ export interface CheckedAttention extends CheckedCall {
   /** Elements from one batch to the next; undefined: none. */
   readonly lengthStride: number | undefined;
   readonly startStride: number | undefined;
+  readonly hasLse: boolean;
   readonly qStrides: HeadStrides;
   readonly kStrides: HeadStrides;
   readonly vStrides: HeadStrides;
@@ -153,6 +160,7 @@ export const attention: OpDefinition<AttentionShape & AttentionViews, CheckedAtt
     mask: 'object',
     lengths: 'object',
     starts: 'object',
+    lse: 'object',
     causal: 'boolean',
     causalOffset: 'axis',
     window: 'size',
@@ -163,13 +171,15 @@ export const attention: OpDefinition<AttentionShape & AttentionViews, CheckedAtt
     mask: ['ptr', 'strides', 'dtype'],
     lengths: ['ptr', 'strides'],
     starts: ['ptr', 'strides'],
+    lse: ['ptr'],
     strides: ['q', 'k', 'v', 'o'],
   },
   read: (call) => {
     const { batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim, scale, softcap, mask, lengths, starts } = call;
-    const { causal, causalOffset, window, strides, dtype, q, k, v, o } = call;
+    const { lse, causal, causalOffset, window, strides, dtype, q, k, v, o } = call;
     const sizes = [batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim];
-    return [...sizes, scale, softcap, mask, lengths, starts, causal, causalOffset, window, strides, dtype, q, k, v, o];
+    const views = [mask, lengths, starts, lse];
+    return [...sizes, scale, softcap, ...views, causal, causalOffset, window, strides, dtype, q, k, v, o];
   },
   dtypes: ['f32', 'f16'],
   check,
@@ -208,6 +218,8 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
   const maskSizes = readView('mask', shape.mask, ['batch', 'head', 'query', 'key'], ['dtype']);
   const lengthSizes = readView('lengths', shape.lengths, ['batch']);
   const startSizes = readView('starts', shape.starts, ['batch']);
+  readView('lse', shape.lse, []);
+  const hasLse = shape.lse !== undefined;
   const dtype = checkDType(shape.dtype);
   const maskDtype = checkOneOf('mask.dtype', shape.mask?.dtype ?? 'f32', [...new Set(['f32', dtype, 'u8'] as const)]);
 
@@ -255,6 +267,7 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
       : [{ name: 'mask', dtype: maskDtype, elements: extent('mask', [batch, heads, seqQ, seqKv], maskStrides) }]),
     ...eachBatch('lengths', 'u32', lengthStride),
     ...eachBatch('starts', 'i32', startStride),
+    ...(hasLse ? [{ name: 'lse', dtype: 'f32' as const, elements: batch * heads * seqQ, output: true }] : []),
     { name: 'o', dtype, elements: extent('o', results, [...oStrides, 1]), output: true },
   ];
   if (!areDistinct(results, [...oStrides, 1])) {
@@ -278,6 +291,7 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
     maskDtype,
     lengthStride,
     startStride,
+    hasLse,
     qStrides,
     kStrides,
     vStrides,
@@ -287,6 +301,7 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
     needs: [
       ...(lengthStride === undefined ? [] : (['lengths'] as const)),
       ...(startStride === undefined ? [] : (['starts'] as const)),
+      ...(hasLse ? (['lse'] as const) : []),
       ...(valueDim === headDim ? [] : (['valueDim'] as const)),
       ...(maskDtype === 'f32' ? [] : ([`mask ${maskDtype}`] as const)),
     ],
@@ -320,9 +335,11 @@ function readView(
   others: readonly string[] = [],
 ): readonly number[] | null | undefined {
   if (value === undefined) return undefined;
-  const fields = ['strides', ...others];
+  const fields = [...(axes.length === 0 ? [] : ['strides']), ...others];
   if (typeof value !== 'object' || value === null)
-    throw invalid(`${name} must be { ptr, ${fields.join('?, ')}? }, got ${describe(value)}`);
+    throw invalid(
+      `${name} must be { ${['ptr', ...fields.map((each) => `${each}?`)].join(', ')} }, got ${describe(value)}`,
+    );
   checkFields(name, value, ['ptr', ...fields]);
   const { strides } = value as { readonly strides?: unknown };
   if (strides === undefined) return null;

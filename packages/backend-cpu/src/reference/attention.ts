@@ -9,6 +9,13 @@ export interface AttentionReference extends Reference {
   readonly spread: Float64Array;
   /** Per output entry: sum p expm1(2 e) (|v| + |o|), e the error of a score by softcap and mask. */
   readonly scoreSpread: Float64Array;
+  /** Per query row: log of the sum of exp(score), -Infinity without a key. */
+  readonly lse: Float64Array;
+  /** Per query row: the largest score. */
+  readonly largest: Float64Array;
+  /** Per query row: sum p (3 + 2 |s - max s|), and sum p expm1(e). */
+  readonly weightSpread: Float64Array;
+  readonly scoreError: Float64Array;
 }
 
 /** `2^-23`, the u of `docs/numerics.md`. */
@@ -50,6 +57,10 @@ export function attentionReference(
   const spread = new Float64Array(rows * valueDim);
   const scoreSpread = new Float64Array(rows * valueDim);
   const scoreMagnitude = new Float64Array(rows);
+  const lse = new Float64Array(rows).fill(-Infinity);
+  const largestScore = new Float64Array(rows).fill(-Infinity);
+  const weightSpread = new Float64Array(rows);
+  const scoreError = new Float64Array(rows);
 
   for (let row = 0; row < rows; row++) {
     const query = row % seqQ;
@@ -87,6 +98,15 @@ export function attentionReference(
     if (end === first || (shape.mask !== undefined && largest === -Infinity)) continue;
     const weights = scores.map((score) => Math.exp(score - largest));
     const total = weights.reduce((x, y) => x + y, 0);
+    largestScore[row] = largest;
+    // Scores of -Infinity alone, which have no softmax, have that sum.
+    lse[row] = largest === -Infinity ? -Infinity : largest + Math.log(total);
+    for (const [j, weight] of weights.entries()) {
+      if (weight === 0) continue;
+      const probability = weight / total;
+      (weightSpread[row] as number) += probability * (3 + 2 * Math.abs((scores[j] as number) - largest));
+      (scoreError[row] as number) += probability * Math.expm1(errors[j] as number);
+    }
     for (let d = 0; d < valueDim; d++) {
       const entries = Float64Array.from(weights, (_, j) => v[at(strides.v, b, kvHead, first + j) + d] as number);
       let sum = 0;
@@ -112,7 +132,8 @@ export function attentionReference(
       scoreSpread[row * valueDim + d] = scoreTerms;
     }
   }
-  return { value, magnitude, scoreMagnitude, spread, scoreSpread };
+  const rowTerms = { lse, largest: largestScore, weightSpread, scoreError };
+  return { value, magnitude, scoreMagnitude, spread, scoreSpread, ...rowTerms };
 }
 
 function at([batchStride, headStride, rowStride]: HeadStrides, batch: number, head: number, row: number): number {

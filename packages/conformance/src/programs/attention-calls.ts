@@ -1,4 +1,4 @@
-import { compareWithOracle } from '../cases/attention/checks.ts';
+import { compareSums, compareWithOracle } from '../cases/attention/checks.ts';
 import { type AttentionParams, shapeOf, viewsOf } from '../cases/attention/params.ts';
 import { extentsOf, saidStrides, startsOf, stridesOf } from '../cases/attention/placement.ts';
 import { elementsAt, inOrder } from './expected.ts';
@@ -39,7 +39,12 @@ export function planAttentionCall(given: AttentionParams): ProgramCall {
       const operands = { q: taken('q', qAt), k: taken('k', kAt), v: taken('v', vAt), mask, ...places };
       const judge = (after: Uint8Array): void =>
         compareWithOracle(params, Float32Array.from(elementsAt(dtype, after, oAt)), operands);
-      return { o: { bitsOf: () => undefined, judge } };
+      const judgeSums = (after: Uint8Array): void =>
+        compareSums(params, Float32Array.from(elementsAt('f32', after, inOrder(after.length / 4))), operands);
+      return {
+        o: { bitsOf: () => undefined, judge },
+        ...(params.lse ? { lse: { bitsOf: () => undefined, judge: judgeSums } } : {}),
+      };
     },
   });
 }

@@ -28,6 +28,7 @@ const CHANGES: readonly Change[] = [
   ...[{ maskDtype: 'u8' as const }, { maskDtype: 'own' as const }],
   ...(['interleaved', 'padded', 'joined'] as const).map((layout) => ({ layout })),
   ...[{ lengths: 'each' as const }, { lengths: 'one' as const }, { starts: 'each' as const }],
+  { lse: true },
   { dtype: 'f16' },
 ];
 /** One query, as where keys are kept: separate kernels on some backends. */

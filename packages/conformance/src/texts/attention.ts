@@ -1,4 +1,4 @@
-import { ATTENTION_FORMULA, GAMMA_FORMULA, gamma, SCORE_FORMULA } from '../checks/bounds.ts';
+import { ATTENTION_FORMULA, GAMMA_FORMULA, gamma, LSE_FORMULA, SCORE_FORMULA } from '../checks/bounds.ts';
 import type { BoundText, CaseText, CheckTexts } from '../harness/case-text.ts';
 import { UNTOUCHED } from '../harness/case-text.ts';
 import type { AttentionParams } from '../cases/attention/params.ts';
@@ -14,13 +14,13 @@ const operands = ({ range, mask, maskDtype, dtype }: AttentionParams): string =>
   (dtype === 'f16' ? ', rounded to binary16' : '');
 
 function bound(params: AttentionParams): BoundText {
-  const { seqQ, seqKv, headDim, scale, causal, causalOffset, window, mask, softcap, dtype } = params;
+  const { seqQ, seqKv, headDim, scale, causal, causalOffset, window, mask, softcap, lse, dtype } = params;
   const last = Math.max(0, Math.min(seqKv, seqQ + causalOffset));
   const most = Math.min(causal ? last : seqKv, window === 0 ? Infinity : causal ? window : seqKv);
   const isEqual = !causal && window === 0;
   const byScores = softcap === 0 && mask === 'none' ? '' : SCORE_FORMULA;
   return {
-    formula: `${ATTENTION_FORMULA}${byScores}${dtype === 'f16' ? ' + 1 ulp of binary16' : ''}`,
+    formula: `${ATTENTION_FORMULA}${byScores}${dtype === 'f16' ? ' + 1 ulp of binary16' : ''}${lse ? `; ${LSE_FORMULA}` : ''}`,
     where: {
       D: headDim,
       L: isEqual ? most : `at most ${most}, the keys that a query sees`,

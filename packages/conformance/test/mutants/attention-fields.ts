@@ -1,9 +1,10 @@
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
-import { mutantsOf, type Mutant, roundMantissa } from './mutant.ts';
+import { bytesBehind, mutantsOf, type Mutant, roundMantissa } from './mutant.ts';
 import {
   byteOf,
   called,
   capped,
+  followed,
   inAttention,
   maskAt,
   maskOf,
@@ -108,6 +109,15 @@ const BUGS: Readonly<Record<string, Wrap>> = {
   'rows of V as far apart as those of K': called(({ vStrides: [batch, head, row], headDim, valueDim }) => ({
     vStrides: [batch, head, row === valueDim && headDim < valueDim ? headDim : row],
   })),
+  'lse without the largest score': rows({ lse: (_, sum) => Math.log(sum) }),
+  'lse without the sum': rows({ lse: (top) => top }),
+  'lse to base 2': rows({ lse: (top, sum, { isBlind }) => (isBlind ? -Infinity : (top + Math.log(sum)) / Math.LN2) }),
+  'lse of a row without a key is 0': rows({ lse: (top, sum, { isBlind }) => (isBlind ? 0 : top + Math.log(sum)) }),
+  'lse by query, then head': rows({
+    lseAt: ({ batch, head, query }, { heads, seqQ }) => (batch * seqQ + query) * heads + head,
+  }),
+  'lse written past its end': followed(({ lse }) => void (lse && bytesBehind(lse).fill(0, 0, 4))),
+  'lse not written': rows({ lseAt: () => 0 }),
   'strides of K used for V': called(({ kStrides }) => ({ vStrides: kStrides })),
   ...Object.fromEntries(
     (['q', 'k', 'v', 'o'] as const).map((name) => [

@@ -30,6 +30,13 @@ export interface Parts {
   readonly touchesHidden?: boolean;
   /** A row without a key. */
   readonly blind?: number;
+  /** The logarithm of the sum of exp(score); `top` is what was subtracted from the scores. */
+  readonly lse?: (top: number, sum: number, row: { readonly isBlind: boolean; readonly largest: number }) => number;
+  /** Where that of a row is stored. */
+  readonly lseAt?: (
+    at: { readonly batch: number; readonly head: number; readonly query: number },
+    call: Call,
+  ) => number;
   /** Rounds an element of an f16 output. */
   readonly toHalf?: (value: number) => number;
 }
@@ -80,6 +87,9 @@ export function maskAt(at: MaskPlace, call: Call): number {
   return maskDtype === 'f16' ? f16BitsToF32(stored) : stored;
 }
 
+const packedRow: NonNullable<Parts['lseAt']> = ({ batch, head, query }, { heads, seqQ }) =>
+  (batch * heads + head) * seqQ + query;
+
 function naiveAttention(call: Call, parts: Parts): void {
   const {
     visible = maskOf,
@@ -96,7 +106,7 @@ function naiveAttention(call: Call, parts: Parts): void {
     return (at: number): number => (dtype === 'f16' ? f16BitsToF32(elements[at] as number) : (elements[at] as number));
   };
   const [q, k, v, o] = [read('q'), read('k'), read('v'), storage(call.o, dtype)];
-  const { toHalf = f32ToF16Bits } = parts;
+  const { toHalf = f32ToF16Bits, lseAt = packedRow } = parts;
   for (let row = 0; row < batch * heads * seqQ; row++) {
     const query = row % seqQ;
     const head = Math.floor(row / seqQ) % heads;
@@ -115,6 +125,12 @@ function naiveAttention(call: Call, parts: Parts): void {
     const weights = scores.map((x) => weight(Math.exp(x - top)));
     const sum = total(weights.reduce((x, y) => x + y, 0));
     const isBlind = end <= first || (call.mask !== undefined && maximum(scores) === -Infinity);
+    if (call.lse !== undefined) {
+      const largest = maximum(scores);
+      const log = isBlind || largest === -Infinity ? -Infinity : top + Math.log(sum);
+      const place = lseAt({ batch: b, head, query }, call);
+      floats(call.lse)[place] = parts.lse?.(top, sum, { isBlind, largest }) ?? log;
+    }
     const touched = parts.touchesHidden === true ? [0, seqKv] : [first, end];
     for (let d = 0; d < valueDim; d++) {
       let value = 0;

@@ -33,6 +33,8 @@ export interface AttentionOptions extends OutOption {
    * comparisons give it: 0 hides a key.
    */
   readonly mask?: Tensor | undefined;
+  /** f32, `[batch, heads, queries]`, dense: is filled with log of the sum of exp(score), -Infinity for a query that sees no key. */
+  readonly lse?: Tensor | undefined;
   /** Query i sees key j only when `j > i + offset - window`. Default: no limit. */
   readonly window?: number;
   /** Turns a score s into `softcap tanh(s / softcap)`. Default: none. */
@@ -48,6 +50,7 @@ const OPTIONS: OptionKinds = {
     mask: 'tensor',
     lengths: 'tensor',
     starts: 'tensor',
+    lse: 'tensor',
     window: 'number',
     softcap: 'number',
   },
@@ -77,13 +80,13 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOpt
   checkTensors('attention', { q, k, v });
   checkOptions('attention', options, OPTIONS);
   // Each is read once: what is kept by a key follows from that key alone.
-  const { mask, lengths, starts, out, scale, causal, offset, window, softcap } = options;
-  const asked = { mask, lengths, starts, out, scale, causal, offset, window, softcap };
+  const { mask, lengths, starts, lse, out, scale, causal, offset, window, softcap } = options;
+  const asked = { mask, lengths, starts, lse, out, scale, causal, offset, window, softcap };
   const operands = [q, k, v];
-  for (const each of [mask, lengths, starts]) if (each !== undefined) operands.push(each);
+  for (const each of [mask, lengths, starts, lse]) if (each !== undefined) operands.push(each);
   checkSameBackend('attention', q.backend, operands);
   const ids = [q.layout.id, k.layout.id, v.layout.id, mask?.layout.id ?? 0, out?.layout.id ?? 0];
-  ids.push(lengths?.layout.id ?? 0, starts?.layout.id ?? 0);
+  ids.push(lengths?.layout.id ?? 0, starts?.layout.id ?? 0, lse?.layout.id ?? 0);
   const { plan, dtype, shape } = forms.of(q.backend, [...ids, scale, causal, offset, window, softcap], () =>
     formOf(q, k, v, asked),
   );
@@ -95,12 +98,16 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOpt
     return produceRows('attention', operands as [Tensor, ...Tensor[]], shape, dtype, { out: into }, (result) => {
       if (result.size === 0) return;
       // No query sees a key.
-      if (k.shape[2] === 0) return fillWith('attention', result, 0);
+      if (k.shape[2] === 0) {
+        if (lse !== undefined) fillWith('attention', lse, -Infinity);
+        return fillWith('attention', result, 0);
+      }
       const [inQ, inK, inV] = [q, k, v].map(withDenseRows) as [Tensor, Tensor, Tensor];
       const {
         mask: maskView,
         lengths: lengthView,
         starts: startView,
+        lse: _,
         ...call
       } = shapeOf(inQ, inK, inV, result, asked, dtype);
       const places = { q: inQ.ptr, k: inK.ptr, v: inV.ptr, o: result.ptr };
@@ -111,6 +118,7 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOpt
           ...(mask === undefined ? {} : { mask: { ...maskView, ptr: mask.ptr } }),
           ...(lengths === undefined ? {} : { lengths: { ...lengthView, ptr: lengths.ptr } }),
           ...(starts === undefined ? {} : { starts: { ...startView, ptr: starts.ptr } }),
+          ...(lse === undefined ? {} : { lse: { ptr: lse.ptr } }),
         }),
       );
     });
@@ -148,6 +156,11 @@ function formOf(q: Tensor, k: Tensor, v: Tensor, asked: Asked): Form {
   }
   const shape = [batch, heads, seqQ, valueDim];
   checkOut('attention', asked.out, shape, dtype);
+  const rows = [batch, heads, seqQ];
+  const { lse } = asked;
+  if (lse !== undefined && !(lse.dtype === 'f32' && lse.isDense && sameShape(lse.shape, rows))) {
+    throw refuse('attention', `lse must be dense, f32${shapeText(rows)}, got ${lse.dtype}${shapeText(lse.shape)}`);
+  }
   const result = asked.out?.layout ?? mergedLayout(shape, dtype);
   // Also where there is nothing to do: a mask that does not fit is a mistake there too.
   const call = shapeOf(q, k, v, result, asked, dtype);
@@ -162,7 +175,7 @@ function shapeOf(
   k: Tensor,
   v: Tensor,
   result: Pick<Tensor, 'strides'>,
-  { scale, causal = false, offset, mask, lengths, starts, window, softcap }: Asked,
+  { scale, causal = false, offset, mask, lengths, starts, lse, window, softcap }: Asked,
   dtype: FloatDType,
 ): AttentionShape & AttentionViews {
   const [batch = 0, heads = 0, seqQ = 0, headDim = 0] = q.shape;
@@ -176,6 +189,7 @@ function shapeOf(
     ...(mask === undefined ? {} : { mask: maskOf(mask, [batch, heads, seqQ, seqKv], dtype) }),
     ...(lengths === undefined ? {} : { lengths: placesOf('lengths', lengths, 'u32', batch) }),
     ...(starts === undefined ? {} : { starts: placesOf('starts', starts, 'i32', batch) }),
+    ...(lse === undefined ? {} : { lse: {} }),
     ...(window === undefined ? {} : { window }),
     ...(softcap === undefined ? {} : { softcap }),
   };

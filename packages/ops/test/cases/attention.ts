@@ -1,4 +1,4 @@
-import { attention, cast, concat, greater, permute, slice, zeros, type Tensor } from '../../src/index.ts';
+import { attention, cast, concat, empty, greater, permute, slice, zeros, type Tensor } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
@@ -120,6 +120,23 @@ export const attentionCases: readonly OpCase[] = [
       ).flat();
     }),
     shape: [1, HEADS, KEYS, 3],
+  },
+  {
+    name: 'logarithms of the sums of exp(score)',
+    run: (backend) => {
+      const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
+      const lse = empty(backend, [1, HEADS, KEYS]);
+      attention(q, k, v, { mask: tensor(backend, MASK), lse });
+      return lse;
+    },
+    want: Array.from({ length: HEADS * KEYS }, (_, row) => {
+      const score = (key: number): number =>
+        [0, 1, 2, 3].reduce(
+          (sum, d) => sum + at(row % KEYS, 0, Math.floor(row / KEYS), d) * at(key, 1, Math.floor(row / KEYS), d),
+          0,
+        ) / 2;
+      return Math.log(MASK.reduce((sum, hides, key) => sum + (hides === 0 ? Math.exp(score(key)) : 0), 0));
+    }),
   },
   {
     name: 'no keys',

@@ -31,7 +31,7 @@ const besideTable: KernelTable<DeviceTraits, Kernel> = {
   ids: [],
   kernelsFor: () => [
     sight,
-    ...ANY_CALLS.map((any) => combine({ any })),
+    ...ANY_CALLS.flatMap((any) => [false, true].map((lse) => combine({ any, lse }))),
     ...RELAYOUTS.map((params) => relayout(params)),
   ],
 };
@@ -40,7 +40,7 @@ const besideTable: KernelTable<DeviceTraits, Kernel> = {
 export const attentionFamily: Family<'attention', DeviceMemory, Recorder, Kernel> = {
   kernel: 'attention',
   dtypes: ['f32', 'f16'],
-  features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim'],
+  features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim', 'lse'],
   plan: planAttention,
   tables: [attentionTables, besideTable],
 };

@@ -108,7 +108,7 @@ export function attend(
   const rows = heads.count * seqQ;
   const record = headDim + RECORD_EXTRA;
   const [q, o] = [call.q, call.o].map((span) => floatsFrom(span, heads.first * seqQ * headDim)) as [Span, Span];
-  const records = splits > 1 ? recorder.scratch(4 * splits * rows * record) : undefined;
+  const records = splits > 1 || call.hasLse ? recorder.scratch(4 * splits * rows * record) : undefined;
   recorder.launch({
     kernel: kernel(records !== undefined),
     args: {
@@ -132,7 +132,7 @@ export function attend(
   });
   if (records === undefined) return;
   recorder.launch({
-    kernel: combine({ any }),
+    kernel: combine({ any, lse: call.hasLse }),
     args: {
       records,
       o,
@@ -141,6 +141,7 @@ export function attend(
       head_dim: headDim,
       ...(any === false ? {} : { queries: call.seqQ, ...blindArgs(call) }),
       ...(any === 'placed' ? { first_head: heads.first, batch_heads: call.heads } : {}),
+      ...(call.lse === undefined ? {} : { lse: floatsFrom(call.lse, heads.first * seqQ) }),
     },
     groups: gridOf(Math.ceil((rows * headDim) / COMBINE_LANES), recorder.traits),
   });

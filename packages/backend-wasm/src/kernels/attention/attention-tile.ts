@@ -115,6 +115,14 @@ export abstract class AttentionTile<Functions extends TileFunctions> {
         body.emit(memory.fill(output, 0, this.outputBytes));
         body.set(factor, 0);
       });
+      const { log } = this.functions;
+      if (log !== undefined) {
+        const head = i32.add(i32.mul(this.batch, this.word('heads')), this.head);
+        const place = i32.add(i32.mul(head, this.word('seqQ')), i32.add(this.query, row));
+        const at = i32.add(this.word('lse'), i32.shl(place, 2));
+        // Without a key it is -Infinity, as the largest score is.
+        body.emit(f32.store(at, f32.add(f32.load(this.state(row)), call(log, total))));
+      }
       const to = this.address('o', this.head, i32.add(this.query, row));
       body.emit(callStatement(this.functions.store, to, 0, output, 0, 1, this.valueDim, factor, 0));
     });

@@ -9,6 +9,7 @@ export type AttentionWord =
   | 'v'
   | 'o'
   | 'mask'
+  | 'lse'
   | 'heads'
   | 'headsOfKv'
   | 'seqQ'
@@ -59,7 +60,7 @@ export const ALL_KEYS: number = 2 ** 31 - 1;
  * which the packed queries lie at 0; at `largestAt` there are for each row the largest score so far and the sum of weights.
  */
 export const ATTENTION: Arguments<AttentionWord> = new Arguments([
-  ...(['q', 'k', 'v', 'o', 'mask', 'heads', 'headsOfKv', 'seqQ', 'seqKv', 'headDim', 'valueDim'] as const),
+  ...(['q', 'k', 'v', 'o', 'mask', 'lse', 'heads', 'headsOfKv', 'seqQ', 'seqKv', 'headDim', 'valueDim'] as const),
   ...([
     'qBatch',
     'qHead',

@@ -4,10 +4,9 @@ import { maskStep } from '@concord/kernel';
 import { MAX_PLACED, placedSight } from '@concord/variants';
 import { type FunctionBody, type Local, ModuleBuilder } from '../../encoder/index.ts';
 import type { Launcher, WasmTraits } from '../kernel.ts';
-import { blockFunctions, oneQueryFunctions, type TileFunctions } from './attention-functions.ts';
+import { type AttentionForm, blockFunctions, oneQueryFunctions, type TileFunctions } from './attention-functions.ts';
 import { type AttentionTile, BlockTile, OneQueryTile } from './attention-tile.ts';
 import { ALL_KEYS, ATTENTION, BLOCK_KEYS } from './attention-words.ts';
-import type { PlaceForm, ScoreForm } from './softmax-row.ts';
 import type { WasmBuffer } from '../../wasm-buffer.ts';
 import { bitsOf, operandAddress } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
@@ -19,12 +18,7 @@ import { TILE_COLUMNS, TILE_ROWS } from '../gemm/micro-kernel.ts';
  * scores are a product, the softmax is carried on row by row, and the product of its weights with the values is added to
  * the outputs (Milakov and Gimelshein, Online normalizer calculation for softmax, 2018).
  */
-function attentionCode(
-  traits: WasmTraits,
-  dtype: FloatDType,
-  form: ScoreForm & PlaceForm,
-  isOneQuery: boolean,
-): Uint8Array {
+function attentionCode(traits: WasmTraits, dtype: FloatDType, form: AttentionForm, isOneQuery: boolean): Uint8Array {
   const module = new ModuleBuilder({ shared: traits.isShared });
   const tileOf = isOneQuery
     ? tilesOf(OneQueryTile, oneQueryFunctions(module, traits, dtype, form))
@@ -71,7 +65,7 @@ export function attentionKernel(
   const codes = new CodeCache(launcher.traits);
   return {
     dtypes: ['f32', 'f16'],
-    features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim'],
+    features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim', 'lse'],
     refuse: (call) => {
       const most = placedSight(call) === undefined ? MAX_LENGTH : MAX_PLACED;
       const { seqQ, seqKv } = call;
@@ -102,7 +96,7 @@ function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<Wa
   const { causal, causalOffset, window } = call;
   const form = {
     ...{ hasSoftcap: softcap > 0, hasMask: call.maskStrides !== undefined },
-    ...{ hasLengths: call.lengthStride !== undefined, hasStarts: call.startStride !== undefined },
+    ...{ hasLengths: call.lengthStride !== undefined, hasStarts: call.startStride !== undefined, hasLse: call.hasLse },
   };
   const isOneQuery = seqQ === 1;
   const key = `${dtype} ${Object.values(form).join(' ')} ${isOneQuery}`;
@@ -127,6 +121,7 @@ function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<Wa
       v: operandAddress(call.v),
       o: operandAddress(call.o),
       mask: operandAddress(call.mask),
+      lse: operandAddress(call.lse),
       heads,
       headsOfKv: heads / kvHeads,
       seqQ,

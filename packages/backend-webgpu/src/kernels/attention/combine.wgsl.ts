@@ -1,4 +1,6 @@
+import { log } from '@concord/kernel';
 import type { KernelTable } from '@concord/variants';
+import { wgslFunction } from '../arithmetic/wgsl-arithmetic.ts';
 import { defineKernel, type Kernel, mainOf, type UniformType, variants } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { halfBits } from '../wgsl/half.wgsl.ts';
@@ -24,6 +26,8 @@ export interface CombineParams {
   readonly form: Form;
   /** Writes records again; `plain` only. */
   readonly partial: boolean;
+  /** Also writes the logarithms of the sums of exp(score); not `plain`. */
+  readonly lse: boolean;
   /** Slots that are read at a time: what is on its way at once. 8 are all; always 16 for `plain`, which reads one after the other. */
   readonly atOnce: 8 | 16;
 }
@@ -47,6 +51,8 @@ const ANY_UNIFORMS: Readonly<Record<string, UniformType>> = {
   ...sightUniforms,
 };
 
+const LSE_UNIFORMS: Readonly<Record<string, UniformType>> = { lse_at: 'u32', lse_batch: 'u32', lse_head: 'u32' };
+
 /**
  * Merges the outcomes of attention over parts of the keys. Each part left a record per query: the sums of weighted values,
  * the largest score, and the sum of the weights. Relative to the largest score of all parts, sums and weights add up
@@ -56,17 +62,19 @@ const ANY_UNIFORMS: Readonly<Record<string, UniformType>> = {
  * sum; where O is f16 per word of a row, of which the first and the last may hold an element of another row, too, or what
  * is none of O's: of those only the own bits are written.
  */
-export const combine: (params: CombineParams) => Kernel = variants(({ form, partial, atOnce }: CombineParams) =>
+export const combine: (params: CombineParams) => Kernel = variants(({ form, partial, lse, atOnce }: CombineParams) =>
   defineKernel({
-    name: `attention/combine${formName(form, partial)}${atOnce === 8 ? ' of few' : ''}`,
+    name: `attention/combine${formName(form, partial)}${lse ? ' with sums' : ''}${atOnce === 8 ? ' of few' : ''}`,
     storage: {
       records: { access: 'read', type: 'array<f32>' },
       ...(form === 'plain' ? {} : PLACES),
+      ...(lse ? { lse: { access: 'read_write', type: 'array<f32>' } as const } : {}),
       o: { access: 'read_write', type: form === 'f16' ? 'array<atomic<u32>>' : 'array<f32>' },
     },
-    uniforms: form === 'plain' ? UNIFORMS : ANY_UNIFORMS,
+    uniforms: form === 'plain' ? UNIFORMS : lse ? { ...ANY_UNIFORMS, ...LSE_UNIFORMS } : ANY_UNIFORMS,
     params: paramsOf(form),
-    code: form === 'plain' ? plainCode(partial) : form === 'f32' ? codeOfElements(atOnce) : codeOfWords(atOnce),
+    code:
+      form === 'plain' ? plainCode(partial) : form === 'f32' ? codeOfElements(atOnce, lse) : codeOfWords(atOnce, lse),
   }),
 );
 
@@ -137,6 +145,17 @@ const ROW_START = /* wgsl */ `
   let batch = parts_of(head, u.batch_heads);
   let at = u.o_at + batch * u.o_batch + (head - batch * u.batch_heads) * u.o_head + query * u.o_row;`;
 
+/** WGSL: the function that {@link storeLse} needs, and the store by the first invocation of a row. */
+const lseFunction = (lse: boolean): string => (lse ? wgslFunction('natural_logarithm', log) : '');
+const storeLse = (lse: boolean): string =>
+  lse
+    ? `
+  if (place == 0u) {
+    let lse_row = u.lse_at + batch * u.lse_batch + (head - batch * u.batch_heads) * u.lse_head + query;
+    lse[lse_row] = largest + natural_logarithm(total);
+  }`
+    : '';
+
 const plainCode = (partial: boolean): string => /* wgsl */ `
 ${softmaxFunctions}
 ${START}
@@ -167,8 +186,9 @@ ${LARGEST}
   }
 }`;
 
-const codeOfElements = (atOnce: number): string => /* wgsl */ `
+const codeOfElements = (atOnce: number, lse: boolean): string => /* wgsl */ `
 ${anySoftmaxFunctions('f32')}
+${lseFunction(lse)}
 ${isSet}
 ${partsOf}
 ${sightFunctions}
@@ -178,12 +198,13 @@ ${PLACE_IN_ROW}
   if (d >= u.value_dim) { return; }
   let record = u.value_dim + 2u;
   var sum = 0.0;${sumSlots(atOnce, [{ sum: 'sum', column: 'd' }])}
-${ROW_START}
+${ROW_START}${storeLse(lse)}
   o[at + d] = quotient(sum, finished_total(sight_of(head), total, query));
 }`;
 
-const codeOfWords = (atOnce: number): string => /* wgsl */ `
+const codeOfWords = (atOnce: number, lse: boolean): string => /* wgsl */ `
 ${anySoftmaxFunctions('f32')}
+${lseFunction(lse)}
 ${halfBits}
 ${isSet}
 ${partsOf}
@@ -205,6 +226,7 @@ ${ROW_START}
     { sum: 'low_sum', column: 'low_at' },
     { sum: 'high_sum', column: 'high_at' },
   ])}
+${storeLse(lse).slice(1)}
   let finished = finished_total(sight_of(head), total, query);
   let low_bits = half_bits(quotient(low_sum, finished), u.zero);
   let high_bits = half_bits(quotient(high_sum, finished), u.zero) << 16u;
@@ -223,8 +245,11 @@ ${ROW_START}
 export const combineTable: KernelTable<DeviceTraits, Kernel> = {
   ids: [],
   kernelsFor: () => [
-    combine({ form: 'plain', partial: true, atOnce: 16 }),
-    ...FORMS.map((form) => combine({ form, partial: false, atOnce: 16 })),
-    ...FORMS.map((form) => combine({ form, partial: false, atOnce: slotsAtOnce(form, 1) })),
+    combine({ form: 'plain', partial: true, lse: false, atOnce: 16 }),
+    ...FORMS.flatMap((form) =>
+      (form === 'plain' ? [false] : [false, true]).flatMap((lse) =>
+        [16 as const, slotsAtOnce(form, 1)].map((atOnce) => combine({ form, partial: false, lse, atOnce })),
+      ),
+    ),
   ],
 };

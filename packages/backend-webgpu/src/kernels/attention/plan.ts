@@ -57,7 +57,7 @@ export const attentionTables: VariantTables<
 export const attentionFamily: Family<'attention', StorageBuffer, Recorder, Kernel> = {
   kernel: 'attention',
   dtypes: ['f32', 'f16'],
-  features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim'],
+  features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim', 'lse'],
   canonical: growing,
   plan: planAttention,
   tables: [attentionTables, combineTable],
@@ -93,7 +93,7 @@ export function planAttention(
       : Infinity,
   };
   const record = valueDim + RECORD_EXTRA;
-  const recordRows = (inParts: boolean): number => (inParts ? 2 * record : form === 'f16' ? record : 0);
+  const recordRows = (inParts: boolean): number => (inParts ? 2 * record : form === 'f16' || call.hasLse ? record : 0);
   const cut = cutCall(geometry, room, recordRows);
   const rowSize = Math.max(headDim, valueDim, recordRows(cut.keysPerPart < keysOf(geometry, whole(geometry)).keys));
   if (rowSize > room.numbers) {
@@ -111,6 +111,7 @@ export function planAttention(
   }
   const plan = new AttentionPlan(call, geometry, room.numbers, recorder, choose);
   for (const window of cut.windows) plan.attend(window, cut.keysPerPart);
+  plan.finish();
 }
 
 const whole = ({ batch, heads, seqQ }: Geometry): QueryWindow => ({
@@ -150,6 +151,8 @@ class AttentionPlan {
   readonly #inputs: Inputs;
   readonly #recorder: Recorder;
   readonly #chooser: Chooser;
+  /** Where the sums of exp(score) are written; scratch memory beside what is bound with them. */
+  readonly #lse: Span | undefined;
 
   constructor(
     call: ResolvedAttention<StorageBuffer>,
@@ -166,6 +169,14 @@ class AttentionPlan {
     this.#geometry = geometry;
     this.#recorder = recorder;
     this.#chooser = chooser;
+    const { lse, o, lengths, starts } = call;
+    const isApart = [o, lengths, starts].every((each) => each?.buffer !== lse?.buffer);
+    this.#lse = lse === undefined || isApart ? lse : recorder.scratch(lse.byteLength);
+  }
+
+  finish(): void {
+    const { lse } = this.#call;
+    if (lse !== undefined && this.#lse !== undefined && this.#lse !== lse) this.#recorder.copy(lse, this.#lse);
   }
 
   /** A window of queries and all that they see. */
@@ -179,7 +190,7 @@ class AttentionPlan {
     const table = attentionTables.tableOf(variant);
     const rows = rowsOf(window);
     const splits = Math.min(variant.splits, Math.floor(this.#room / (rows * this.#record)));
-    if (splits <= 1 && table.writesRows(this.#geometry.form, this.#isWide(window))) {
+    if (splits <= 1 && this.#lse === undefined && table.writesRows(this.#geometry.form, this.#isWide(window))) {
       this.#launch(variant, window, this.#rows(window), { partial: false, splits: 1 });
       return;
     }
@@ -339,6 +350,17 @@ class AttentionPlan {
     return { spans: { lengths: lengths.span, starts: starts.span }, at: { lengths: lengths.at, starts: starts.at } };
   }
 
+  /** The sums of exp(score) of a window, and where they lie in their binding. */
+  #lseOf({ batch, batches, head, heads, query, queries }: Window) {
+    if (this.#lse === undefined) return undefined;
+    const { heads: all, seqQ } = this.#geometry;
+    const elements = ((batches - 1) * all + heads - 1) * seqQ + queries;
+    const own = slice(this.#lse, 4 * ((batch * all + head) * seqQ + query), 4 * elements);
+    const { span, byteOffset } = bindable(own, this.#recorder.traits.storageAlignment);
+    const uniforms = { lse_at: byteOffset / 4, lse_batch: batches > 1 ? all * seqQ : 0, lse_head: seqQ };
+    return { span, uniforms };
+  }
+
   #combine(
     records: Span,
     slots: number,
@@ -347,7 +369,8 @@ class AttentionPlan {
     { partial, form: own = this.#geometry.form }: { readonly partial: boolean; readonly form?: Form },
   ): void {
     const { valueDim, o } = this.#geometry;
-    const form: Form = partial ? 'plain' : own;
+    const lse = partial ? undefined : this.#lseOf(window);
+    const form: Form = partial ? 'plain' : lse !== undefined && own === 'plain' ? 'f32' : own;
     const { storageAlignment } = this.#recorder.traits;
     const rows = rowsOf(window);
     const from = bindable(slice(records, 0, 4 * slots * rows * this.#record), storageAlignment);
@@ -365,8 +388,13 @@ class AttentionPlan {
       ...sightUniforms(this.#geometry, window, places.at),
     };
     this.#recorder.launch({
-      kernel: combine({ form, partial, atOnce: slotsAtOnce(form, slots) }),
-      storage: { records: from.span, ...(form === 'plain' ? {} : places.spans), o: to.span },
+      kernel: combine({ form, partial, lse: lse !== undefined, atOnce: slotsAtOnce(form, slots) }),
+      storage: {
+        records: from.span,
+        ...(form === 'plain' ? {} : places.spans),
+        ...(lse && { lse: lse.span }),
+        o: to.span,
+      },
       groups: form === 'plain' ? Math.ceil((rows * units) / COMBINE_LANES) : rows * rowGroups,
       uniforms: {
         slots,
@@ -376,6 +404,7 @@ class AttentionPlan {
         o_at: to.byteOffset / elementBytes(form),
         o_row: form === 'plain' ? valueDim + (partial ? RECORD_EXTRA : 0) : o[2],
         ...(form === 'plain' ? {} : any),
+        ...lse?.uniforms,
       },
     });
   }

@@ -1,6 +1,6 @@
 import { f16BitsToF32, fromF16Array, toF16Array } from '@concord/backend-core';
 import { type AttentionReference, attentionReference, visibleKeys } from '@concord/backend-cpu/reference';
-import { attentionBound, ulpF16, ulpF32 } from '../../checks/bounds.ts';
+import { attentionBound, lseBound, ulpF16, ulpF32 } from '../../checks/bounds.ts';
 import { compareAll } from '../../checks/compare.ts';
 import type { CaseContext } from '../../harness/case.ts';
 import { checkPlanned, checkRepeat, type PlanCall } from '../../harness/planned-call.ts';
@@ -94,6 +94,26 @@ export function compareWithOracle(params: AttentionParams, got: Float32Array, op
   });
 }
 
+/**
+ * Compares logarithms of sums of exp(score) with the oracle.
+ *
+ * @throws {CaseFailure} where one is out of bounds
+ */
+export function compareSums(params: AttentionParams, got: Float32Array, operands: AttentionOperands): void {
+  const { heads, seqQ, headDim } = params;
+  const { lse, largest, scoreMagnitude, weightSpread, scoreError } = oracle(params, operands);
+  compareAll('lse', got, lse, {
+    bound: (row) => {
+      const [first, end] = seenKeys(params, operands, Math.floor(row / seqQ / heads), row % seqQ);
+      return lseBound({
+        ...{ headDim, keys: end - first, scoreMagnitude: scoreMagnitude[row] as number },
+        ...{ weightSpread: weightSpread[row] as number, scoreError: scoreError[row] as number },
+        ...{ lse: lse[row] as number, largest: largest[row] as number },
+      });
+    },
+  });
+}
+
 /** Changes drawn operands. */
 type Change = (operands: AttentionOperands, random: Random, params: AttentionParams) => AttentionOperands | void;
 type Judge = (params: AttentionParams, got: Float32Array, operands: AttentionOperands) => void;
@@ -110,7 +130,10 @@ const planChanged =
       op: 'attention',
       shape: { ...shape, ...viewsOf(params) },
       call: () => backend.attention({ ...shape, ...placed.pointers() }),
-      judge: () => judge(params, placed.output(), operands),
+      judge: () => {
+        judge(params, placed.output(), operands);
+        if (placed.lse !== undefined) compareSums(params, placed.lse.values(), operands);
+      },
     };
   };
 

@@ -311,6 +311,30 @@ const valueDims: readonly Entry[] = [
   ['repeat', { ...SQUARE, valueDim: 50, causal: true }],
 ];
 
+const sums: readonly Entry[] = [
+  ...SIZES.map(([seqQ, seqKv, headDim]): Entry => ['bounded', { seqQ, seqKv, headDim, heads: 2, lse: true }]),
+  ['bounded', { ...SQUARE, batch: 2, heads: 4, kvHeads: 2, layout: 'padded', causal: true, lse: true }],
+  ['bounded', { ...SQUARE, batch: 2, layout: 'interleaved', together: true, offset: 4, lse: true }],
+  ['bounded', { ...SQUARE, range: 4, softcap: 3, mask: 'hqk', lse: true }],
+  ['bounded', { ...SQUARE, range: 20, scale: 1, lse: true }],
+  ['bounded', { ...TILES, batch: 3, window: 70, mask: 'qk', maskDtype: 'u8', lse: true }],
+  ['bounded', { ...TILES, heads: 2, causal: true, causalOffset: -70, lse: true }],
+  ['bounded', { ...TILES, batch: 3, lengths: 'each', causal: true, lse: true }],
+  ['bounded', { ...RAGGED, lengths: 'each', starts: 'each', causal: true, lse: true }],
+  ['bounded', { ...LONG, valueDim: 24, lse: true }],
+  ['bounded', { seqQ: 2, seqKv: 20_001, headDim: 8, lse: true }],
+  ['bounded', { ...HALF, ...SQUARE, headDim: 64, causal: true, lse: true }],
+  ['bounded', { ...HALF, ...SQUARE, headDim: 33, offset: 2, layout: 'padded', lse: true }],
+  ['bounded', { ...CACHE, batch: 2, heads: 8, kvHeads: 2, lse: true }],
+  ['unseen', { heads: 2, seqQ: 70, seqKv: 130, headDim: 64, mask: 'hqk', lse: true }],
+  ['masked-nan', { seqQ: 40, seqKv: 40, headDim: 16, mask: 'qk', causal: true, lse: true }],
+  ['hidden', { ...LONG, window: 300, causal: true, causalOffset: 900, lse: true }],
+  ['bad-key', { heads: 2, seqQ: 20, seqKv: 20, headDim: 8, causal: true, lse: true }],
+  ['infinite', { ...SQUARE, causal: true, lse: true }],
+  ['overflow', { seqQ: 70, seqKv: 70, headDim: 33, scale: 2 ** -10, causal: true, lse: true }],
+  ['repeat', { ...SQUARE, causal: true, lse: true }],
+];
+
 /** Cases of the fields that a call may leave out, alone and together. */
 export const FIELD_CASES: readonly Entry[] = [
   ...offsets,
@@ -323,6 +347,7 @@ export const FIELD_CASES: readonly Entry[] = [
   ...onlyOne,
   ...halves,
   ...valueDims,
+  ...sums,
   ...places,
   ['repeat', { ...SQUARE, kvHeads: 1, mask: 'hqk', softcap: 4, window: 30, causal: true, layout: 'interleaved' }],
   ['repeat', { ...CACHE, heads: 8, kvHeads: 2, mask: 'k' }],

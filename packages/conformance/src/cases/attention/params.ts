@@ -40,6 +40,8 @@ export type AttentionParams = {
   readonly lengths: PlacedBy;
   /** Where queries begin, likewise. */
   readonly starts: PlacedBy;
+  /** Also writes the logarithms of the sums of exp(score). */
+  readonly lse: boolean;
   readonly dtype: FloatDType;
   readonly layout: AttentionLayout;
   /** Entries of Q and K are in [-range, range]. */
@@ -67,6 +69,7 @@ export const ATTENTION_DEFAULTS: AttentionParams = {
   maskDtype: 'f32',
   lengths: 'none',
   starts: 'none',
+  lse: false,
   dtype: 'f32',
   layout: 'packed',
   range: 1,
@@ -104,6 +107,7 @@ export function viewsOf(params: AttentionParams): AttentionViews {
     ...(params.mask === 'none' ? {} : { mask: { strides: maskStridesOf(params), ...maskType(params) } }),
     ...(lengths === undefined ? {} : { lengths: { strides: lengths } }),
     ...(starts === undefined ? {} : { starts: { strides: starts } }),
+    ...(params.lse ? { lse: {} } : {}),
   };
 }
 

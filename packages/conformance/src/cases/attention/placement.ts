@@ -16,7 +16,7 @@ export interface AttentionOperands {
 }
 
 /** The operands that a call may leave out. */
-type PlacedViews = Pick<AttentionCall, 'mask' | 'lengths' | 'starts'>;
+type PlacedViews = Pick<AttentionCall, 'mask' | 'lengths' | 'starts' | 'lse'>;
 
 /** The operands in a workspace. Pointers are valid while the op runs. */
 export interface PlacedAttention {
@@ -24,6 +24,8 @@ export interface PlacedAttention {
   pointers(): { q: DevicePtr; k: DevicePtr; v: DevicePtr; o: DevicePtr } & PlacedViews;
   /** O after the op, packed. */
   output(): Float32Array;
+  /** The logarithms after the op, where they are wanted. */
+  readonly lse: Slot | undefined;
 }
 
 /** Elements after each row, head and batch of `padded`; in the inputs they are NaN. */
@@ -45,13 +47,17 @@ export function placeAttention(
   const views = viewsOf(params);
   const given = Object.entries({ mask: maskDtypeOf(params), lengths: 'u32', starts: 'i32' } as const).flatMap(
     ([name, type]) => {
-      const values = operands[name as keyof PlacedViews];
+      const values = operands[name as 'mask' | 'lengths' | 'starts'];
       return values === undefined ? [] : [{ name, slot: workspace.input(values, type) }];
     },
   );
+  const lse = params.lse ? workspace.output(batch * heads * seqQ, 'f32') : undefined;
   const viewFields = (): PlacedViews =>
     Object.fromEntries(
-      given.map(({ name, slot }) => [name, { ptr: slot.ptr, ...views[name as keyof PlacedViews] }]),
+      [...given, ...(lse === undefined ? [] : [{ name: 'lse', slot: lse }])].map(({ name, slot }) => [
+        name,
+        { ptr: slot.ptr, ...views[name as keyof PlacedViews] },
+      ]),
     ) as PlacedViews;
   const outputStrides = stridesOf(extents.o, layout, 'o');
   const outputAt = (): Slot => workspace.output(lengthOf(extents.o, outputStrides), dtype);
@@ -59,19 +65,21 @@ export function placeAttention(
   if (layout === 'joined') {
     const row = (heads + kvHeads) * headDim + kvHeads * valueDimOf(params);
     const strides: HeadStrides = [seqQ * row, headDim, row];
+    const vStrides: HeadStrides = [seqQ * row, valueDimOf(params), row];
     const all = new Float32Array(batch * seqQ * row).fill(Number.NaN);
     const starts = { q: 0, k: heads * headDim, v: (heads + kvHeads) * headDim };
     spread(all.subarray(starts.q), operands.q, extents.q, strides);
     spread(all.subarray(starts.k), operands.k, extents.k, strides);
-    spread(all.subarray(starts.v), operands.v, extents.v, strides);
+    spread(all.subarray(starts.v), operands.v, extents.v, vStrides);
     const slot = workspace.input(all, dtype);
     const o = outputAt();
     const bytes = dtype === 'f16' ? 2 : 4;
     const at = (start: number): DevicePtr => offsetPtr(slot.ptr, bytes * start);
     return {
-      strides: { q: strides, k: strides, v: strides, o: outputStrides },
+      strides: { q: strides, k: strides, v: vStrides, o: outputStrides },
       pointers: () => ({ q: at(starts.q), k: at(starts.k), v: at(starts.v), o: o.ptr, ...viewFields() }),
       output: () => gather(o, extents.o, outputStrides),
+      lse,
     };
   }
   const slots = (['q', 'k', 'v'] as const).map((name) => {
@@ -87,6 +95,7 @@ export function placeAttention(
     strides: saidStrides(layout, { q: q.strides, k: k.strides, v: v.strides, o: outputStrides }),
     pointers: () => ({ q: q.slot.ptr, k: k.slot.ptr, v: v.slot.ptr, o: o.ptr, ...viewFields() }),
     output: () => gather(o, extents.o, outputStrides),
+    lse,
   };
 }
 

@@ -25,6 +25,7 @@ function draw(random: Random): [string, AttentionParams] {
     causalOffset: rarely(0, () => random.integer(-3, seqKv)),
     window: rarely(0, () => random.integer(1, seqKv + 1)),
     ...rarely({ lengths: 'none', starts: 'none' } as const, () => drawPlaces(random)),
+    lse: random.chance(0.2),
     dtype: random.pick(['f32', 'f32', 'f16'] as const),
     range: random.pick([1, 1, 4, 20]),
     offset: random.pick([0, 4, 12]),
@@ -62,6 +63,7 @@ function shrink(params: AttentionParams): Partial<AttentionParams>[] {
   if (params.dtype !== 'f32') smaller.push({ dtype: 'f32' });
   if (params.together) smaller.push({ together: false });
   if (params.causal) smaller.push({ causal: false });
+  if (params.lse) smaller.push({ lse: false });
   for (const name of ['lengths', 'starts'] as const) {
     if (params[name] !== 'none') smaller.push({ [name]: 'none' });
   }
@@ -76,8 +78,8 @@ export const attentionSuite: Suite = defineSuite<AttentionParams>({
   texts: ATTENTION_TEXTS,
   list: [...PLAIN_CASES, ...FIELD_CASES],
   needs: (params) => {
-    const { dtype, lengths, starts, mask, valueDim } = params;
-    const needsMore = lengths !== 'none' || starts !== 'none' || mask !== 'none' || valueDim !== 0;
+    const { dtype, lengths, starts, mask, valueDim, lse } = params;
+    const needsMore = lengths !== 'none' || starts !== 'none' || mask !== 'none' || valueDim !== 0 || lse;
     return needsMore ? { dtype, shape: { ...shapeOf(params), ...viewsOf(params) } } : { dtype };
   },
   draw,
