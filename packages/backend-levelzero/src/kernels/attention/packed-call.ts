@@ -2,10 +2,10 @@ import type { FloatDType, HeadStrides } from '@concord/backend-core';
 import type { CheckedAttention, ResolvedAttention } from '@concord/backend-core/implement';
 import { placedSight } from '@concord/variants';
 import type { Value } from '@concord/spirv-builder';
-import type { AnyCall } from './any-call.ts';
+import { type AnyCall, lengthOf } from './any-call.ts';
 import { loadElement, storeElement } from '../gemm/storage.ts';
 import { gridOf, groupIndex } from '../grid.ts';
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import type { DeviceMemory, Recorder, Span } from '../recorder.ts';
 import { readPlaces } from './sight.spv.ts';
 
@@ -17,27 +17,24 @@ export interface RelayoutParams {
   readonly dtype: FloatDType;
   /** From an operand to packed float32, or back. */
   readonly to: 'packed' | 'operand';
+  /** Leaves out rows behind as many as `sight` has of a batch. */
+  readonly placed: boolean;
 }
+
+const RELAYOUT = {
+  packed: 'f32*',
+  ...{ elements: 'u64', head_dim: 'u64', width: 'u64', rows: 'u64', heads: 'u64' },
+  ...{ batch_stride: 'u64', head_stride: 'u64', row_stride: 'u64' },
+} as const satisfies Readonly<Record<string, ParameterType>>;
 
 /**
  * Lays rows of an operand, of `width` columns, out as packed float32, `[batch, heads, rows, head_dim]`, with zeros behind them, or packed ones
  * as those of an operand. One work-item per element that is written.
  */
-export const relayout: (params: RelayoutParams) => Kernel = variants(({ dtype, to }: RelayoutParams) =>
-  defineKernel({
-    name: `attention/relayout ${dtype} to ${to}`,
-    parameters: {
-      operand: `${dtype}*`,
-      packed: 'f32*',
-      elements: 'u64',
-      head_dim: 'u64',
-      width: 'u64',
-      rows: 'u64',
-      heads: 'u64',
-      batch_stride: 'u64',
-      head_stride: 'u64',
-      row_stride: 'u64',
-    },
+export const relayout: (params: RelayoutParams) => Kernel = variants(({ dtype, to, placed }: RelayoutParams) =>
+  defineKernel<keyof typeof RELAYOUT | 'operand'>({
+    name: `attention/relayout ${dtype} to ${to}${placed ? ' placed' : ''}`,
+    parameters: { operand: `${dtype}*`, ...RELAYOUT, ...(placed ? { sight: 'u32*' as const } : {}) },
     groupSize: [RELAYOUT_LANES, 1, 1],
     write: (k, { module, args }) => {
       const index = k.add(k.mul(groupIndex(k), RELAYOUT_LANES), k.localId(0));
@@ -57,12 +54,17 @@ export const relayout: (params: RelayoutParams) => Kernel = variants(({ dtype, t
           storeElement(k, dtype, k.at(args.operand, place), packed);
           return;
         }
-        const [value] = k.ifElse(
-          k.ult(column, args.width),
-          () => [loadElement(k, dtype, k.at(args.operand, place))],
-          () => [k.constant(module.float(32), 0)],
-        );
-        k.store(k.at(args.packed, index), value as Value);
+        const pack = (): void => {
+          const [value] = k.ifElse(
+            k.ult(column, args.width),
+            () => [loadElement(k, dtype, k.at(args.operand, place))],
+            () => [k.constant(module.float(32), 0)],
+          );
+          k.store(k.at(args.packed, index), value as Value);
+        };
+        const { sight } = args as { readonly sight?: Value };
+        if (sight === undefined) pack();
+        else k.when(k.ult(k.umod(row, args.rows), lengthOf(k, sight, batch)), pack);
       });
     },
   }),
@@ -152,14 +154,16 @@ export function withPackedOperands(
     v: { heads: kvHeads, rows: seqKv, width: valueDim, strides: call.vStrides },
     o: { heads, rows: seqQ, width: valueDim, strides: call.oStrides },
   } as const;
+  const sight = readPlaces(call, recorder);
   const packed = { q: call.q, k: call.k, v: call.v, o: call.o };
   for (const name of ['q', 'k', 'v', 'o'] as const) {
     const rows = operands[name];
     if (isPacked(whole, rows)) continue;
     packed[name] = recorder.scratch(4 * call.batch * rows.heads * rows.rows * headDim);
-    if (name !== 'o') layOut(whole, { ...rows, operand: call[name], packed: packed[name], to: 'packed' }, recorder);
+    if (name === 'o') continue;
+    const there = name === 'q' ? undefined : sight;
+    layOut(whole, { ...rows, operand: call[name], packed: packed[name], to: 'packed', sight: there }, recorder);
   }
-  const sight = readPlaces(call, recorder);
   plan({ ...whole, ...packed, dtype: 'f32', ...(sight === undefined ? {} : { sight }) });
   if (packed.o === call.o) return;
   layOut(whole, { ...operands.o, operand: call.o, packed: packed.o, to: 'operand' }, recorder);
@@ -184,12 +188,12 @@ function isPacked({ batch, headDim, dtype }: CheckedAttention, { heads, rows, wi
 
 function layOut(
   { batch, headDim, dtype }: CheckedAttention,
-  rows: Rows & { readonly operand: Span; readonly packed: Span; readonly to: 'packed' | 'operand' },
+  rows: Rows & { operand: Span; packed: Span; to: 'packed' | 'operand'; sight?: Span | undefined },
   recorder: Recorder,
 ): void {
   const elements = batch * rows.heads * rows.rows * (rows.to === 'packed' ? headDim : rows.width);
   recorder.launch({
-    kernel: relayout({ dtype, to: rows.to }),
+    kernel: relayout({ dtype, to: rows.to, placed: rows.sight !== undefined }),
     args: {
       operand: rows.operand,
       packed: rows.packed,
@@ -201,6 +205,7 @@ function layOut(
       batch_stride: rows.strides[0],
       head_stride: rows.strides[1],
       row_stride: rows.strides[2],
+      ...(rows.sight === undefined ? {} : { sight: rows.sight }),
     },
     groups: gridOf(Math.ceil(elements / RELAYOUT_LANES), recorder.traits),
   });

@@ -22,9 +22,10 @@ export const attentionTables: VariantTables<AttentionSizes, PackedAttention, Rec
   });
 
 /** Kernels that lay operands out. */
-const RELAYOUTS: readonly RelayoutParams[] = (['f32', 'f16'] as const).flatMap((dtype) =>
-  (['packed', 'operand'] as const).map((to) => ({ dtype, to })),
-);
+const RELAYOUTS: readonly RelayoutParams[] = (['f32', 'f16'] as const).flatMap((dtype) => [
+  ...[false, true].map((placed) => ({ dtype, to: 'packed' as const, placed })),
+  { dtype, to: 'operand' as const, placed: false },
+]);
 
 /** What merges records and lays operands out. */
 const besideTable: KernelTable<DeviceTraits, Kernel> = {

@@ -3,7 +3,7 @@ import { floatsFrom } from '../floats-from.ts';
 import { gridOf } from '../grid.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceTraits, Launch, Recorder, Span } from '../recorder.ts';
-import { ANY_CALLS, type AnyCall } from './any-call.ts';
+import { ANY_CALLS, type AnyCall, SPLIT_MULTIPLE } from './any-call.ts';
 import { combine, COMBINE_LANES } from './combine.spv.ts';
 import { anyArgs, anyCallOf, blindArgs, type PackedAttention, sightOf } from './packed-call.ts';
 
@@ -45,8 +45,6 @@ export const FEW_QUERIES = 3;
 const ENOUGH_GROUPS = 4;
 /** Fewest keys that are worth a separate split. */
 const MIN_SPLIT_KEYS = 256;
-/** Keys of a split are a multiple of this: of the tiles of every kernel. */
-const SPLIT_MULTIPLE = 64;
 /** Numbers after the sums in a record: the largest score, and the sum of the weights. */
 const RECORD_EXTRA = 2;
 
