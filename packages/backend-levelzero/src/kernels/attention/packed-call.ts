@@ -11,6 +11,8 @@ import { readPlaces } from './sight.spv.ts';
 
 /** Work-items in a group. */
 const RELAYOUT_LANES = 64;
+/** Rows of a group. */
+const RELAYOUT_ROWS = 16;
 
 /** The parameters that distinguish the kernels. */
 export interface RelayoutParams {
@@ -23,13 +25,13 @@ export interface RelayoutParams {
 
 const RELAYOUT = {
   packed: 'f32*',
-  ...{ elements: 'u64', head_dim: 'u64', width: 'u64', rows: 'u64', heads: 'u64' },
+  ...{ batches: 'u64', heads: 'u64', rows: 'u64', blocks: 'u64', head_dim: 'u64', width: 'u64' },
   ...{ batch_stride: 'u64', head_stride: 'u64', row_stride: 'u64' },
 } as const satisfies Readonly<Record<string, ParameterType>>;
 
 /**
  * Lays rows of an operand, of `width` columns, out as packed float32, `[batch, heads, rows, head_dim]`, with zeros behind them, or packed ones
- * as those of an operand. One work-item per element that is written.
+ * as those of an operand. One group for each {@link RELAYOUT_ROWS} rows of a head.
  */
 export const relayout: (params: RelayoutParams) => Kernel = variants(({ dtype, to, placed }: RelayoutParams) =>
   defineKernel<keyof typeof RELAYOUT | 'operand'>({
@@ -37,34 +39,31 @@ export const relayout: (params: RelayoutParams) => Kernel = variants(({ dtype, t
     parameters: { operand: `${dtype}*`, ...RELAYOUT, ...(placed ? { sight: 'u32*' as const } : {}) },
     groupSize: [RELAYOUT_LANES, 1, 1],
     write: (k, { module, args }) => {
-      const index = k.add(k.mul(groupIndex(k), RELAYOUT_LANES), k.localId(0));
-      k.when(k.ult(index, args.elements), () => {
+      const number = groupIndex(k);
+      const headNumber = k.udiv(number, args.blocks);
+      const firstRow = k.mul(k.umod(number, args.blocks), RELAYOUT_ROWS);
+      const [batch, head] = [k.udiv(headNumber, args.heads), k.umod(headNumber, args.heads)];
+      k.when(k.ult(batch, args.batches), () => {
+        const { sight } = args as { readonly sight?: Value };
+        const there = sight === undefined ? args.rows : k.math('u_min', args.rows, lengthOf(k, sight, batch));
+        const end = k.math('u_min', k.add(firstRow, RELAYOUT_ROWS), there);
         const columns = to === 'packed' ? args.head_dim : args.width;
-        const row = k.udiv(index, columns);
-        const column = k.umod(index, columns);
-        const head = k.udiv(row, args.rows);
-        const batch = k.udiv(head, args.heads);
-        const place = [
-          k.mul(batch, args.batch_stride),
-          k.mul(k.umod(head, args.heads), args.head_stride),
-          k.mul(k.umod(row, args.rows), args.row_stride),
-        ].reduce((sum, each) => k.add(sum, each), column);
-        if (to === 'operand') {
-          const packed = k.load(k.at(args.packed, k.add(k.mul(row, args.head_dim), column)));
-          storeElement(k, dtype, k.at(args.operand, place), packed);
-          return;
-        }
-        const pack = (): void => {
+        const from = k.add(k.mul(batch, args.batch_stride), k.mul(head, args.head_stride));
+        const elements = k.select(k.ult(firstRow, end), k.mul(k.sub(end, firstRow), columns), 0);
+        k.forLoop({ from: k.localId(0), to: elements, step: RELAYOUT_LANES }, [], (index) => {
+          const row = k.add(firstRow, k.udiv(index, columns));
+          const column = k.umod(index, columns);
+          const operand = k.at(args.operand, k.add(k.add(from, k.mul(row, args.row_stride)), column));
+          const inHeads = k.add(k.mul(headNumber, args.rows), row);
+          const packed = k.at(args.packed, k.add(k.mul(inHeads, args.head_dim), column));
+          if (to === 'operand') return storeElement(k, dtype, operand, k.load(packed));
           const [value] = k.ifElse(
             k.ult(column, args.width),
-            () => [loadElement(k, dtype, k.at(args.operand, place))],
+            () => [loadElement(k, dtype, operand)],
             () => [k.constant(module.float(32), 0)],
           );
-          k.store(k.at(args.packed, index), value as Value);
-        };
-        const { sight } = args as { readonly sight?: Value };
-        if (sight === undefined) pack();
-        else k.when(k.ult(k.umod(row, args.rows), lengthOf(k, sight, batch)), pack);
+          k.store(packed, value as Value);
+        });
       });
     },
   }),
@@ -191,13 +190,14 @@ function layOut(
   rows: Rows & { operand: Span; packed: Span; to: 'packed' | 'operand'; sight?: Span | undefined },
   recorder: Recorder,
 ): void {
-  const elements = batch * rows.heads * rows.rows * (rows.to === 'packed' ? headDim : rows.width);
+  const blocks = Math.ceil(rows.rows / RELAYOUT_ROWS);
   recorder.launch({
     kernel: relayout({ dtype, to: rows.to, placed: rows.sight !== undefined }),
     args: {
       operand: rows.operand,
       packed: rows.packed,
-      elements,
+      batches: batch,
+      blocks,
       head_dim: headDim,
       width: rows.width,
       rows: rows.rows,
@@ -207,6 +207,6 @@ function layOut(
       row_stride: rows.strides[2],
       ...(rows.sight === undefined ? {} : { sight: rows.sight }),
     },
-    groups: gridOf(Math.ceil(elements / RELAYOUT_LANES), recorder.traits),
+    groups: gridOf(batch * rows.heads * blocks, recorder.traits),
   });
 }
