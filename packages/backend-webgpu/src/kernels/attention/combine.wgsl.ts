@@ -126,7 +126,7 @@ ${all ? '  {\n    const slot = 0u;' : `  for (var slot = 0u; slot < u.slots; slo
 ${read}
     var now = largest;
 ${repeat(atOnce, (i) => `    now = larger(now, largest${i});`)}
-${all ? '' : rescale}
+${all ? '    largest = now;' : rescale}
 ${repeat(
   atOnce,
   // No branches: these exponentials are computed side by side.
