@@ -64,12 +64,12 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
     },
     attention: {
       dtypes: FLOATS,
-      features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim', 'lse'],
+      features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim', 'lse', 'dtypeKv f16', 'dtypeKv bf16'],
       run: (call) =>
         attention(call, {
           q: floatsOf(call.q, call.dtype),
-          k: floatsOf(call.k, call.dtype),
-          v: floatsOf(call.v, call.dtype),
+          k: floatsOf(call.k, call.dtypeKv),
+          v: floatsOf(call.v, call.dtypeKv),
           mask: call.mask === undefined ? undefined : maskOf(call.mask, call.maskDtype),
           lengths: call.lengths === undefined ? undefined : words(call.lengths),
           starts: call.starts === undefined ? undefined : words(call.starts),

@@ -216,6 +216,21 @@ describe('attention: lse', () => {
   });
 });
 
+describe('attention: dtypeKv', () => {
+  it('is the type of k and v', () => {
+    const checked = attention({ dtypeKv: 'bf16' });
+    expect(checked).toMatchObject({ dtype: 'f32', dtypeKv: 'bf16', needs: ['dtypeKv bf16'] });
+    expect(checked?.operands.map(({ dtype }) => dtype)).toEqual(['f32', 'bf16', 'bf16', 'f32']);
+    expect(attention({ dtypeKv: 'f32' })?.needs).toEqual([]);
+    expect(attention({ dtype: 'f16' })).toMatchObject({ dtypeKv: 'f16', needs: [] });
+  });
+
+  it('has no other value', () => {
+    expectInvalid(() => attention({ dtypeKv: 'i8' }), 'dtypeKv must be one of f32, f16, bf16, got "i8"');
+    expectInvalid(() => attention({ dtypeKv: 'f32', dtype: 'f16' }), 'dtypeKv must be one of f16, got "f32"');
+  });
+});
+
 describe('attention: strides', () => {
   it('of each operand, packed where left out', () => {
     // Heads side by side in each row: [batch, seq, head, headDim].

@@ -1,4 +1,4 @@
-import { BYTES_OF, type FloatDType } from '../contract/element-types.ts';
+import { BYTES_OF, type CacheDType, type FloatDType } from '../contract/element-types.ts';
 import {
   checkBoolean,
   checkDType,
@@ -73,8 +73,10 @@ export interface AttentionShape {
     readonly v?: HeadStrides;
     readonly o?: HeadStrides;
   };
-  /** Storage of q, k, v and o. Default `'f32'`. `'f16'` computes in float32 and rounds once, to nearest even. */
+  /** Storage of q, o, and by default k and v. Default `'f32'`. `'f16'` computes in float32 and rounds once, to nearest even. */
   readonly dtype?: FloatDType;
+  /** Storage of k and v. Where `dtype` is `'f32'` also `'f16'` and `'bf16'`, which are features. */
+  readonly dtypeKv?: CacheDType;
 }
 
 /**
@@ -140,6 +142,7 @@ export interface CheckedAttention extends CheckedCall {
   readonly vStrides: HeadStrides;
   readonly oStrides: HeadStrides;
   readonly dtype: FloatDType;
+  readonly dtypeKv: CacheDType;
 }
 
 /** `attention`. */
@@ -166,6 +169,7 @@ export const attention: OpDefinition<AttentionShape & AttentionViews, CheckedAtt
     window: 'size',
     strides: 'object',
     dtype: 'word',
+    dtypeKv: 'word',
   },
   nested: {
     mask: ['ptr', 'strides', 'dtype'],
@@ -176,16 +180,16 @@ export const attention: OpDefinition<AttentionShape & AttentionViews, CheckedAtt
   },
   read: (call) => {
     const { batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim, scale, softcap, mask, lengths, starts } = call;
-    const { lse, causal, causalOffset, window, strides, dtype, q, k, v, o } = call;
+    const { lse, causal, causalOffset, window, strides, dtype, dtypeKv, q, k, v, o } = call;
     const sizes = [batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim];
     const views = [mask, lengths, starts, lse];
-    return [...sizes, scale, softcap, ...views, causal, causalOffset, window, strides, dtype, q, k, v, o];
+    return [...sizes, scale, softcap, ...views, causal, causalOffset, window, strides, dtype, dtypeKv, q, k, v, o];
   },
   dtypes: ['f32', 'f16'],
   check,
-  cost: ({ batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim, dtype, causal }) => ({
+  cost: ({ batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim, dtype, dtypeKv, causal }) => ({
     operations: (causal ? 1 : 2) * batch * heads * seqQ * seqKv * (headDim + valueDim),
-    bytes: batch * (heads * seqQ + kvHeads * seqKv) * (headDim + valueDim) * BYTES_OF[dtype],
+    bytes: batch * (heads * seqQ * BYTES_OF[dtype] + kvHeads * seqKv * BYTES_OF[dtypeKv]) * (headDim + valueDim),
   }),
   sample: {
     shape: { batch: 1, heads: 2, seqQ: 3, seqKv: 4, headDim: 5, scale: 1 },
@@ -221,6 +225,8 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
   readView('lse', shape.lse, []);
   const hasLse = shape.lse !== undefined;
   const dtype = checkDType(shape.dtype);
+  const caches = dtype === 'f32' ? (['f32', 'f16', 'bf16'] as const) : [dtype];
+  const dtypeKv = checkOneOf<CacheDType>('dtypeKv', shape.dtypeKv ?? dtype, caches);
   const maskDtype = checkOneOf('mask.dtype', shape.mask?.dtype ?? 'f32', [...new Set(['f32', dtype, 'u8'] as const)]);
 
   if (seqQ === 0 || seqKv === 0 || headDim === 0) {
@@ -260,8 +266,8 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
     stride === undefined ? [] : [{ name, dtype, elements: extent(name, [batch], [stride]) }];
   const operands = [
     { name: 'q', dtype, elements: extent('q', queries, [...qStrides, 1]) },
-    { name: 'k', dtype, elements: extent('k', keys, [...kStrides, 1]) },
-    { name: 'v', dtype, elements: extent('v', values, [...vStrides, 1]) },
+    { name: 'k', dtype: dtypeKv, elements: extent('k', keys, [...kStrides, 1]) },
+    { name: 'v', dtype: dtypeKv, elements: extent('v', values, [...vStrides, 1]) },
     ...(maskStrides === undefined
       ? []
       : [{ name: 'mask', dtype: maskDtype, elements: extent('mask', [batch, heads, seqQ, seqKv], maskStrides) }]),
@@ -297,11 +303,13 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
     vStrides,
     oStrides,
     dtype,
+    dtypeKv,
     operands,
     needs: [
       ...(lengthStride === undefined ? [] : (['lengths'] as const)),
       ...(startStride === undefined ? [] : (['starts'] as const)),
       ...(hasLse ? (['lse'] as const) : []),
+      ...(dtypeKv === dtype ? [] : ([`dtypeKv ${dtypeKv as 'f16' | 'bf16'}`] as const)),
       ...(valueDim === headDim ? [] : (['valueDim'] as const)),
       ...(maskDtype === 'f32' ? [] : ([`mask ${maskDtype}`] as const)),
     ],

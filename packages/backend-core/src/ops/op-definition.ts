@@ -51,9 +51,17 @@ export interface Features {
   readonly conv2dForward: 'epilogues' | 'transposed';
   /**
    * `lengths`, `starts`: positions in the memory of the device. `mask` and a type: masks of that.
-   * `valueDim`: one that is not `headDim`. `lse`: the output of that name.
+   * `valueDim`: one that is not `headDim`. `lse`: the output of that name. `dtypeKv` and a
+   * type: keys and values of that type where the others are f32.
    */
-  readonly attention: 'lengths' | 'starts' | 'valueDim' | 'lse' | `mask ${Exclude<MaskDType, 'f32'>}`;
+  readonly attention:
+    | 'lengths'
+    | 'starts'
+    | 'valueDim'
+    | 'lse'
+    | 'dtypeKv f16'
+    | 'dtypeKv bf16'
+    | `mask ${Exclude<MaskDType, 'f32'>}`;
   readonly topK: never;
   /** `scatter`: outputs that are written by index; without it they are UNSUPPORTED. */
   readonly run: 'scatter';

@@ -29,6 +29,7 @@ const CHANGES: readonly Change[] = [
   ...(['interleaved', 'padded', 'joined'] as const).map((layout) => ({ layout })),
   ...[{ lengths: 'each' as const }, { lengths: 'one' as const }, { starts: 'each' as const }],
   { lse: true },
+  ...[{ dtypeKv: 'f16' as const }, { dtypeKv: 'bf16' as const }],
   { dtype: 'f16' },
 ];
 /** One query, as where keys are kept: separate kernels on some backends. */
@@ -44,6 +45,7 @@ const CHANGES_OF_ONE: readonly Change[] = [
     { causal: true, causalOffset: 20 },
   ],
   ...[{ kvHeads: 1 }, { kvHeads: 4 }, { layout: 'padded' as const }, { dtype: 'f16' as const }],
+  ...[{ dtypeKv: 'f16' as const }, { dtypeKv: 'bf16' as const }],
 ];
 
 const offsets = [['f32', 4] as const, ['f16', 2] as const].map(([dtype, size]) =>

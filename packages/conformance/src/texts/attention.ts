@@ -4,14 +4,14 @@ import { UNTOUCHED } from '../harness/case-text.ts';
 import type { AttentionParams } from '../cases/attention/params.ts';
 
 const WITHIN = `Every element of O is within the bound. ${UNTOUCHED}`;
-const operands = ({ range, mask, maskDtype, dtype }: AttentionParams): string =>
+const operands = ({ range, mask, maskDtype, dtype, dtypeKv }: AttentionParams): string =>
   `Q and K uniform in [-${range}, ${range}), V in [-1, 1)` +
   (mask === 'none'
     ? ''
     : maskDtype === 'u8'
       ? ', the mask from 1 to 255 and here and there 0'
       : ', the mask in [-2, 2) and here and there -Infinity') +
-  (dtype === 'f16' ? ', rounded to binary16' : '');
+  (dtype === 'f16' ? ', rounded to binary16' : dtypeKv === 'own' ? '' : `, K and V rounded to ${dtypeKv}`);
 
 function bound(params: AttentionParams): BoundText {
   const { seqQ, seqKv, headDim, scale, causal, causalOffset, window, mask, softcap, lse, dtype } = params;

@@ -118,6 +118,13 @@ const BUGS: Readonly<Record<string, Wrap>> = {
   }),
   'lse written past its end': followed(({ lse }) => void (lse && bytesBehind(lse).fill(0, 0, 4))),
   'lse not written': rows({ lseAt: () => 0 }),
+  'K and V of bf16 read as f16': called(({ dtypeKv }) => (dtypeKv === 'bf16' ? { dtypeKv: 'f16' } : {})),
+  'K and V of f16 read as bf16': called(({ dtype, dtypeKv }) =>
+    dtype === 'f32' && dtypeKv === 'f16' ? { dtypeKv: 'bf16' } : {},
+  ),
+  'Q rounded as K and V are': rows({
+    score: (dot, call) => scoreOf(call.dtypeKv === call.dtype ? dot : roundMantissa(10)(dot), call),
+  }),
   'strides of K used for V': called(({ kStrides }) => ({ vStrides: kStrides })),
   ...Object.fromEntries(
     (['q', 'k', 'v', 'o'] as const).map((name) => [

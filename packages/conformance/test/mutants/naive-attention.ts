@@ -1,4 +1,4 @@
-import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
+import { f16BitsToF32, f32ToF16Bits, fromBf16Array } from '@concord/backend-core';
 import type { BackendKernels, ResolvedAttention } from '@concord/backend-core/implement';
 import { floats, storage, type Wrap } from './mutant.ts';
 
@@ -100,10 +100,18 @@ function naiveAttention(call: Call, parts: Parts): void {
     finish = same,
   } = parts;
   const { weight = same, total = same, element = same, valueElement = same, depth = same, blind = 0 } = parts;
-  const { batch, heads, seqQ, seqKv, headDim, valueDim, qStrides, kStrides, vStrides, oStrides, dtype } = call;
+  const { batch, heads, seqQ, seqKv, headDim, valueDim, qStrides, kStrides, vStrides, oStrides, dtype, dtypeKv } = call;
   const read = (name: 'q' | 'k' | 'v') => {
-    const elements = storage(call[name], dtype);
-    return (at: number): number => (dtype === 'f16' ? f16BitsToF32(elements[at] as number) : (elements[at] as number));
+    const of = name === 'q' ? dtype : dtypeKv;
+    const elements = of === 'bf16' ? storage(call[name], 'f16') : storage(call[name], of);
+    return (at: number): number => {
+      const bits = elements[at] as number;
+      return of === 'f16'
+        ? f16BitsToF32(bits)
+        : of === 'bf16'
+          ? (fromBf16Array(Uint16Array.of(bits))[0] as number)
+          : bits;
+    };
   };
   const [q, k, v, o] = [read('q'), read('k'), read('v'), storage(call.o, dtype)];
   const { toHalf = f32ToF16Bits, lseAt = packedRow } = parts;

@@ -1,4 +1,11 @@
-import type { AttentionShape, AttentionViews, BatchView, FloatDType, MaskView } from '@concord/backend-core';
+import type {
+  AttentionShape,
+  AttentionViews,
+  BatchView,
+  CacheDType,
+  FloatDType,
+  MaskView,
+} from '@concord/backend-core';
 import { planCall } from '@concord/backend-core/implement';
 import { type Plan, Plans, producePlanned } from '../compute/plans.ts';
 import { checkOut, checkSameBackend, hasRows, isApart, type OutOption, produceRows } from '../compute/produce.ts';
@@ -59,7 +66,7 @@ const OPTIONS: OptionKinds = {
 /**
  * `softmax(scale Q K^T + mask) V` for each head: q is `[batch, heads, queries, headDim]`, k `[batch, kvHeads, keys,
  * headDim]`, v `[batch, kvHeads, keys, valueDim]`, the result `[batch, heads, queries, valueDim]`. `kvHeads` divides `heads`: each serves as many consecutive ones. Views with dense rows,
- * such as parts of one product or of a cache, are not copied. f32 or f16. A query that sees no key gives 0.
+ * such as parts of one product or of a cache, are not copied. f32 or f16; of f32 queries, keys and values may also be f16 or bf16, both alike. A query that sees no key gives 0.
  *
  * The result lies in memory as `[batch, queries, heads, valueDim]`, so that `reshape(permute(o, [0, 2, 1, 3]), [batch,
  * queries, heads * valueDim])` puts the heads side by side without a copy.
@@ -141,7 +148,8 @@ const forms = new Plans<Form>();
 
 function formOf(q: Tensor, k: Tensor, v: Tensor, asked: Asked): Form {
   const operands = [q, k, v];
-  const dtype = checkProduct('attention', operands);
+  const isCache = q.dtype === 'f32' && v.dtype === k.dtype && (k.dtype === 'f16' || k.dtype === 'bf16');
+  const dtype = isCache ? 'f32' : checkProduct('attention', operands);
   const [batch = 0, heads = 0, seqQ = 0, headDim = 0] = q.shape;
   const [, kvHeads = 0, seqKv = 0] = k.shape;
   const valueDim = v.shape[3] ?? 0;
@@ -189,6 +197,7 @@ function shapeOf(
     ...(mask === undefined ? {} : { mask: maskOf(mask, [batch, heads, seqQ, seqKv], dtype) }),
     ...(lengths === undefined ? {} : { lengths: placesOf('lengths', lengths, 'u32', batch) }),
     ...(starts === undefined ? {} : { starts: placesOf('starts', starts, 'i32', batch) }),
+    ...(k.dtype === dtype ? {} : { dtypeKv: k.dtype as CacheDType }),
     ...(lse === undefined ? {} : { lse: {} }),
     ...(window === undefined ? {} : { window }),
     ...(softcap === undefined ? {} : { softcap }),

@@ -139,6 +139,15 @@ export const attentionCases: readonly OpCase[] = [
     }),
   },
   {
+    name: 'keys and values in f16 and bf16',
+    run: (backend) => {
+      const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
+      return (['f16', 'bf16'] as const).map((dtype) => attention(q, cast(k, dtype), cast(v, dtype)));
+    },
+    want: [0, 1].map(() => byDefinition(KEYS, () => true)),
+    tolerance: 2e-2,
+  },
+  {
     name: 'no keys',
     run: (backend) =>
       attention(tensor(backend, [1, 2], [1, 1, 1, 2]), zeros(backend, [1, 1, 0, 2]), zeros(backend, [1, 1, 0, 2])),

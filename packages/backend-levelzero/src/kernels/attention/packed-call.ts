@@ -1,7 +1,7 @@
-import type { FloatDType, HeadStrides } from '@concord/backend-core';
+import type { CacheDType, FloatDType, HeadStrides } from '@concord/backend-core';
 import type { CheckedAttention, ResolvedAttention } from '@concord/backend-core/implement';
 import { placedSight } from '@concord/variants';
-import type { Value } from '@concord/spirv-builder';
+import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import { type AnyCall, lengthOf } from './any-call.ts';
 import { loadElement, storeElement } from '../gemm/storage.ts';
 import { gridOf, groupIndex } from '../grid.ts';
@@ -15,13 +15,13 @@ const RELAYOUT_LANES = 64;
 const RELAYOUT_ROWS = 16;
 
 /** The parameters that distinguish the kernels. */
-export interface RelayoutParams {
-  readonly dtype: FloatDType;
-  /** From an operand to packed float32, or back. */
-  readonly to: 'packed' | 'operand';
+export type RelayoutParams = {
   /** Leaves out rows behind as many as `sight` has of a batch. */
   readonly placed: boolean;
-}
+} & (
+  | { /** From an operand to packed float32. */ readonly to: 'packed'; readonly dtype: CacheDType }
+  | { /** And back. */ readonly to: 'operand'; readonly dtype: FloatDType }
+);
 
 const RELAYOUT = {
   packed: 'f32*',
@@ -33,10 +33,15 @@ const RELAYOUT = {
  * Lays rows of an operand, of `width` columns, out as packed float32, `[batch, heads, rows, head_dim]`, with zeros behind them, or packed ones
  * as those of an operand. One group for each {@link RELAYOUT_ROWS} rows of a head.
  */
-export const relayout: (params: RelayoutParams) => Kernel = variants(({ dtype, to, placed }: RelayoutParams) =>
-  defineKernel<keyof typeof RELAYOUT | 'operand'>({
+export const relayout: (params: RelayoutParams) => Kernel = variants((params: RelayoutParams) => {
+  const { dtype, to, placed } = params;
+  return defineKernel<keyof typeof RELAYOUT | 'operand'>({
     name: `attention/relayout ${dtype} to ${to}${placed ? ' placed' : ''}`,
-    parameters: { operand: `${dtype}*`, ...RELAYOUT, ...(placed ? { sight: 'u32*' as const } : {}) },
+    parameters: {
+      operand: dtype === 'bf16' ? 'u16*' : `${dtype}*`,
+      ...RELAYOUT,
+      ...(placed ? { sight: 'u32*' as const } : {}),
+    },
     groupSize: [RELAYOUT_LANES, 1, 1],
     write: (k, { module, args }) => {
       const number = groupIndex(k);
@@ -56,18 +61,24 @@ export const relayout: (params: RelayoutParams) => Kernel = variants(({ dtype, t
           const operand = k.at(args.operand, k.add(k.add(from, k.mul(row, args.row_stride)), column));
           const inHeads = k.add(k.mul(headNumber, args.rows), row);
           const packed = k.at(args.packed, k.add(k.mul(inHeads, args.head_dim), column));
-          if (to === 'operand') return storeElement(k, dtype, operand, k.load(packed));
+          if (params.to === 'operand') return storeElement(k, params.dtype, operand, k.load(packed));
           const [value] = k.ifElse(
             k.ult(column, args.width),
-            () => [loadElement(k, dtype, operand)],
+            () => [dtype === 'bf16' ? loadUpperHalf(k, operand) : loadElement(k, dtype, operand)],
             () => [k.constant(module.float(32), 0)],
           );
           k.store(packed, value as Value);
         });
       });
     },
-  }),
-);
+  });
+});
+
+/** The float32 of which 16 bits are in memory: the upper ones. */
+function loadUpperHalf(k: FunctionBuilder, pointer: Value): Value {
+  const bits = k.shl(k.uconvert(k.load(pointer), k.types.int(32)), 16);
+  return k.bitcast(bits, k.types.float(32));
+}
 
 /** Query i sees the keys from i + first to before i + end. */
 export function sightOf(call: CheckedAttention): { first: number; end: number } {
@@ -144,14 +155,14 @@ export function withPackedOperands(
   recorder: Recorder,
   plan: (packed: PackedAttention) => void,
 ): void {
-  const { heads, kvHeads, seqQ, seqKv, headDim: width, valueDim } = call;
+  const { heads, kvHeads, seqQ, seqKv, headDim: width, valueDim, dtype, dtypeKv } = call;
   const headDim = Math.max(width, valueDim);
   const whole = { ...call, headDim };
   const operands = {
-    q: { heads, rows: seqQ, width, strides: call.qStrides },
-    k: { heads: kvHeads, rows: seqKv, width, strides: call.kStrides },
-    v: { heads: kvHeads, rows: seqKv, width: valueDim, strides: call.vStrides },
-    o: { heads, rows: seqQ, width: valueDim, strides: call.oStrides },
+    q: { heads, rows: seqQ, width, dtype, strides: call.qStrides },
+    k: { heads: kvHeads, rows: seqKv, width, dtype: dtypeKv, strides: call.kStrides },
+    v: { heads: kvHeads, rows: seqKv, width: valueDim, dtype: dtypeKv, strides: call.vStrides },
+    o: { heads, rows: seqQ, width: valueDim, dtype, strides: call.oStrides },
   } as const;
   const sight = readPlaces(call, recorder);
   const packed = { q: call.q, k: call.k, v: call.v, o: call.o };
@@ -163,7 +174,7 @@ export function withPackedOperands(
     const there = name === 'q' ? undefined : sight;
     layOut(whole, { ...rows, operand: call[name], packed: packed[name], to: 'packed', sight: there }, recorder);
   }
-  plan({ ...whole, ...packed, dtype: 'f32', ...(sight === undefined ? {} : { sight }) });
+  plan({ ...whole, ...packed, dtype: 'f32', dtypeKv: 'f32', ...(sight === undefined ? {} : { sight }) });
   if (packed.o === call.o) return;
   layOut(whole, { ...operands.o, operand: call.o, packed: packed.o, to: 'operand' }, recorder);
 }
@@ -172,10 +183,11 @@ interface Rows {
   readonly heads: number;
   readonly rows: number;
   readonly width: number;
+  readonly dtype: CacheDType;
   readonly strides: HeadStrides;
 }
 
-function isPacked({ batch, headDim, dtype }: CheckedAttention, { heads, rows, width, strides }: Rows): boolean {
+function isPacked({ batch, headDim }: CheckedAttention, { heads, rows, width, dtype, strides }: Rows): boolean {
   return (
     dtype === 'f32' &&
     width === headDim &&
@@ -186,13 +198,13 @@ function isPacked({ batch, headDim, dtype }: CheckedAttention, { heads, rows, wi
 }
 
 function layOut(
-  { batch, headDim, dtype }: CheckedAttention,
+  { batch, headDim }: CheckedAttention,
   rows: Rows & { operand: Span; packed: Span; to: 'packed' | 'operand'; sight?: Span | undefined },
   recorder: Recorder,
 ): void {
   const blocks = Math.ceil(rows.rows / RELAYOUT_ROWS);
   recorder.launch({
-    kernel: relayout({ dtype, to: rows.to, placed: rows.sight !== undefined }),
+    kernel: relayout({ dtype: rows.dtype, to: rows.to, placed: rows.sight !== undefined } as RelayoutParams),
     args: {
       operand: rows.operand,
       packed: rows.packed,

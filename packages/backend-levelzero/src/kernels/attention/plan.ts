@@ -22,9 +22,9 @@ export const attentionTables: VariantTables<AttentionSizes, PackedAttention, Rec
   });
 
 /** Kernels that lay operands out. */
-const RELAYOUTS: readonly RelayoutParams[] = (['f32', 'f16'] as const).flatMap((dtype) => [
+const RELAYOUTS: readonly RelayoutParams[] = (['f32', 'f16', 'bf16'] as const).flatMap((dtype) => [
   ...[false, true].map((placed) => ({ dtype, to: 'packed' as const, placed })),
-  { dtype, to: 'operand' as const, placed: false },
+  ...(dtype === 'bf16' ? [] : [{ dtype, to: 'operand' as const, placed: false }]),
 ]);
 
 /** What merges records and lays operands out. */
@@ -41,7 +41,7 @@ const besideTable: KernelTable<DeviceTraits, Kernel> = {
 export const attentionFamily: Family<'attention', DeviceMemory, Recorder, Kernel> = {
   kernel: 'attention',
   dtypes: ['f32', 'f16'],
-  features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim', 'lse'],
+  features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim', 'lse', 'dtypeKv f16', 'dtypeKv bf16'],
   plan: planAttention,
   tables: [attentionTables, besideTable],
 };

@@ -1,4 +1,4 @@
-import type { FloatDType } from '@concord/backend-core';
+import type { CacheDType, FloatDType } from '@concord/backend-core';
 import { log } from '@concord/kernel';
 import { f32x4, type FunctionHandle, i32, type ModuleBuilder, v128 } from '../../encoder/index.ts';
 import { type Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
@@ -78,12 +78,14 @@ function addVisible(module: ModuleBuilder, traits: WasmTraits): AddVisible {
 /** What distinguishes the code of calls. */
 export interface AttentionForm extends ScoreForm, PlaceForm {
   readonly hasLse: boolean;
+  readonly dtypeKv: CacheDType;
 }
 
 /** Functions that any tile of attention calls, and the form that they were made for. */
 export interface TileFunctions {
-  /** log2 of the bytes of an element. */
+  /** log2 of the bytes of an element: of Q and O, and of K and V. */
   readonly shift: 1 | 2;
+  readonly kvShift: 1 | 2;
   readonly form: AttentionForm;
   readonly softmaxRow: SoftmaxRow;
   /** `(sum)`: its logarithm. */
@@ -113,6 +115,7 @@ type Make<Functions> = (module: ModuleBuilder, traits: WasmTraits, dtype: FloatD
 
 const tileFunctions: Make<TileFunctions> = (module, traits, dtype, form) => ({
   shift: STORAGE_SHIFT[dtype],
+  kvShift: STORAGE_SHIFT[form.dtypeKv],
   form,
   softmaxRow: softmaxRow(module, traits, form),
   log: form.hasLse ? logarithm(module, traits) : undefined,
@@ -125,7 +128,7 @@ export const blockFunctions: Make<BlockFunctions> = (module, traits, dtype, form
     ...tileFunctions(module, traits, dtype, form),
     multiply: microKernel(module, traits),
     packQueries,
-    packColumns: packPanels(module, TILE_COLUMNS, dtype),
+    packColumns: packPanels(module, TILE_COLUMNS, form.dtypeKv),
     packWeights: dtype === 'f32' ? packQueries : packPanels(module, TILE_ROWS, 'f32'),
     hasNonFinite: hasNonFinite(module),
     addVisible: addVisible(module, traits),
@@ -135,6 +138,6 @@ export const blockFunctions: Make<BlockFunctions> = (module, traits, dtype, form
 export const oneQueryFunctions: Make<OneQueryFunctions> = (module, traits, dtype, form) => ({
   ...tileFunctions(module, traits, dtype, form),
   loadVector: loadVector(module, dtype),
-  addDots: addDots(module, traits, dtype),
-  addScaledRows: addScaledRows(module, traits, dtype),
+  addDots: addDots(module, traits, form.dtypeKv),
+  addScaledRows: addScaledRows(module, traits, form.dtypeKv),
 });

@@ -140,11 +140,15 @@ export abstract class AttentionTile<Functions extends TileFunctions> {
     const batchPlace = i32.mul(this.batch, this.word(`${operand}Batch`));
     const headPlace = i32.add(batchPlace, i32.mul(head, this.word(`${operand}Head`)));
     const place = i32.add(headPlace, i32.mul(row, this.word(`${operand}Row`)));
-    return i32.add(this.word(operand), i32.shl(place, this.functions.shift));
+    return i32.add(this.word(operand), i32.shl(place, this.shiftOf(operand)));
+  }
+
+  protected shiftOf(operand: 'q' | 'k' | 'v' | 'o'): 1 | 2 {
+    return operand === 'q' || operand === 'o' ? this.functions.shift : this.functions.kvShift;
   }
 
   protected rowBytes(operand: 'q' | 'k' | 'v'): Value<'i32'> {
-    return i32.shl(this.word(`${operand}Row`), this.functions.shift);
+    return i32.shl(this.word(`${operand}Row`), this.shiftOf(operand));
   }
 
   protected maskAddress(row: Value<'i32'>, key: Local<'i32'>): Value<'i32'> {
@@ -237,13 +241,13 @@ export class BlockTile extends AttentionTile<BlockFunctions> {
   /** Adds the keys from `key` on to the sums, at most a block of them. */
   addBlock(key: Local<'i32'>): void {
     const body = this.body;
-    const { packColumns, packWeights, shift, softmaxRow, hasNonFinite, form } = this.functions;
+    const { packColumns, packWeights, kvShift, softmaxRow, hasNonFinite, form } = this.functions;
     const { queries, scores, weights, keys: keyPanels, values, outputs } = this.at;
     const keys = body.let(lesser(this.word('blockKeys'), i32.sub(this.endKey, key)));
     const [k, v] = [this.address('k', this.kvHead, key), this.address('v', this.kvHead, key)];
     body.emit(
-      callStatement(packColumns, keyPanels, k, this.rowBytes('k'), 1 << shift, keys, this.headDim),
-      callStatement(packColumns, values, v, 1 << shift, this.rowBytes('v'), this.valueDim, keys),
+      callStatement(packColumns, keyPanels, k, this.rowBytes('k'), 1 << kvShift, keys, this.headDim),
+      callStatement(packColumns, values, v, 1 << kvShift, this.rowBytes('v'), this.valueDim, keys),
     );
     this.#multiply(queries, keyPanels, { sums: scores, rowBytes: SCORE_BYTES, isFirst: 1 }, keys, this.headDim);
 

@@ -65,7 +65,7 @@ export function attentionKernel(
   const codes = new CodeCache(launcher.traits);
   return {
     dtypes: ['f32', 'f16'],
-    features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim', 'lse'],
+    features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim', 'lse', 'dtypeKv f16', 'dtypeKv bf16'],
     refuse: (call) => {
       const most = placedSight(call) === undefined ? MAX_LENGTH : MAX_PLACED;
       const { seqQ, seqKv } = call;
@@ -97,6 +97,7 @@ function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<Wa
   const form = {
     ...{ hasSoftcap: softcap > 0, hasMask: call.maskStrides !== undefined },
     ...{ hasLengths: call.lengthStride !== undefined, hasStarts: call.startStride !== undefined, hasLse: call.hasLse },
+    dtypeKv: call.dtypeKv,
   };
   const isOneQuery = seqQ === 1;
   const key = `${dtype} ${Object.values(form).join(' ')} ${isOneQuery}`;

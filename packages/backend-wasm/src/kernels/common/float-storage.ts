@@ -1,4 +1,4 @@
-import type { FloatDType } from '@concord/backend-core';
+import type { CacheDType, FloatDType } from '@concord/backend-core';
 import {
   f32,
   f32x4,
@@ -16,23 +16,38 @@ import { HoistedConstants } from './hoisted-constants.ts';
 
 type Address = Operand<'i32'>;
 
-/** Loads and stores of float32 values in one storage type; its constants are locals of one function. */
-export interface FloatStorage {
+/** Loads of float32 values in one storage type; its constants are locals of one function. */
+export interface FloatLoads {
   /** log2 of the bytes of an element. */
   readonly shift: 1 | 2;
   load1(address: Address, offset?: number): Value<'f32'>;
   load4(address: Address, offset?: number): Value<'v128'>;
+}
+
+/** And stores. */
+export interface FloatStorage extends FloatLoads {
   /** Rounds to nearest even; NaN stays NaN. */
   store1(address: Address, value: Value<'f32'>, offset?: number): void;
   store4(address: Address, value: Value<'v128'>, offset?: number): void;
 }
 
-export const STORAGE_SHIFT: Readonly<Record<FloatDType, 1 | 2>> = { f32: 2, f16: 1 };
+export const STORAGE_SHIFT: Readonly<Record<CacheDType, 1 | 2>> = { f32: 2, f16: 1, bf16: 1 };
 
 /** Storage of a type in a function; constants are computed at this place. */
 export function floatStorage(dtype: FloatDType, body: FunctionBody): FloatStorage {
   return dtype === 'f32' ? new Singles(body) : new Halves(body);
 }
+
+/** Loads of a type in a function, likewise. */
+export function floatLoads(dtype: CacheDType, body: FunctionBody): FloatLoads {
+  return dtype === 'bf16' ? UPPER_HALVES : floatStorage(dtype, body);
+}
+
+const UPPER_HALVES: FloatLoads = {
+  shift: 1,
+  load1: (address, offset = 0) => f32x4.extractLane(i32x4.splat(i32.shl(i32.load16U(address, offset), 16)), 0),
+  load4: (address, offset = 0) => i32x4.shl(v128.load16x4U(address, offset), 16),
+};
 
 class Singles implements FloatStorage {
   readonly shift = 2;

@@ -1,4 +1,4 @@
-import type { FloatDType } from '@concord/backend-core';
+import type { CacheDType, FloatDType } from '@concord/backend-core';
 import { Arguments, type Words } from '../common/arguments.ts';
 import {
   callStatement,
@@ -15,7 +15,7 @@ import {
   v128,
   type Value,
 } from '../../encoder/index.ts';
-import { type FloatStorage, floatStorage, STORAGE_SHIFT } from '../common/float-storage.ts';
+import { type FloatLoads, floatLoads, STORAGE_SHIFT } from '../common/float-storage.ts';
 import { divided, lesser, type MultiplyAdd, multiplyAdd, wordsOfShuffle } from '../common/integers.ts';
 import type { Launcher, WasmTraits } from '../kernel.ts';
 import { type TileEpilogue, withEpilogueWords } from '../epilogue/epilogue-tile.ts';
@@ -104,10 +104,10 @@ const DOT_ROWS = 4;
 const SCALED_ROWS = 8;
 
 /** Adds the loop for a matrix whose depth lies side by side; `strideBytes` is from one output's row to the next. */
-export function addDots(module: ModuleBuilder, traits: WasmTraits, dtype: FloatDType): VectorLoop {
+export function addDots(module: ModuleBuilder, traits: WasmTraits, dtype: CacheDType): VectorLoop {
   const madd = multiplyAdd(traits);
   return module.function({ params: PARAMS, result: 'none' }, (body, sums, matrix, stride, x, count, depth) => {
-    const storage = floatStorage(dtype, body);
+    const storage = floatLoads(dtype, body);
     const fours = body.let(i32.and(depth, -4));
     const groups = body.let(i32.and(count, -DOT_ROWS));
     const next = (rows: number): void => {
@@ -147,7 +147,7 @@ interface Rows {
 }
 
 /** The products of four rows with x. */
-function fourDots(body: FunctionBody, storage: FloatStorage, madd: MultiplyAdd, rows: Rows): Value<'v128'> {
+function fourDots(body: FunctionBody, storage: FloatLoads, madd: MultiplyAdd, rows: Rows): Value<'v128'> {
   const { matrix, stride, x, fours, depth } = rows;
   const sources = [body.let(matrix)];
   for (let row = 1; row < DOT_ROWS; row++) sources.push(body.let(i32.add(sources[row - 1] as Local<'i32'>, stride)));
@@ -185,10 +185,10 @@ function fourDots(body: FunctionBody, storage: FloatStorage, madd: MultiplyAdd, 
 }
 
 /** Adds the loop for a matrix whose outputs lie side by side; `strideBytes` is from one place of the depth to the next. */
-export function addScaledRows(module: ModuleBuilder, traits: WasmTraits, dtype: FloatDType): VectorLoop {
+export function addScaledRows(module: ModuleBuilder, traits: WasmTraits, dtype: CacheDType): VectorLoop {
   const madd = multiplyAdd(traits);
   return module.function({ params: PARAMS, result: 'none' }, (body, sums, matrix, stride, x, count, depth) => {
-    const storage = floatStorage(dtype, body);
+    const storage = floatLoads(dtype, body);
     const fours = body.let(i32.and(count, -4));
     const groups = body.let(i32.and(depth, -SCALED_ROWS));
     const pass = (rows: number): void => {

@@ -7,9 +7,8 @@ import { halfBits } from '../wgsl/half.wgsl.ts';
 import { isSet, repeat } from '../wgsl/snippets.ts';
 import {
   anySoftmaxFunctions,
-  type Form,
   formName,
-  FORMS,
+  type OutputForm,
   paramsOf,
   partsOf,
   PLACES,
@@ -23,7 +22,7 @@ export const COMBINE_LANES = 64;
 
 /** The parameters that distinguish the `combine` kernels. */
 export interface CombineParams {
-  readonly form: Form;
+  readonly form: 'plain' | OutputForm;
   /** Writes records again; `plain` only. */
   readonly partial: boolean;
   /** Also writes the logarithms of the sums of exp(score); not `plain`. */
@@ -82,7 +81,8 @@ export const combine: (params: CombineParams) => Kernel = variants(({ form, part
 const FEW = 8;
 
 /** The number of slots, of a given number, that `combine` reads at a time. */
-export const slotsAtOnce = (form: Form, slots: number): 8 | 16 => (form !== 'plain' && slots <= FEW ? FEW : 16);
+export const slotsAtOnce = (form: CombineParams['form'], slots: number): 8 | 16 =>
+  form !== 'plain' && slots <= FEW ? FEW : 16;
 
 const START = /* wgsl */ `
 ${mainOf(COMBINE_LANES)}
@@ -246,7 +246,7 @@ export const combineTable: KernelTable<DeviceTraits, Kernel> = {
   ids: [],
   kernelsFor: () => [
     combine({ form: 'plain', partial: true, lse: false, atOnce: 16 }),
-    ...FORMS.flatMap((form) =>
+    ...(['plain', 'f32', 'f16'] as const).flatMap((form) =>
       (form === 'plain' ? [false] : [false, true]).flatMap((lse) =>
         [16 as const, slotsAtOnce(form, 1)].map((atOnce) => combine({ form, partial: false, lse, atOnce })),
       ),

@@ -11,6 +11,7 @@ import {
   rowOf,
   sightArgument,
   sightOfHead,
+  storageOf,
   totalOf,
   uniformsOf,
 } from './form.wgsl.ts';
@@ -145,7 +146,7 @@ ${mainOf(DIRECT_LANES)}
   let head = block / blocks_per_head;
   // A bound of loops that is not a uniform alone: see is-set.wgsl.ts for why.
   let head_dim = min(u.head_dim, ${form === 'f16' ? '2u * ' : ''}arrayLength(&q));
-  let value_dim = min(u.value_dim, ${form === 'f16' ? '2u * ' : ''}arrayLength(&v));
+  let value_dim = min(u.value_dim, ${storageOf(form, 'v') === 'f32' ? '' : '2u * '}arrayLength(&v));
   if (head >= u.heads) { return; }
   let query = block % blocks_per_head * ${queries}u;
   let k_head = ${headOf(form, 'k')};

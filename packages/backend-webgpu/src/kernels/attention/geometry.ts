@@ -61,7 +61,21 @@ interface Hull {
 
 /** The geometry of a checked call. */
 export function geometryOf(call: CheckedAttention): Geometry {
-  const { batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim, causal, causalOffset, window, softcap, dtype } = call;
+  const {
+    batch,
+    heads,
+    kvHeads,
+    seqQ,
+    seqKv,
+    headDim,
+    valueDim,
+    causal,
+    causalOffset,
+    window,
+    softcap,
+    dtype,
+    dtypeKv,
+  } = call;
   const group = heads / kvHeads;
   const operands = [
     { count: heads, rows: seqQ, width: headDim, strides: call.qStrides },
@@ -84,7 +98,7 @@ export function geometryOf(call: CheckedAttention): Geometry {
   const isPacked = (strides: RowStrides, rows: number): boolean =>
     isOne && strides[1] === rows * headDim && strides[2] === headDim;
   const isPlain =
-    dtype === 'f32' &&
+    dtypeKv === 'f32' &&
     group === 1 &&
     valueDim === headDim &&
     softcap === 0 &&
@@ -115,7 +129,7 @@ export function geometryOf(call: CheckedAttention): Geometry {
     },
     mask: call.maskStrides === undefined ? undefined : [isOne ? 0 : maskBatch, maskHead, maskQuery, maskKey],
     maskDtype: call.maskDtype,
-    form: isPlain ? 'plain' : dtype,
+    form: isPlain ? 'plain' : dtypeKv === dtype ? dtype : (`${dtype} ${dtypeKv}` as Form),
     ...{ placed, lengthStep: call.lengthStride, startStep: call.startStride },
     // Where places are in memory, all keys may be seen.
     sight: placed === undefined ? { first, end: causal ? offset + 1 : seqKv } : { first: -seqQ, end: seqKv },
@@ -139,16 +153,25 @@ function mostKeys(geometry: Geometry, { queries }: QueryWindow): number {
   return Math.max(1, Math.min(keys, queries - 1 + sight.end - sight.first));
 }
 
-/** Rows of O, or of Q, of a window. */
-export function queryHull(strides: RowStrides, width: number, window: QueryWindow): Hull {
+const widthOf = ({ headDim, valueDim }: Geometry, name: 'q' | 'k' | 'v' | 'o'): number =>
+  name === 'v' || name === 'o' ? valueDim : headDim;
+
+/** Rows of Q or O of a window. */
+export function queryHull(geometry: Geometry, name: 'q' | 'o', window: QueryWindow): Hull {
   const { batch, batches, head, heads, query, queries } = window;
-  return hull(strides, width, [batch, head, query], [batches, heads, queries]);
+  return hull(geometry[name], widthOf(geometry, name), [batch, head, query], [batches, heads, queries]);
 }
 
 /** Rows of K or V of a window. */
-export function keyHull(strides: RowStrides, width: number, { group }: Geometry, window: Window): Hull {
+export function keyHull(geometry: Geometry, name: 'k' | 'v', window: Window): Hull {
   const { batch, batches, head, heads, key, keys } = window;
-  return hull(strides, width, [batch, Math.floor(head / group), key], [batches, Math.ceil(heads / group), keys]);
+  const { group } = geometry;
+  return hull(
+    geometry[name],
+    widthOf(geometry, name),
+    [batch, Math.floor(head / group), key],
+    [batches, Math.ceil(heads / group), keys],
+  );
 }
 
 /** The mask of a window. */
@@ -281,10 +304,10 @@ export function cutCall(geometry: Geometry, room: Room, recordRows: (inParts: bo
     const window = { ...queries, key: 0, keys: Math.min(keysPerPart, mostKeys(geometry, queries)) };
     const rows = window.batches * window.heads * window.queries;
     return (
-      queryHull(geometry.q, headDim, window).elements <= room.operand &&
-      queryHull(geometry.o, valueDim, window).elements <= room.operand &&
-      keyHull(geometry.k, headDim, geometry, window).elements <= room.operand &&
-      keyHull(geometry.v, valueDim, geometry, window).elements <= room.operand &&
+      queryHull(geometry, 'q', window).elements <= room.operand &&
+      queryHull(geometry, 'o', window).elements <= room.operand &&
+      keyHull(geometry, 'k', window).elements <= room.operand &&
+      keyHull(geometry, 'v', window).elements <= room.operand &&
       (mask === undefined || maskHull(mask, window).elements <= room.numbers) &&
       rows * record <= room.numbers
     );

@@ -2,24 +2,15 @@ import { BackendError } from '@concord/backend-core';
 import { BYTES_OF, type ResolvedAttention } from '@concord/backend-core/implement';
 import { apartFrom, bindable, bindingSlack, slice } from '../operands.ts';
 import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
-import { type Family, MAX_PLACED, sizeStep, VariantTables } from '@concord/variants';
+import { type Family, MAX_PLACED } from '@concord/variants';
 import type { Kernel } from '../kernel.ts';
 import { growing } from './growing.ts';
 import { maxLoopIterations } from '../loop-iterations.ts';
-import { decodeTable } from './decode.wgsl.ts';
-import { directKeys, directTable } from './direct.wgsl.ts';
-import { flashTable } from './flash.wgsl.ts';
-import { matrixTable } from './matrix.wgsl.ts';
-import {
-  type AttentionSizes,
-  type AttentionTable,
-  type AttentionVariant,
-  type AttentionWork,
-  formOf,
-} from './table.ts';
-import { tiledTable } from './tiled.wgsl.ts';
+import { directKeys } from './direct.wgsl.ts';
+import { attentionTables } from './all-tables.ts';
+import { type AttentionSizes, type AttentionVariant, type AttentionWork, formOf } from './table.ts';
 import { combine, COMBINE_LANES, combineTable, slotsAtOnce } from './combine.wgsl.ts';
-import { elementBytes, type Form } from './form.wgsl.ts';
+import { elementBytes, outputForm, type OutputForm } from './form.wgsl.ts';
 import {
   anyUniforms,
   sightUniforms,
@@ -32,32 +23,14 @@ import {
   maskHull,
   queryHull,
   type QueryWindow,
-  type RowStrides,
   type Window,
 } from './geometry.ts';
-
-/** Kernels that attend. A new one is added here, and nothing else has to know of it. */
-export const attentionTables: VariantTables<
-  AttentionSizes,
-  AttentionWork,
-  Recorder,
-  Kernel,
-  AttentionVariant,
-  AttentionTable
-> = new VariantTables(
-  [matrixTable, flashTable, tiledTable, decodeTable, directTable],
-  ({ heads, queries, keys, headDim, valueDim, causal, form, group }) => {
-    const any = form === 'plain' ? [] : ['any', form, 'of', sizeStep(group)];
-    const sizes = [heads, queries, keys, headDim, ...(valueDim === headDim ? [] : [valueDim])].map(sizeStep);
-    return ['attention', ...(causal ? ['causal'] : []), ...any, ...sizes].join(' ');
-  },
-);
 
 /** attention. */
 export const attentionFamily: Family<'attention', StorageBuffer, Recorder, Kernel> = {
   kernel: 'attention',
   dtypes: ['f32', 'f16'],
-  features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim', 'lse'],
+  features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim', 'lse', 'dtypeKv f16', 'dtypeKv bf16'],
   canonical: growing,
   plan: planAttention,
   tables: [attentionTables, combineTable],
@@ -86,7 +59,7 @@ export function planAttention(
   const { maxBindingBytes, storageAlignment } = recorder.traits;
   const bytes = maxBindingBytes - bindingSlack(storageAlignment);
   const room = {
-    operand: Math.floor(bytes / elementBytes(form)),
+    operand: Math.floor(bytes / elementBytes(form, 'q')),
     numbers: Math.floor(bytes / 4),
     keys: recorder.traits.isSoftware
       ? directKeys(Math.max(headDim, valueDim), maxLoopIterations(recorder.traits))
@@ -198,7 +171,7 @@ class AttentionPlan {
     const slots = this.#launch(variant, window, records, { partial: true, splits: Math.max(1, splits) });
     this.#combine(records, slots, window, this.#rows(window), {
       partial: false,
-      form: formOf(table, this.#geometry.form),
+      form: outputForm(formOf(table, this.#geometry.form)),
     });
   }
 
@@ -227,8 +200,14 @@ class AttentionPlan {
 
   /** The rows of O of a window, from the first to the last. */
   #rows(window: QueryWindow): Span {
-    const { o, valueDim, form } = this.#geometry;
-    return this.#piece(this.#call.o, queryHull(o, valueDim, window), elementBytes(form));
+    const bytes = elementBytes(this.#geometry.form, 'o');
+    return this.#piece(this.#call.o, queryHull(this.#geometry, 'o', window), bytes);
+  }
+
+  /** The rows of an input of a window, likewise. */
+  #input(name: 'q' | 'k' | 'v', window: Window): Span {
+    const hull = name === 'q' ? queryHull(this.#geometry, name, window) : keyHull(this.#geometry, name, window);
+    return this.#piece(this.#inputs[name], hull, elementBytes(this.#geometry.form, name));
   }
 
   #piece(operand: Span, { first, elements }: { first: number; elements: number }, bytes: number): Span {
@@ -249,26 +228,19 @@ class AttentionPlan {
 
   /** Returns whether each row begins and ends at a multiple of four elements. */
   #isWide(window: Window, { partial = false } = {}): boolean {
-    return this.#readsBy(4, window) && (partial || this.#isBy(4, this.#rows(window), this.#geometry.o));
+    return this.#readsBy(4, window) && (partial || this.#isBy(4, 'o', this.#rows(window)));
   }
 
   /** Returns whether each row of Q, K and V begins and ends at a multiple of a number of elements. */
   #readsBy(count: number, window: Window): boolean {
-    const { q, k, v, headDim, valueDim, form } = this.#geometry;
-    const bytes = elementBytes(form);
-    const [queries, keys] = [queryHull(q, headDim, window), keyHull(k, headDim, this.#geometry, window)];
-    return (
-      headDim % count === 0 &&
-      valueDim % count === 0 &&
-      this.#isBy(count, this.#piece(this.#inputs.q, queries, bytes), q) &&
-      this.#isBy(count, this.#piece(this.#inputs.k, keys, bytes), k) &&
-      this.#isBy(count, this.#piece(this.#inputs.v, keyHull(v, valueDim, this.#geometry, window), bytes), v)
-    );
+    const { headDim, valueDim } = this.#geometry;
+    const areRows = headDim % count === 0 && valueDim % count === 0;
+    return areRows && (['q', 'k', 'v'] as const).every((name) => this.#isBy(count, name, this.#input(name, window)));
   }
 
-  #isBy(count: number, { byteOffset }: Span, strides: RowStrides): boolean {
-    const bytes = elementBytes(this.#geometry.form);
-    return byteOffset % (count * bytes) === 0 && strides.every((stride) => stride % count === 0);
+  #isBy(count: number, name: 'q' | 'k' | 'v' | 'o', { byteOffset }: Span): boolean {
+    const bytes = elementBytes(this.#geometry.form, name);
+    return byteOffset % (count * bytes) === 0 && this.#geometry[name].every((stride) => stride % count === 0);
   }
 
   /** Gives the number of splits, which is at most what was asked for. */
@@ -284,11 +256,10 @@ class AttentionPlan {
     const maskBytes = BYTES_OF[geometry.maskDtype];
     const table = attentionTables.tableOf(variant);
     const form = formOf(table, geometry.form);
-    const bytes = elementBytes(form);
     const bind = (span: Span) => bindable(span, this.#recorder.traits.storageAlignment);
-    const q = bind(this.#piece(this.#inputs.q, queryHull(geometry.q, headDim, window), bytes));
-    const k = bind(this.#piece(this.#inputs.k, keyHull(geometry.k, headDim, geometry, window), bytes));
-    const v = bind(this.#piece(this.#inputs.v, keyHull(geometry.v, valueDim, geometry, window), bytes));
+    const q = bind(this.#input('q', window));
+    const k = bind(this.#input('k', window));
+    const v = bind(this.#input('v', window));
     const o = bind(output);
     const masking = mask === undefined ? k : bind(this.#piece(this.#inputs.mask, maskHull(mask, window), maskBytes));
     const group = groupOf(this.#geometry, window);
@@ -296,10 +267,10 @@ class AttentionPlan {
     const splitKeys = multipleOf(table.splitKeys(variant), sizes.keys / splits);
     const used = Math.ceil(sizes.keys / splitKeys);
     const begins = {
-      q_at: q.byteOffset / bytes,
-      k_at: k.byteOffset / bytes,
-      v_at: v.byteOffset / bytes,
-      o_at: o.byteOffset / (partial ? 4 : bytes),
+      q_at: q.byteOffset / elementBytes(form, 'q'),
+      k_at: k.byteOffset / elementBytes(form, 'k'),
+      v_at: v.byteOffset / elementBytes(form, 'v'),
+      o_at: o.byteOffset / (partial ? 4 : elementBytes(form, 'o')),
     };
     const common = { ...sizes, head_dim: headDim, value_dim: valueDim, causal: causal ? 1 : 0, scale, ...begins };
     const rest = { splits: used, split_keys: splitKeys, split_step: table.splitKeys(variant) };
@@ -329,7 +300,7 @@ class AttentionPlan {
           ...(form === 'plain' ? {} : { mask: masking.span, ...places.spans }),
           o: o.span,
         },
-        moving: { q: ['q_at', bytes] },
+        moving: { q: ['q_at', elementBytes(form, 'q')] },
         uniforms: { ...common, ...own, ...rest },
       },
     };
@@ -366,11 +337,11 @@ class AttentionPlan {
     slots: number,
     window: Window,
     output: Span,
-    { partial, form: own = this.#geometry.form }: { readonly partial: boolean; readonly form?: Form },
+    { partial, form: own = outputForm(this.#geometry.form) }: { partial: boolean; form?: 'plain' | OutputForm },
   ): void {
     const { valueDim, o } = this.#geometry;
     const lse = partial ? undefined : this.#lseOf(window);
-    const form: Form = partial ? 'plain' : lse !== undefined && own === 'plain' ? 'f32' : own;
+    const form = partial ? 'plain' : lse !== undefined && own === 'plain' ? 'f32' : own;
     const { storageAlignment } = this.#recorder.traits;
     const rows = rowsOf(window);
     const from = bindable(slice(records, 0, 4 * slots * rows * this.#record), storageAlignment);
@@ -401,7 +372,7 @@ class AttentionPlan {
         rows,
         value_dim: valueDim,
         records_at: from.byteOffset / 4,
-        o_at: to.byteOffset / elementBytes(form),
+        o_at: to.byteOffset / elementBytes(form, 'o'),
         o_row: form === 'plain' ? valueDim + (partial ? RECORD_EXTRA : 0) : o[2],
         ...(form === 'plain' ? {} : any),
         ...lse?.uniforms,

@@ -1,4 +1,11 @@
-import { f16BitsToF32, fromF16Array, toF16Array } from '@concord/backend-core';
+import {
+  type CacheDType,
+  f16BitsToF32,
+  fromBf16Array,
+  fromF16Array,
+  toBf16Array,
+  toF16Array,
+} from '@concord/backend-core';
 import { type AttentionReference, attentionReference, visibleKeys } from '@concord/backend-cpu/reference';
 import { attentionBound, lseBound, ulpF16, ulpF32 } from '../../checks/bounds.ts';
 import { compareAll } from '../../checks/compare.ts';
@@ -8,6 +15,7 @@ import type { Random } from '../../harness/random.ts';
 import type { Check } from '../../harness/suite.ts';
 import {
   type AttentionParams,
+  dtypeKvOf,
   kvHeadsOf,
   maskStridesOf,
   type PlacedBy,
@@ -53,9 +61,12 @@ function maskLength({ batch, heads, seqQ, seqKv, ...params }: AttentionParams): 
 const hiding = ({ maskDtype }: AttentionParams): number => (maskDtype === 'u8' ? 0 : -Infinity);
 
 /** Q, K, V and the mask as they are stored. */
-function stored({ dtype, maskDtype }: AttentionParams, { q, k, v, mask }: AttentionOperands): AttentionOperands {
-  const round = (values: Float32Array): Float32Array => (dtype === 'f16' ? fromF16Array(toF16Array(values)) : values);
-  return { q: round(q), k: round(k), v: round(v), mask: maskDtype === 'own' ? mask && round(mask) : mask };
+function stored(params: AttentionParams, { q, k, v, mask }: AttentionOperands): AttentionOperands {
+  const { dtype, maskDtype } = params;
+  const round = (values: Float32Array, to: CacheDType = dtype): Float32Array =>
+    to === 'f16' ? fromF16Array(toF16Array(values)) : to === 'bf16' ? fromBf16Array(toBf16Array(values)) : values;
+  const kv = dtypeKvOf(params);
+  return { q: round(q), k: round(k, kv), v: round(v, kv), mask: maskDtype === 'own' ? mask && round(mask) : mask };
 }
 
 /** The keys from the first to before the second are what a query of a batch sees. */

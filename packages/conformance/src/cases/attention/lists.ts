@@ -335,6 +335,23 @@ const sums: readonly Entry[] = [
   ['repeat', { ...SQUARE, causal: true, lse: true }],
 ];
 
+const caches: readonly Entry[] = (['f16', 'bf16'] as const).flatMap((dtypeKv): Entry[] => [
+  ...SIZES.map(([seqQ, seqKv, headDim]): Entry => ['bounded', { seqQ, seqKv, headDim, heads: 2, dtypeKv }]),
+  ['bounded', { ...SQUARE, batch: 2, heads: 4, kvHeads: 2, layout: 'padded', causal: true, dtypeKv }],
+  ['bounded', { ...SQUARE, headDim: 33, layout: 'interleaved', together: true, offset: 4, dtypeKv }],
+  ['bounded', { ...TILES, heads: 2, mask: 'qk', window: 50, dtypeKv, lse: true }],
+  ['bounded', { ...RAGGED, lengths: 'each', causal: true, dtypeKv }],
+  ['bounded', { ...TILES, batch: 3, lengths: 'each', starts: 'each', causal: true, dtypeKv, valueDim: 20 }],
+  ['bounded', { ...CACHE, batch: 2, heads: 8, kvHeads: 2, softcap: 5, dtypeKv }],
+  ['bounded', { ...LONG, dtypeKv }],
+  ['bounded', { seqQ: 8, seqKv: 40, headDim: 16, range: 30, dtypeKv }],
+  ['hidden', { ...CACHE, seqKv: 100, heads: 2, dtypeKv }],
+  ['specials', { ...SQUARE, causal: true, dtypeKv }],
+  ['infinite', { ...SQUARE, causal: true, dtypeKv }],
+  ['bad-key', { heads: 2, seqQ: 20, seqKv: 20, headDim: 8, causal: true, dtypeKv }],
+  ['repeat', { ...SQUARE, causal: true, dtypeKv }],
+]);
+
 /** Cases of the fields that a call may leave out, alone and together. */
 export const FIELD_CASES: readonly Entry[] = [
   ...offsets,
@@ -348,6 +365,7 @@ export const FIELD_CASES: readonly Entry[] = [
   ...halves,
   ...valueDims,
   ...sums,
+  ...caches,
   ...places,
   ['repeat', { ...SQUARE, kvHeads: 1, mask: 'hqk', softcap: 4, window: 30, causal: true, layout: 'interleaved' }],
   ['repeat', { ...CACHE, heads: 8, kvHeads: 2, mask: 'k' }],

@@ -1,4 +1,4 @@
-import type { AttentionShape, AttentionViews, FloatDType, MaskDType } from '@concord/backend-core';
+import type { AttentionShape, AttentionViews, CacheDType, FloatDType, MaskDType } from '@concord/backend-core';
 
 /** The layout of Q, K, V and O in memory: see `placement.ts`. */
 export type AttentionLayout =
@@ -43,6 +43,8 @@ export type AttentionParams = {
   /** Also writes the logarithms of the sums of exp(score). */
   readonly lse: boolean;
   readonly dtype: FloatDType;
+  /** Of K and V; `own`: as `dtype`, as ever where that is f16 or all lie in one operand. */
+  readonly dtypeKv: 'own' | 'f16' | 'bf16';
   readonly layout: AttentionLayout;
   /** Entries of Q and K are in [-range, range]. */
   readonly range: number;
@@ -71,6 +73,7 @@ export const ATTENTION_DEFAULTS: AttentionParams = {
   starts: 'none',
   lse: false,
   dtype: 'f32',
+  dtypeKv: 'own',
   layout: 'packed',
   range: 1,
   offset: 0,
@@ -97,6 +100,7 @@ export function shapeOf(params: AttentionParams): AttentionShape {
     ...(causalOffset === 0 ? {} : { causalOffset }),
     ...(window === 0 ? {} : { window }),
     ...(dtype === 'f32' ? {} : { dtype }),
+    ...(dtypeKvOf(params) === dtype ? {} : { dtypeKv: dtypeKvOf(params) }),
   };
 }
 
@@ -110,6 +114,10 @@ export function viewsOf(params: AttentionParams): AttentionViews {
     ...(params.lse ? { lse: {} } : {}),
   };
 }
+
+/** Element type of K and V. */
+export const dtypeKvOf = ({ dtype, dtypeKv, layout }: AttentionParams): CacheDType =>
+  dtypeKv === 'own' || dtype === 'f16' || layout === 'joined' ? dtype : dtypeKv;
 
 /** Element type of the mask. */
 export const maskDtypeOf = ({ maskDtype, dtype }: AttentionParams): MaskDType =>

@@ -1,7 +1,7 @@
 import { type AttentionCall, type DevicePtr, type HeadStrides, offsetPtr } from '@concord/backend-core';
 import { CaseFailure } from '../../harness/case.ts';
 import type { Slot, Slots } from '../../harness/slot.ts';
-import { type AttentionParams, kvHeadsOf, maskDtypeOf, valueDimOf, viewsOf } from './params.ts';
+import { type AttentionParams, dtypeKvOf, kvHeadsOf, maskDtypeOf, valueDimOf, viewsOf } from './params.ts';
 
 /** The input of a case: packed, also where the case lays them out otherwise. */
 export interface AttentionOperands {
@@ -87,7 +87,7 @@ export function placeAttention(
     const strides = stridesOf(extent, layout, name);
     const all = new Float32Array(lengthOf(extent, strides)).fill(Number.NaN);
     spread(all, operands[name], extent, strides);
-    return { slot: workspace.input(all, dtype), strides };
+    return { slot: workspace.input(all, name === 'q' ? dtype : dtypeKvOf(params)), strides };
   });
   const [q, k, v] = slots as [(typeof slots)[0], (typeof slots)[0], (typeof slots)[0]];
   const o = outputAt();

@@ -27,6 +27,7 @@ function draw(random: Random): [string, AttentionParams] {
     ...rarely({ lengths: 'none', starts: 'none' } as const, () => drawPlaces(random)),
     lse: random.chance(0.2),
     dtype: random.pick(['f32', 'f32', 'f16'] as const),
+    dtypeKv: rarely('own', () => random.pick(['f16', 'bf16'] as const)),
     range: random.pick([1, 1, 4, 20]),
     offset: random.pick([0, 4, 12]),
     together: random.chance(0.2),
@@ -63,6 +64,7 @@ function shrink(params: AttentionParams): Partial<AttentionParams>[] {
   if (params.dtype !== 'f32') smaller.push({ dtype: 'f32' });
   if (params.together) smaller.push({ together: false });
   if (params.causal) smaller.push({ causal: false });
+  if (params.dtypeKv !== 'own') smaller.push({ dtypeKv: 'own' });
   if (params.lse) smaller.push({ lse: false });
   for (const name of ['lengths', 'starts'] as const) {
     if (params[name] !== 'none') smaller.push({ [name]: 'none' });
@@ -78,8 +80,9 @@ export const attentionSuite: Suite = defineSuite<AttentionParams>({
   texts: ATTENTION_TEXTS,
   list: [...PLAIN_CASES, ...FIELD_CASES],
   needs: (params) => {
-    const { dtype, lengths, starts, mask, valueDim, lse } = params;
-    const needsMore = lengths !== 'none' || starts !== 'none' || mask !== 'none' || valueDim !== 0 || lse;
+    const { dtype, dtypeKv, lengths, starts, mask, valueDim, lse } = params;
+    const needsMore =
+      lengths !== 'none' || starts !== 'none' || mask !== 'none' || valueDim !== 0 || lse || dtypeKv !== 'own';
     return needsMore ? { dtype, shape: { ...shapeOf(params), ...viewsOf(params) } } : { dtype };
   },
   draw,
