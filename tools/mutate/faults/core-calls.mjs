@@ -50,8 +50,8 @@ export const coreCallFaults = [
   },
   {
     file: opsAttention,
-    find: '  if (!areDistinct(queries, [...oStrides, 1])) {',
-    replace: '  if (!areDistinct(queries.slice(1), [...oStrides, 1].slice(1))) {',
+    find: '  if (!areDistinct(results, [...oStrides, 1])) {',
+    replace: '  if (!areDistinct(results.slice(1), [...oStrides, 1].slice(1))) {',
     breaks: 'Strides of o that let rows coincide are accepted.',
   },
   {

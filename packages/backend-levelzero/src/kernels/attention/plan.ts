@@ -3,7 +3,7 @@ import type { ResolvedAttention } from '@concord/backend-core/implement';
 import { maskStep } from '@concord/kernel';
 import { type Family, type KernelTable, MAX_PLACED, placedSight, sizeStep, VariantTables } from '@concord/variants';
 import type { Kernel } from '../kernel.ts';
-import type { DeviceMemory, DeviceTraits, Recorder, Span } from '../recorder.ts';
+import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
 import { ANY_CALLS } from './any-call.ts';
 import { combine } from './combine.spv.ts';
 import { anyCallOf, type PackedAttention, relayout, type RelayoutParams, withPackedOperands } from './packed-call.ts';
@@ -78,7 +78,7 @@ function withFloatMask(call: ResolvedAttention<DeviceMemory>, recorder: Recorder
   const step = maskStep(call);
   if (step === undefined) return call;
   const mask = recorder.scratch(step.bytes);
-  planRun({ geometry: step.geometry, spans: [call.mask as Span, mask] }, recorder);
+  planRun({ geometry: step.geometry, spans: [call.mask, mask] }, recorder);
   return { ...call, ...step.call, mask };
 }
 
