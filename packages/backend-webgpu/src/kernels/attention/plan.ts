@@ -72,7 +72,7 @@ export function planAttention(
   if (rowSize > room.numbers) {
     throw new BackendError(
       'UNSUPPORTED',
-      `attention with rows of ${headDim} and ${valueDim} needs a binding of ${4 * rowSize} bytes, this device binds at most ${4 * room.numbers}`,
+      `attention with head_dim ${Math.max(headDim, valueDim)} needs a binding of ${4 * rowSize} bytes, this device binds at most ${4 * room.numbers}`,
     );
   }
   const maxRows = geometry.placed === undefined ? MAX_ROWS : MAX_PLACED;
