@@ -35,7 +35,7 @@ export {
 } from './contract/capabilities.ts';
 export {
   BYTES_OF,
-  type CacheDType,
+  type StoredFloatDType,
   type DType,
   DTYPES,
   type FloatDType,

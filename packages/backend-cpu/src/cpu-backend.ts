@@ -56,9 +56,12 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
     },
     conv2dForward: {
       dtypes: FLOATS,
-      features: ['epilogues', 'transposed'],
+      features: ['epilogues', 'transposed', 'dtypeFilter f16', 'dtypeFilter bf16'],
       run: (call) => {
-        const [input, filter] = [floatsOf(call.input, call.dtype), floatsOf(call.filter, call.dtype)];
+        const [input, filter] = [
+          floatsOf(call.input, call.dtype),
+          floatsOf(call.filter, call.dtypeFilter ?? call.dtype),
+        ];
         finish(call, call.output, false, (output) => conv2d(call, input, filter, output));
       },
     },

@@ -194,7 +194,7 @@ export function conv2dShape(conv: Conv2dCase) {
 /** The call, and how many elements its operands have. */
 export function conv2dCall(
   conv: Conv2dCase,
-): CheckedConv2d & Readonly<Record<'inputs' | 'weights' | 'outputs', number>> {
+): Omit<CheckedConv2d, 'dtypeFilter'> & Readonly<Record<'inputs' | 'weights' | 'outputs', number>> {
   const shape = conv2dShape(conv);
   const [inputs, weights, outputs] = [shape.inputShape, shape.filterShape, shape.outputShape].map((sizes) =>
     sizes.reduce((x, y) => x * y, 1),

@@ -1,4 +1,4 @@
-import { BYTES_OF, type CacheDType, type FloatDType } from '../contract/element-types.ts';
+import { BYTES_OF, type StoredFloatDType, type FloatDType } from '../contract/element-types.ts';
 import {
   checkBoolean,
   checkDType,
@@ -76,7 +76,7 @@ export interface AttentionShape {
   /** Storage of q, o, and by default k and v. Default `'f32'`. `'f16'` computes in float32 and rounds once, to nearest even. */
   readonly dtype?: FloatDType;
   /** Storage of k and v. Where `dtype` is `'f32'` also `'f16'` and `'bf16'`, which are features. */
-  readonly dtypeKv?: CacheDType;
+  readonly dtypeKv?: StoredFloatDType;
 }
 
 /**
@@ -142,7 +142,7 @@ export interface CheckedAttention extends CheckedCall {
   readonly vStrides: HeadStrides;
   readonly oStrides: HeadStrides;
   readonly dtype: FloatDType;
-  readonly dtypeKv: CacheDType;
+  readonly dtypeKv: StoredFloatDType;
 }
 
 /** `attention`. */
@@ -226,7 +226,7 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
   const hasLse = shape.lse !== undefined;
   const dtype = checkDType(shape.dtype);
   const caches = dtype === 'f32' ? (['f32', 'f16', 'bf16'] as const) : [dtype];
-  const dtypeKv = checkOneOf<CacheDType>('dtypeKv', shape.dtypeKv ?? dtype, caches);
+  const dtypeKv = checkOneOf<StoredFloatDType>('dtypeKv', shape.dtypeKv ?? dtype, caches);
   const maskDtype = checkOneOf('mask.dtype', shape.mask?.dtype ?? 'f32', [...new Set(['f32', dtype, 'u8'] as const)]);
 
   if (seqQ === 0 || seqKv === 0 || headDim === 0) {

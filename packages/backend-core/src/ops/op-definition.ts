@@ -47,8 +47,8 @@ export interface Features {
    * type where A and C are of another, and of integers with all of their `quantB`.
    */
   readonly gemm: 'epilogues' | `dtypeB ${WeightDType}`;
-  /** `transposed`: convolutions with `transposed: true`. */
-  readonly conv2dForward: 'epilogues' | 'transposed';
+  /** `transposed`: convolutions with `transposed: true`. `dtypeFilter` and a type: filters of that where the others are f32. */
+  readonly conv2dForward: 'epilogues' | 'transposed' | 'dtypeFilter f16' | 'dtypeFilter bf16';
   /**
    * `lengths`, `starts`: positions in the memory of the device. `mask` and a type: masks of that.
    * `valueDim`: one that is not `headDim`. `lse`: the output of that name. `dtypeKv` and a

@@ -1,6 +1,6 @@
 import {
   BYTES_OF,
-  type CacheDType,
+  type StoredFloatDType,
   type DevicePtr,
   type DType,
   type FloatDType,
@@ -17,7 +17,7 @@ import { CaseFailure } from './case.ts';
 const POISON = 0x7fc57fc5;
 
 /** Types of operands of ops. */
-type SlotDType = CacheDType | 'u32' | 'i32' | 'u8';
+type SlotDType = StoredFloatDType | 'u32' | 'i32' | 'u8';
 
 /** One operand: where it is, and what it held before. */
 export class Slot {

@@ -2,7 +2,7 @@ import type {
   AttentionShape,
   AttentionViews,
   BatchView,
-  CacheDType,
+  StoredFloatDType,
   FloatDType,
   MaskView,
 } from '@concord/backend-core';
@@ -197,7 +197,7 @@ function shapeOf(
     ...(mask === undefined ? {} : { mask: maskOf(mask, [batch, heads, seqQ, seqKv], dtype) }),
     ...(lengths === undefined ? {} : { lengths: placesOf('lengths', lengths, 'u32', batch) }),
     ...(starts === undefined ? {} : { starts: placesOf('starts', starts, 'i32', batch) }),
-    ...(k.dtype === dtype ? {} : { dtypeKv: k.dtype as CacheDType }),
+    ...(k.dtype === dtype ? {} : { dtypeKv: k.dtype as StoredFloatDType }),
     ...(lse === undefined ? {} : { lse: {} }),
     ...(window === undefined ? {} : { window }),
     ...(softcap === undefined ? {} : { softcap }),

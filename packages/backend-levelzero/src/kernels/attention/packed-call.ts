@@ -1,4 +1,4 @@
-import type { CacheDType, FloatDType, HeadStrides } from '@concord/backend-core';
+import type { StoredFloatDType, FloatDType, HeadStrides } from '@concord/backend-core';
 import type { CheckedAttention, ResolvedAttention } from '@concord/backend-core/implement';
 import { placedSight } from '@concord/variants';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
@@ -19,7 +19,7 @@ export type RelayoutParams = {
   /** Leaves out rows behind as many as `sight` has of a batch. */
   readonly placed: boolean;
 } & (
-  | { /** From an operand to packed float32. */ readonly to: 'packed'; readonly dtype: CacheDType }
+  | { /** From an operand to packed float32. */ readonly to: 'packed'; readonly dtype: StoredFloatDType }
   | { /** And back. */ readonly to: 'operand'; readonly dtype: FloatDType }
 );
 
@@ -183,7 +183,7 @@ interface Rows {
   readonly heads: number;
   readonly rows: number;
   readonly width: number;
-  readonly dtype: CacheDType;
+  readonly dtype: StoredFloatDType;
   readonly strides: HeadStrides;
 }
 

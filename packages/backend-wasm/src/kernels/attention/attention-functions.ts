@@ -1,4 +1,4 @@
-import type { CacheDType, FloatDType } from '@concord/backend-core';
+import type { StoredFloatDType, FloatDType } from '@concord/backend-core';
 import { log } from '@concord/kernel';
 import { f32x4, type FunctionHandle, i32, type ModuleBuilder, v128 } from '../../encoder/index.ts';
 import { type Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
@@ -78,7 +78,7 @@ function addVisible(module: ModuleBuilder, traits: WasmTraits): AddVisible {
 /** What distinguishes the code of calls. */
 export interface AttentionForm extends ScoreForm, PlaceForm {
   readonly hasLse: boolean;
-  readonly dtypeKv: CacheDType;
+  readonly dtypeKv: StoredFloatDType;
 }
 
 /** Functions that any tile of attention calls, and the form that they were made for. */

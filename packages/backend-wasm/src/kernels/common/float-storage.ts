@@ -1,4 +1,4 @@
-import type { CacheDType, FloatDType } from '@concord/backend-core';
+import type { StoredFloatDType, FloatDType } from '@concord/backend-core';
 import {
   f32,
   f32x4,
@@ -31,7 +31,7 @@ export interface FloatStorage extends FloatLoads {
   store4(address: Address, value: Value<'v128'>, offset?: number): void;
 }
 
-export const STORAGE_SHIFT: Readonly<Record<CacheDType, 1 | 2>> = { f32: 2, f16: 1, bf16: 1 };
+export const STORAGE_SHIFT: Readonly<Record<StoredFloatDType, 1 | 2>> = { f32: 2, f16: 1, bf16: 1 };
 
 /** Storage of a type in a function; constants are computed at this place. */
 export function floatStorage(dtype: FloatDType, body: FunctionBody): FloatStorage {
@@ -39,7 +39,7 @@ export function floatStorage(dtype: FloatDType, body: FunctionBody): FloatStorag
 }
 
 /** Loads of a type in a function, likewise. */
-export function floatLoads(dtype: CacheDType, body: FunctionBody): FloatLoads {
+export function floatLoads(dtype: StoredFloatDType, body: FunctionBody): FloatLoads {
   return dtype === 'bf16' ? UPPER_HALVES : floatStorage(dtype, body);
 }
 

@@ -1,4 +1,4 @@
-import type { CacheDType, FloatDType } from '@concord/backend-core';
+import type { StoredFloatDType, FloatDType } from '@concord/backend-core';
 import {
   callStatement,
   f32,
@@ -36,7 +36,7 @@ interface Panel {
  *
  * @param width - rows of a panel: 4 or 8
  */
-export function packPanels(module: ModuleBuilder, width: number, dtype: CacheDType): PackPanels {
+export function packPanels(module: ModuleBuilder, width: number, dtype: StoredFloatDType): PackPanels {
   return module.function(
     { params: ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], result: 'none' },
     (body, to, from, rowStride, depthStride, rows, depth) => {

@@ -1,4 +1,4 @@
-import type { CacheDType, FloatDType } from '@concord/backend-core';
+import type { StoredFloatDType, FloatDType } from '@concord/backend-core';
 import { Arguments, type Words } from '../common/arguments.ts';
 import {
   callStatement,
@@ -104,7 +104,7 @@ const DOT_ROWS = 4;
 const SCALED_ROWS = 8;
 
 /** Adds the loop for a matrix whose depth lies side by side; `strideBytes` is from one output's row to the next. */
-export function addDots(module: ModuleBuilder, traits: WasmTraits, dtype: CacheDType): VectorLoop {
+export function addDots(module: ModuleBuilder, traits: WasmTraits, dtype: StoredFloatDType): VectorLoop {
   const madd = multiplyAdd(traits);
   return module.function({ params: PARAMS, result: 'none' }, (body, sums, matrix, stride, x, count, depth) => {
     const storage = floatLoads(dtype, body);
@@ -185,7 +185,7 @@ function fourDots(body: FunctionBody, storage: FloatLoads, madd: MultiplyAdd, ro
 }
 
 /** Adds the loop for a matrix whose outputs lie side by side; `strideBytes` is from one place of the depth to the next. */
-export function addScaledRows(module: ModuleBuilder, traits: WasmTraits, dtype: CacheDType): VectorLoop {
+export function addScaledRows(module: ModuleBuilder, traits: WasmTraits, dtype: StoredFloatDType): VectorLoop {
   const madd = multiplyAdd(traits);
   return module.function({ params: PARAMS, result: 'none' }, (body, sums, matrix, stride, x, count, depth) => {
     const storage = floatLoads(dtype, body);

@@ -1,4 +1,4 @@
-import { BYTES_OF, type CacheDType } from '@concord/backend-core';
+import { BYTES_OF, type StoredFloatDType } from '@concord/backend-core';
 import { tanh } from '@concord/kernel';
 import { wgslFunction } from '../arithmetic/wgsl-arithmetic.ts';
 import type { KernelSource, UniformType } from '../kernel.ts';
@@ -19,9 +19,9 @@ export type OutputForm = 'f32' | 'f16';
 export const FORMS: readonly Form[] = ['plain', 'f32', 'f16', 'f32 f16', 'f32 bf16'];
 
 /** Storage of an operand. */
-export function storageOf(form: Form, name: 'q' | 'k' | 'v' | 'o'): CacheDType {
+export function storageOf(form: Form, name: 'q' | 'k' | 'v' | 'o'): StoredFloatDType {
   if (form === 'plain') return 'f32';
-  return form.split(' ').at(name === 'q' || name === 'o' ? 0 : -1) as CacheDType;
+  return form.split(' ').at(name === 'q' || name === 'o' ? 0 : -1) as StoredFloatDType;
 }
 
 /** The form by O. */

@@ -1,5 +1,5 @@
 import {
-  type CacheDType,
+  type StoredFloatDType,
   f16BitsToF32,
   fromBf16Array,
   fromF16Array,
@@ -63,7 +63,7 @@ const hiding = ({ maskDtype }: AttentionParams): number => (maskDtype === 'u8' ?
 /** Q, K, V and the mask as they are stored. */
 function stored(params: AttentionParams, { q, k, v, mask }: AttentionOperands): AttentionOperands {
   const { dtype, maskDtype } = params;
-  const round = (values: Float32Array, to: CacheDType = dtype): Float32Array =>
+  const round = (values: Float32Array, to: StoredFloatDType = dtype): Float32Array =>
     to === 'f16' ? fromF16Array(toF16Array(values)) : to === 'bf16' ? fromBf16Array(toBf16Array(values)) : values;
   const kv = dtypeKvOf(params);
   return { q: round(q), k: round(k, kv), v: round(v, kv), mask: maskDtype === 'own' ? mask && round(mask) : mask };

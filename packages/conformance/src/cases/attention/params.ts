@@ -1,4 +1,4 @@
-import type { AttentionShape, AttentionViews, CacheDType, FloatDType, MaskDType } from '@concord/backend-core';
+import type { AttentionShape, AttentionViews, StoredFloatDType, FloatDType, MaskDType } from '@concord/backend-core';
 
 /** The layout of Q, K, V and O in memory: see `placement.ts`. */
 export type AttentionLayout =
@@ -116,7 +116,7 @@ export function viewsOf(params: AttentionParams): AttentionViews {
 }
 
 /** Element type of K and V. */
-export const dtypeKvOf = ({ dtype, dtypeKv, layout }: AttentionParams): CacheDType =>
+export const dtypeKvOf = ({ dtype, dtypeKv, layout }: AttentionParams): StoredFloatDType =>
   dtypeKv === 'own' || dtype === 'f16' || layout === 'joined' ? dtype : dtypeKv;
 
 /** Element type of the mask. */
