@@ -56,8 +56,8 @@ export const coreCallFaults = [
   },
   {
     file: opsAttention,
-    find: 'given.v ?? packed(kvHeads, seqKv),',
-    replace: 'given.v ?? packed(heads, seqKv),',
+    find: 'given.v ?? packed(kvHeads, seqKv, valueDim),',
+    replace: 'given.v ?? packed(heads, seqKv, valueDim),',
     breaks: 'Packed values are walked with the heads of Q.',
   },
   {
