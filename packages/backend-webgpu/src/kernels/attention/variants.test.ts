@@ -67,6 +67,9 @@ function anyCalls(headDim: number, seqQ: number, seqKv: number): readonly Shape[
     { ...plain, heads: 2, mask: { strides: [0, 0, seqKv, 1] } },
     { ...plain, heads: 2, softcap: 1.5 },
     all,
+    { ...all, dtypeKv: 'f16' },
+    { ...plain, heads: 3, headDim: headDim - 9, dtypeKv: 'bf16', causal: true, lead: 1 },
+    { ...all, dtypeKv: 'bf16', strides: {}, headDim: headDim - 4 },
     { ...all, dtype: 'f16', valueDim: headDim - 4 },
     { ...plain, heads: 3, headDim: headDim - 9, valueDim: headDim - 1, causal: true, dtype: 'f16', lead: 1 },
   ];
