@@ -35,6 +35,7 @@ export {
 } from './contract/capabilities.ts';
 export {
   BYTES_OF,
+  type StoredFloatDType,
   type DType,
   DTYPES,
   type FloatDType,
@@ -48,6 +49,7 @@ export type {
   AttentionViews,
   BatchView,
   HeadStrides,
+  MaskDType,
   MaskView,
 } from './ops/attention.ts';
 export {

@@ -1,4 +1,4 @@
-import { BackendError, type DevicePtr, type DType, type FloatDType } from '@concord/backend-core';
+import { BackendError, type DevicePtr, type DType, type FloatDType, type MaskDType } from '@concord/backend-core';
 import {
   type BackendKernels,
   BaseBackend,
@@ -56,23 +56,27 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
     },
     conv2dForward: {
       dtypes: FLOATS,
-      features: ['epilogues', 'transposed'],
+      features: ['epilogues', 'transposed', 'dtypeFilter f16', 'dtypeFilter bf16'],
       run: (call) => {
-        const [input, filter] = [floatsOf(call.input, call.dtype), floatsOf(call.filter, call.dtype)];
+        const [input, filter] = [
+          floatsOf(call.input, call.dtype),
+          floatsOf(call.filter, call.dtypeFilter ?? call.dtype),
+        ];
         finish(call, call.output, false, (output) => conv2d(call, input, filter, output));
       },
     },
     attention: {
       dtypes: FLOATS,
-      features: ['lengths', 'starts'],
+      features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim', 'lse', 'dtypeKv f16', 'dtypeKv bf16'],
       run: (call) =>
         attention(call, {
           q: floatsOf(call.q, call.dtype),
-          k: floatsOf(call.k, call.dtype),
-          v: floatsOf(call.v, call.dtype),
-          mask: call.mask === undefined ? undefined : floatsOf(call.mask, 'f32'),
+          k: floatsOf(call.k, call.dtypeKv),
+          v: floatsOf(call.v, call.dtypeKv),
+          mask: call.mask === undefined ? undefined : maskOf(call.mask, call.maskDtype),
           lengths: call.lengths === undefined ? undefined : words(call.lengths),
           starts: call.starts === undefined ? undefined : words(call.starts),
+          lse: call.lse === undefined ? undefined : floatsOf(call.lse, 'f32'),
           o: storageOf(call.o, call.dtype),
         }),
     },
@@ -132,6 +136,11 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
 
 function bytes({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** What a mask adds to scores. */
+function maskOf(mask: Operand<ArrayBuffer>, dtype: MaskDType): Float32Array {
+  return dtype === 'u8' ? Float32Array.from(bytes(mask), (x) => (x === 0 ? -Infinity : 0)) : floatsOf(mask, dtype);
 }
 
 function words({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Int32Array {

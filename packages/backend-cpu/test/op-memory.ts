@@ -4,8 +4,12 @@ import {
   f32ToF16Bits,
   type FloatDType,
   type AttentionViews,
+  fromBf16Array,
+  type StoredFloatDType,
+  toBf16Array,
 } from '@concord/backend-core';
 import {
+  BYTES_OF,
   type CheckedAttention,
   type CheckedConv2d,
   type Operand,
@@ -36,7 +40,7 @@ export interface TestMemory<Buffer> {
 
 /** How numbers lie in memory. */
 export interface Layout {
-  readonly dtype?: FloatDType | undefined;
+  readonly dtype?: StoredFloatDType | undefined;
   /** Elements in front of the first, and at least as many after the last. */
   readonly lead?: number | undefined;
 }
@@ -51,7 +55,10 @@ export function drawn(length: number, seed: number): Float32Array {
   return Float32Array.from({ length }, (_, i) => (Math.imul(i * 2 + seed, 0x9e3779b1) >>> 8) / 2 ** 23 - 1);
 }
 
-const roundedTo = (dtype: FloatDType, x: number): number => (dtype === 'f16' ? f16BitsToF32(f32ToF16Bits(x)) : x);
+const roundedTo = (dtype: StoredFloatDType, x: number): number => {
+  if (dtype === 'bf16') return fromBf16Array(toBf16Array([x]))[0] as number;
+  return dtype === 'f16' ? f16BitsToF32(f32ToF16Bits(x)) : x;
+};
 
 /** Numbers as an operand, in memory that holds NaN around them. */
 export function place<Buffer>(
@@ -59,10 +66,11 @@ export function place<Buffer>(
   values: ArrayLike<number>,
   { dtype = 'f32', lead = 0 }: Layout = {},
 ): Operand<Buffer> {
-  const size = dtype === 'f16' ? 2 : 4;
+  const size = BYTES_OF[dtype];
   const length = Math.ceil(((2 * lead + values.length) * size) / 4) * (4 / size);
   const whole = Array.from({ length }, (_, i) => values[i - lead] ?? Number.NaN);
-  const stored = dtype === 'f16' ? Uint16Array.from(whole, f32ToF16Bits) : Float32Array.from(whole);
+  const ofHalves = dtype === 'f16' ? Uint16Array.from(whole, f32ToF16Bits) : toBf16Array(whole);
+  const stored = dtype === 'f32' ? Float32Array.from(whole) : ofHalves;
   return {
     buffer: memory.make(new Uint8Array(stored.buffer)),
     byteOffset: lead * size,
@@ -71,7 +79,7 @@ export function place<Buffer>(
 }
 
 /** All numbers of an operand's memory. */
-async function wholeOf<Buffer>(memory: TestMemory<Buffer>, { buffer }: Operand<Buffer>, dtype: FloatDType) {
+async function wholeOf<Buffer>(memory: TestMemory<Buffer>, { buffer }: Operand<Buffer>, dtype: StoredFloatDType) {
   const { buffer: bytes } = (await memory.read(buffer)).slice();
   return dtype === 'f16' ? Array.from(new Uint16Array(bytes), f16BitsToF32) : [...new Float32Array(bytes)];
 }
@@ -194,7 +202,7 @@ export function conv2dShape(conv: Conv2dCase) {
 /** The call, and how many elements its operands have. */
 export function conv2dCall(
   conv: Conv2dCase,
-): CheckedConv2d & Readonly<Record<'inputs' | 'weights' | 'outputs', number>> {
+): Omit<CheckedConv2d, 'dtypeFilter'> & Readonly<Record<'inputs' | 'weights' | 'outputs', number>> {
   const shape = conv2dShape(conv);
   const [inputs, weights, outputs] = [shape.inputShape, shape.filterShape, shape.outputShape].map((sizes) =>
     sizes.reduce((x, y) => x * y, 1),
@@ -262,31 +270,31 @@ export async function checkAttention<Buffer>(
 ): Promise<void> {
   const whole = { batch: 1, heads: 1, ...shape, scale: 1 / Math.sqrt(shape.headDim) };
   const checked = OPS.attention.check(whole, false) as CheckedAttention;
-  const { heads, seqQ, headDim, oStrides } = checked;
+  const { heads, seqQ, valueDim, oStrides } = checked;
   const { dtype } = checked as { readonly dtype: FloatDType };
   const lengthOf = (name: string): number => checked.operands.find((each) => each.name === name)?.elements ?? 0;
-  const valuesOf = (name: string, seed: number): Float32Array =>
-    drawn(lengthOf(name), seed).map((x) => roundedTo(dtype, x));
+  const valuesOf = (name: string, seed: number, to: StoredFloatDType = dtype): Float32Array =>
+    drawn(lengthOf(name), seed).map((x) => roundedTo(to, x));
   const values = {
-    ...{ q: valuesOf('q', 1), k: valuesOf('k', 7), v: valuesOf('v', 3) },
+    ...{ q: valuesOf('q', 1), k: valuesOf('k', 7, checked.dtypeKv), v: valuesOf('v', 3, checked.dtypeKv) },
     mask: drawn(lengthOf('mask'), 5).map((x) => (x > 0.5 ? -Infinity : x)),
   };
   spoil?.(values, checked);
   const before = valuesOf('o', 2);
   const operands = {
     q: place(memory, values.q, { dtype, lead: leadQ }),
-    k: place(memory, values.k, { dtype, lead }),
-    v: place(memory, values.v, { dtype, lead }),
+    k: place(memory, values.k, { dtype: checked.dtypeKv, lead }),
+    v: place(memory, values.v, { dtype: checked.dtypeKv, lead }),
     ...(shape.mask === undefined ? {} : { mask: place(memory, values.mask, { lead }) }),
     o: place(memory, before, { dtype, lead }),
   };
   run({ ...checked, ...operands, opName: 'attention' });
   const want = [...before];
   for (const [i, value] of attentionReference(whole, values.q, values.k, values.v, values.mask).value.entries()) {
-    const row = Math.floor(i / headDim);
+    const row = Math.floor(i / valueDim);
     const head = Math.floor(row / seqQ);
     const [x, y, z] = oStrides;
-    want[Math.floor(head / heads) * x + (head % heads) * y + (row % seqQ) * z + (i % headDim)] = value;
+    want[Math.floor(head / heads) * x + (head % heads) * y + (row % seqQ) * z + (i % valueDim)] = value;
   }
   await expectOutput(memory, operands, operands.o, want, { dtype, lead }, (wanted) =>
     dtype === 'f16' ? bound + 1e-3 * Math.abs(wanted) : bound,

@@ -1,4 +1,5 @@
 export type { Arithmetic, IntegerType } from './arithmetic/arithmetic.ts';
+export { type MaskStep, maskStep } from './weights/decode-mask.ts';
 export { type DecodeStep, decodeStep, WEIGHT_FEATURES } from './weights/decode-weights.ts';
 export { evaluateRun, type HostRun } from './evaluate/evaluate-run.ts';
 export { arithmeticNode, costOf } from './functions/arithmetic-node.ts';

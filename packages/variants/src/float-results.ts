@@ -72,15 +72,24 @@ export class FloatResults<Buffer, Recorder extends { scratch(bytes: number): Ope
     this.#planRun(geometry, inputs, output, values, recorder);
   }
 
-  /** Plans a copy of an operand of f16 as packed float32, in scratch memory. */
+  /** The same convolution of a filter in float32, which is planned to be written to scratch memory where it is stored otherwise. */
+  withFloatFilter<Call extends Conv2dCall<Buffer>>(call: Call, recorder: Recorder): Call {
+    const { filterShape, dtypeFilter } = call;
+    if (dtypeFilter === undefined) return call;
+    const filter = this.widened(call.filter, filterShape, packedStrides(filterShape), recorder, dtypeFilter).span;
+    return { ...call, filter, dtypeFilter: undefined };
+  }
+
+  /** Plans a copy of an operand of f16, or bf16, as packed float32, in scratch memory. */
   widened(
     operand: Operand<Buffer>,
     shape: readonly number[],
     strides: readonly number[],
     recorder: Recorder,
+    dtype: 'f16' | 'bf16' = 'f16',
   ): Results<Buffer> {
     const results = this.scratch(shape, recorder);
-    const inputs = { acc: { strides, dtype: 'f16' } } as const;
+    const inputs = { acc: { strides, dtype } } as const;
     this.#planRun(checkedRun(cast, { shape, inputs, outputs: {} }), [operand], results.span, [], recorder);
     return results;
   }
@@ -95,7 +104,12 @@ export class FloatResults<Buffer, Recorder extends { scratch(bytes: number): Ope
    * Plans a convolution by `planFloats`, which takes float32 without an epilogue, not transposed: halves by float32 copies of
    * the operands.
    */
-  convolution<Call extends Conv2dCall<Buffer>>(call: Call, recorder: Recorder, planFloats: (call: Call) => void): void {
+  convolution<Call extends Conv2dCall<Buffer>>(
+    given: Call,
+    recorder: Recorder,
+    planFloats: (call: Call) => void,
+  ): void {
+    const call = this.withFloatFilter(given, recorder);
     const { inputShape, filterShape, outputShape, dtype, epilogue } = call;
     const strides = packedStrides(outputShape);
     if (call.transposed) {

@@ -56,14 +56,14 @@ export const coreCallFaults = [
   },
   {
     file: opsAttention,
-    find: '  if (!areDistinct(queries, [...oStrides, 1])) {',
-    replace: '  if (!areDistinct(queries.slice(1), [...oStrides, 1].slice(1))) {',
+    find: '  if (!areDistinct(results, [...oStrides, 1])) {',
+    replace: '  if (!areDistinct(results.slice(1), [...oStrides, 1].slice(1))) {',
     breaks: 'Strides of o that let rows coincide are accepted.',
   },
   {
     file: opsAttention,
-    find: 'given.v ?? packed(kvHeads, seqKv),',
-    replace: 'given.v ?? packed(heads, seqKv),',
+    find: 'given.v ?? packed(kvHeads, seqKv, valueDim),',
+    replace: 'given.v ?? packed(heads, seqKv, valueDim),',
     breaks: 'Packed values are walked with the heads of Q.',
   },
   {

@@ -10,6 +10,9 @@ export type DType = (typeof DTYPES)[number];
 /** Element type of the products, convolution and attention. */
 export type FloatDType = 'f32' | 'f16';
 
+/** Element type of what float32 ops may read: keys and values of attention, filters of a convolution. */
+export type StoredFloatDType = FloatDType | 'bf16';
+
 /** Element type of the second operand of a product. `i4` and `u4` lie two in a byte, the first in its low half. */
 export type WeightDType = FloatDType | 'bf16' | 'i8' | 'u8' | 'i4' | 'u4';
 

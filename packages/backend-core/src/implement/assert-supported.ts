@@ -29,8 +29,11 @@ export function assertSupported(
   const { maxHeadDim, maxTopK } = source.capabilities.limits;
   for (const step of steps) {
     assertAllocatable(source, op, step);
-    if (step.kernel === 'attention' && step.call.headDim > maxHeadDim) {
-      throw unsupported(`headDim ${step.call.headDim} exceeds this device's limit of ${maxHeadDim}`);
+    if (step.kernel === 'attention') {
+      const { headDim, valueDim } = step.call;
+      for (const [name, size] of Object.entries({ headDim, valueDim })) {
+        if (size > maxHeadDim) throw unsupported(`${name} ${size} exceeds this device's limit of ${maxHeadDim}`);
+      }
     }
     if (step.kernel === 'topK' && step.call.k > maxTopK) {
       throw unsupported(`k ${step.call.k} exceeds this device's limit of ${maxTopK}`);

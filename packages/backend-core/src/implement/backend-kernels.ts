@@ -27,11 +27,12 @@ export type ResolvedGemm<Buffer> = WithOperands<CheckedGemm, 'a' | 'b' | 'c', Bu
 };
 /** A checked `conv2dForward`; an epilogue's inputs as {@link ResolvedGemm}'s. */
 export type ResolvedConv2d<Buffer> = WithOperands<CheckedConv2d, 'input' | 'filter' | 'output', Buffer>;
-/** A checked `attention`; `mask`, `lengths` and `starts` are there where their strides are. */
+/** A checked `attention`; `mask`, `lengths` and `starts` are there where their strides are, `lse` where it is wanted. */
 export type ResolvedAttention<Buffer> = WithOperands<CheckedAttention, 'q' | 'k' | 'v' | 'o', Buffer> & {
   readonly mask?: Operand<Buffer>;
   readonly lengths?: Operand<Buffer>;
   readonly starts?: Operand<Buffer>;
+  readonly lse?: Operand<Buffer>;
 };
 /** A checked `topK`. */
 export type ResolvedTopK<Buffer> = WithOperands<CheckedTopK, 'input' | 'values' | 'indices', Buffer>;

@@ -158,8 +158,8 @@ describe('attention: mask', () => {
   });
 
   it('has no other form', () => {
-    expectInvalid(() => attention({ mask: 8 }), 'mask must be { ptr, strides? }, got 8');
-    expectInvalid(() => attention({ mask: null }), 'mask must be { ptr, strides? }, got null');
+    expectInvalid(() => attention({ mask: 8 }), 'mask must be { ptr, strides?, dtype? }, got 8');
+    expectInvalid(() => attention({ mask: null }), 'mask must be { ptr, strides?, dtype? }, got null');
     expectInvalid(
       () => attention({ mask: { stride: [0, 0, 0, 1] } }),
       'mask has no field stride; did you mean strides?',
@@ -172,6 +172,62 @@ describe('attention: mask', () => {
       () => attention({ mask: { strides: [0, 0, 0, -1] } }),
       'mask.strides[3] must be a non-negative safe integer, got -1',
     );
+    const message = (own: string) => `mask.dtype must be one of ${own}, got "bf16"`;
+    expectInvalid(() => attention({ mask: { dtype: 'bf16' } }), message('f32, u8'));
+    expectInvalid(() => attention({ mask: { dtype: 'bf16' }, dtype: 'f16' }), message('f32, f16, u8'));
+    expectInvalid(() => attention({ mask: { dtype: 'f16' } }), 'mask.dtype must be one of f32, u8, got "f16"');
+  });
+
+  it('of another type needs a feature', () => {
+    expect(attention({ mask: { dtype: 'f32' } })).toMatchObject({ maskDtype: 'f32', needs: [] });
+    expect(attention({ mask: { dtype: 'u8' } })).toMatchObject({ maskDtype: 'u8', needs: ['mask u8'] });
+    const own = attention({ dtype: 'f16', mask: { dtype: 'f16' } });
+    expect(own).toMatchObject({ needs: ['mask f16'] });
+    expect(own?.operands[3]).toMatchObject({ name: 'mask', dtype: 'f16', elements: 120 });
+  });
+});
+
+describe('attention: valueDim', () => {
+  it('is the columns of v and o', () => {
+    const checked = attention({ valueDim: 7 });
+    expect(checked).toMatchObject({ valueDim: 7, needs: ['valueDim'], vStrides: [105, 35, 7], oStrides: [84, 28, 7] });
+    expect(checked?.operands.map(({ elements }) => elements)).toEqual([144, 180, 210, 168]);
+    expect(attention({ valueDim: 6 })).toMatchObject({ valueDim: 6, needs: [] });
+    expect(attention({})).toMatchObject({ valueDim: 6 });
+  });
+
+  it('is above 0', () => {
+    expectInvalid(() => attention({ valueDim: 0 }), 'valueDim must be > 0, got 0');
+    expectInvalid(() => attention({ valueDim: -1 }), 'valueDim must be a non-negative safe integer, got -1');
+  });
+});
+
+describe('attention: lse', () => {
+  it('is an output', () => {
+    const checked = attention({ lse: {} });
+    expect(checked).toMatchObject({ hasLse: true, needs: ['lse'] });
+    expect(checked?.operands[3]).toEqual({ name: 'lse', dtype: 'f32', elements: 24, output: true });
+    expect(attention({})).toMatchObject({ hasLse: false });
+  });
+
+  it('has no other form', () => {
+    expectInvalid(() => attention({ lse: 8 }), 'lse must be { ptr }, got 8');
+    expectInvalid(() => attention({ lse: { strides: [1] } }), 'lse has no field strides; it has ptr');
+  });
+});
+
+describe('attention: dtypeKv', () => {
+  it('is the type of k and v', () => {
+    const checked = attention({ dtypeKv: 'bf16' });
+    expect(checked).toMatchObject({ dtype: 'f32', dtypeKv: 'bf16', needs: ['dtypeKv bf16'] });
+    expect(checked?.operands.map(({ dtype }) => dtype)).toEqual(['f32', 'bf16', 'bf16', 'f32']);
+    expect(attention({ dtypeKv: 'f32' })?.needs).toEqual([]);
+    expect(attention({ dtype: 'f16' })).toMatchObject({ dtypeKv: 'f16', needs: [] });
+  });
+
+  it('has no other value', () => {
+    expectInvalid(() => attention({ dtypeKv: 'i8' }), 'dtypeKv must be one of f32, f16, bf16, got "i8"');
+    expectInvalid(() => attention({ dtypeKv: 'f32', dtype: 'f16' }), 'dtypeKv must be one of f16, got "f32"');
   });
 });
 

@@ -1,9 +1,10 @@
-import { BYTES_OF, type FloatDType } from '../contract/element-types.ts';
+import { BYTES_OF, type StoredFloatDType, type FloatDType } from '../contract/element-types.ts';
 import {
   checkBoolean,
   checkDType,
   checkedExtent,
   checkFloat32,
+  checkOneOf,
   checkPositive,
   checkSize,
   checkSizes,
@@ -13,16 +14,21 @@ import type { DevicePtr } from '../contract/device-ptr.ts';
 import { checkFields } from '../contract/fields.ts';
 import { invalid } from '../errors/invalid.ts';
 import { areDistinct } from '../kernel/check-run.ts';
-import type { CheckedCall, Feature, OpDefinition } from './op-definition.ts';
+import type { CheckedCall, OpDefinition } from './op-definition.ts';
 
 /** Elements from one batch, head and row to the next. */
 export type HeadStrides = readonly [batch: number, head: number, seq: number];
 
-/** A mask: float32, over `[batch, heads, seqQ, seqKv]`. */
+/** A mask over `[batch, heads, seqQ, seqKv]`. */
 export interface MaskView {
   /** Elements from one index of an axis to the next; 0 repeats. Default: packed. */
   readonly strides?: readonly [batch: number, head: number, query: number, key: number];
+  /** `'f32'` (default) or the dtype of q, k, v and o: what is added. `'u8'`: 0 counts as -Infinity, any other as 0. Features. */
+  readonly dtype?: MaskDType;
 }
+
+/** Element type of a mask. */
+export type MaskDType = FloatDType | 'u8';
 
 /** A number for each batch, in the memory of the device. */
 export interface BatchView {
@@ -43,8 +49,10 @@ export interface AttentionShape {
   readonly seqQ: number;
   /** Rows of K and V. */
   readonly seqKv: number;
-  /** Columns of all four; at most `capabilities.limits.maxHeadDim`. */
+  /** Columns of Q and K; at most `capabilities.limits.maxHeadDim`. */
   readonly headDim: number;
+  /** Columns of V and O, likewise. Default: `headDim`; another is a feature. */
+  readonly valueDim?: number;
   /** Positive and finite; rounded to float32 first. Usually `1 / sqrt(headDim)`. */
   readonly scale: number;
   /** Turns a score s into `softcap * tanh(s / softcap)`. Positive and finite. Default: none. */
@@ -58,24 +66,29 @@ export interface AttentionShape {
   readonly causalOffset?: number;
   /** Query i sees key j only when `j > place of i - window`. At least 1. Default: no limit. */
   readonly window?: number;
-  /** Layouts that are not packed; each row of `headDim` is dense. */
+  /** Layouts that are not packed; each row of `headDim`, or `valueDim`, is dense. */
   readonly strides?: {
     readonly q?: HeadStrides;
     readonly k?: HeadStrides;
     readonly v?: HeadStrides;
     readonly o?: HeadStrides;
   };
-  /** Storage of q, k, v and o. Default `'f32'`. `'f16'` computes in float32 and rounds once, to nearest even. */
+  /** Storage of q, o, and by default k and v. Default `'f32'`. `'f16'` computes in float32 and rounds once, to nearest even. */
   readonly dtype?: FloatDType;
+  /** Storage of k and v. Where `dtype` is `'f32'` also `'f16'` and `'bf16'`, which are features. */
+  readonly dtypeKv?: StoredFloatDType;
 }
 
-/** Arguments of `attention`: q and o are `[batch, heads, seqQ, headDim]`, k and v `[batch, kvHeads, seqKv, headDim]`. */
+/**
+ * Arguments of `attention`: q is `[batch, heads, seqQ, headDim]`, k `[batch, kvHeads, seqKv, headDim]`, v `[batch, kvHeads, seqKv,
+ * valueDim]`, o `[batch, heads, seqQ, valueDim]`.
+ */
 export interface AttentionCall extends AttentionShape {
   readonly q: DevicePtr;
   readonly k: DevicePtr;
   readonly v: DevicePtr;
   readonly o: DevicePtr;
-  /** Added to the scores; -Infinity hides a key, unless its score is NaN or its value infinite: see `docs/numerics.md`. */
+  /** Added to the scores, see {@link MaskView}; -Infinity hides a key, unless its score is NaN or its value infinite: see `docs/numerics.md`. */
   readonly mask?: MaskView & { readonly ptr: DevicePtr };
   /**
    * u32, `[batch]`: of the keys of a batch the first `min(length, seqKv)` exist; what lies behind is not seen. The place of its
@@ -84,6 +97,11 @@ export interface AttentionCall extends AttentionShape {
   readonly lengths?: BatchView & { readonly ptr: DevicePtr };
   /** i32, `[batch]`: the place of query i is `start + i`, a start beyond 2^30 either way being as good as 2^30. A feature. */
   readonly starts?: BatchView & { readonly ptr: DevicePtr };
+  /**
+   * An output, f32, packed `[batch, heads, seqQ]`: log of the sum of exp(score) over the keys that a query sees; -Infinity where it sees
+   * none. A feature.
+   */
+  readonly lse?: { readonly ptr: DevicePtr };
 }
 
 /** The fields of an attention that have pointers of their own, without them. */
@@ -91,6 +109,7 @@ export interface AttentionViews {
   readonly mask?: MaskView;
   readonly lengths?: BatchView;
   readonly starts?: BatchView;
+  readonly lse?: object;
 }
 
 /** An attention with its defaults filled in. */
@@ -101,6 +120,7 @@ export interface CheckedAttention extends CheckedCall {
   readonly seqQ: number;
   readonly seqKv: number;
   readonly headDim: number;
+  readonly valueDim: number;
   /** float32 */
   readonly scale: number;
   /** float32; 0: none. */
@@ -111,14 +131,18 @@ export interface CheckedAttention extends CheckedCall {
   readonly window: number;
   /** Undefined: none. */
   readonly maskStrides: readonly number[] | undefined;
+  /** `'f32'` without a mask, too. */
+  readonly maskDtype: MaskDType;
   /** Elements from one batch to the next; undefined: none. */
   readonly lengthStride: number | undefined;
   readonly startStride: number | undefined;
+  readonly hasLse: boolean;
   readonly qStrides: HeadStrides;
   readonly kStrides: HeadStrides;
   readonly vStrides: HeadStrides;
   readonly oStrides: HeadStrides;
   readonly dtype: FloatDType;
+  readonly dtypeKv: StoredFloatDType;
 }
 
 /** `attention`. */
@@ -133,34 +157,39 @@ export const attention: OpDefinition<AttentionShape & AttentionViews, CheckedAtt
     seqQ: 'size',
     seqKv: 'size',
     headDim: 'size',
+    valueDim: 'size',
     scale: 'number',
     softcap: 'number',
     mask: 'object',
     lengths: 'object',
     starts: 'object',
+    lse: 'object',
     causal: 'boolean',
     causalOffset: 'axis',
     window: 'size',
     strides: 'object',
     dtype: 'word',
+    dtypeKv: 'word',
   },
   nested: {
-    mask: ['ptr', 'strides'],
+    mask: ['ptr', 'strides', 'dtype'],
     lengths: ['ptr', 'strides'],
     starts: ['ptr', 'strides'],
+    lse: ['ptr'],
     strides: ['q', 'k', 'v', 'o'],
   },
   read: (call) => {
-    const { batch, heads, kvHeads, seqQ, seqKv, headDim, scale, softcap, mask, lengths, starts } = call;
-    const { causal, causalOffset, window, strides, dtype, q, k, v, o } = call;
-    const sizes = [batch, heads, kvHeads, seqQ, seqKv, headDim];
-    return [...sizes, scale, softcap, mask, lengths, starts, causal, causalOffset, window, strides, dtype, q, k, v, o];
+    const { batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim, scale, softcap, mask, lengths, starts } = call;
+    const { lse, causal, causalOffset, window, strides, dtype, dtypeKv, q, k, v, o } = call;
+    const sizes = [batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim];
+    const views = [mask, lengths, starts, lse];
+    return [...sizes, scale, softcap, ...views, causal, causalOffset, window, strides, dtype, dtypeKv, q, k, v, o];
   },
   dtypes: ['f32', 'f16'],
   check,
-  cost: ({ batch, heads, kvHeads, seqQ, seqKv, headDim, dtype, causal }) => ({
-    operations: (causal ? 2 : 4) * batch * heads * seqQ * seqKv * headDim,
-    bytes: 2 * batch * (heads * seqQ + kvHeads * seqKv) * headDim * BYTES_OF[dtype],
+  cost: ({ batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim, dtype, dtypeKv, causal }) => ({
+    operations: (causal ? 1 : 2) * batch * heads * seqQ * seqKv * (headDim + valueDim),
+    bytes: batch * (heads * seqQ * BYTES_OF[dtype] + kvHeads * seqKv * BYTES_OF[dtypeKv]) * (headDim + valueDim),
   }),
   sample: {
     shape: { batch: 1, heads: 2, seqQ: 3, seqKv: 4, headDim: 5, scale: 1 },
@@ -175,6 +204,8 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
   checkSize('seqQ', seqQ);
   checkSize('seqKv', seqKv);
   checkSize('headDim', headDim);
+  const valueDim = shape.valueDim ?? headDim;
+  checkSize('valueDim', valueDim);
   const kvHeads = shape.kvHeads ?? heads;
   checkSize('kvHeads', kvHeads);
   const givenScale: unknown = shape.scale;
@@ -188,14 +219,20 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
   const window = shape.window ?? Infinity;
   if (shape.window !== undefined) checkPositive('window', window);
   const given = readStrides(shape.strides);
-  const maskSizes = readView('mask', shape.mask, ['batch', 'head', 'query', 'key']);
+  const maskSizes = readView('mask', shape.mask, ['batch', 'head', 'query', 'key'], ['dtype']);
   const lengthSizes = readView('lengths', shape.lengths, ['batch']);
   const startSizes = readView('starts', shape.starts, ['batch']);
+  readView('lse', shape.lse, []);
+  const hasLse = shape.lse !== undefined;
   const dtype = checkDType(shape.dtype);
+  const caches = dtype === 'f32' ? (['f32', 'f16', 'bf16'] as const) : [dtype];
+  const dtypeKv = checkOneOf<StoredFloatDType>('dtypeKv', shape.dtypeKv ?? dtype, caches);
+  const maskDtype = checkOneOf('mask.dtype', shape.mask?.dtype ?? 'f32', [...new Set(['f32', dtype, 'u8'] as const)]);
 
   if (seqQ === 0 || seqKv === 0 || headDim === 0) {
     throw invalid(`seqQ, seqKv and headDim must all be > 0, got ${seqQ}, ${seqKv} and ${headDim}`);
   }
+  if (valueDim === 0) throw invalid('valueDim must be > 0, got 0');
   // Judged after rounding: a scale that float32 turns into 0 or Infinity is as useless as one given so.
   if (!(scale > 0 && scale < Infinity)) {
     throw invalid(`scale must be a positive finite number, got ${String(givenScale)}`);
@@ -209,15 +246,19 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
   if (batch === 0 || heads === 0) return null;
   if (kvHeads === 0 || heads % kvHeads !== 0) throw invalid(`kvHeads ${kvHeads} must divide heads ${heads}`);
 
-  const packed = (count: number, rows: number): HeadStrides => [count * rows * headDim, rows * headDim, headDim];
-  const [qStrides, kStrides, vStrides, oStrides] = [
-    given.q ?? packed(heads, seqQ),
-    given.k ?? packed(kvHeads, seqKv),
-    given.v ?? packed(kvHeads, seqKv),
-    given.o ?? packed(heads, seqQ),
+  const packed = (count: number, rows: number, width: number): HeadStrides => [
+    count * rows * width,
+    rows * width,
+    width,
   ];
-  const queries = [batch, heads, seqQ, headDim];
-  const keys = [batch, kvHeads, seqKv, headDim];
+  const [qStrides, kStrides, vStrides, oStrides] = [
+    given.q ?? packed(heads, seqQ, headDim),
+    given.k ?? packed(kvHeads, seqKv, headDim),
+    given.v ?? packed(kvHeads, seqKv, valueDim),
+    given.o ?? packed(heads, seqQ, valueDim),
+  ];
+  const [queries, results] = [headDim, valueDim].map((width) => [batch, heads, seqQ, width]) as [number[], number[]];
+  const [keys, values] = [headDim, valueDim].map((width) => [batch, kvHeads, seqKv, width]) as [number[], number[]];
   const maskStrides = maskSizes === undefined ? undefined : (maskSizes ?? packedMask(heads, seqQ, seqKv));
   const lengthStride = strideOf(lengthSizes);
   const startStride = strideOf(startSizes);
@@ -225,17 +266,18 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
     stride === undefined ? [] : [{ name, dtype, elements: extent(name, [batch], [stride]) }];
   const operands = [
     { name: 'q', dtype, elements: extent('q', queries, [...qStrides, 1]) },
-    { name: 'k', dtype, elements: extent('k', keys, [...kStrides, 1]) },
-    { name: 'v', dtype, elements: extent('v', keys, [...vStrides, 1]) },
+    { name: 'k', dtype: dtypeKv, elements: extent('k', keys, [...kStrides, 1]) },
+    { name: 'v', dtype: dtypeKv, elements: extent('v', values, [...vStrides, 1]) },
     ...(maskStrides === undefined
       ? []
-      : [{ name: 'mask', dtype: 'f32' as const, elements: extent('mask', [batch, heads, seqQ, seqKv], maskStrides) }]),
+      : [{ name: 'mask', dtype: maskDtype, elements: extent('mask', [batch, heads, seqQ, seqKv], maskStrides) }]),
     ...eachBatch('lengths', 'u32', lengthStride),
     ...eachBatch('starts', 'i32', startStride),
-    { name: 'o', dtype, elements: extent('o', queries, [...oStrides, 1]), output: true },
+    ...(hasLse ? [{ name: 'lse', dtype: 'f32' as const, elements: batch * heads * seqQ, output: true }] : []),
+    { name: 'o', dtype, elements: extent('o', results, [...oStrides, 1]), output: true },
   ];
-  if (!areDistinct(queries, [...oStrides, 1])) {
-    throw invalid(`strides.o [${oStrides.join(', ')}] may let rows of o coincide: [${queries.join(', ')}]`);
+  if (!areDistinct(results, [...oStrides, 1])) {
+    throw invalid(`strides.o [${oStrides.join(', ')}] may let rows of o coincide: [${results.join(', ')}]`);
   }
   // One literal: an object that is put together from parts gets slow when its operands are added.
   return {
@@ -245,21 +287,32 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
     seqQ,
     seqKv,
     headDim,
+    valueDim,
     scale,
     softcap,
     causal,
     causalOffset,
     window,
     maskStrides,
+    maskDtype,
     lengthStride,
     startStride,
+    hasLse,
     qStrides,
     kStrides,
     vStrides,
     oStrides,
     dtype,
+    dtypeKv,
     operands,
-    needs: NEEDS[(lengthStride === undefined ? 0 : 1) + (startStride === undefined ? 0 : 2)] as Needs,
+    needs: [
+      ...(lengthStride === undefined ? [] : (['lengths'] as const)),
+      ...(startStride === undefined ? [] : (['starts'] as const)),
+      ...(hasLse ? (['lse'] as const) : []),
+      ...(dtypeKv === dtype ? [] : ([`dtypeKv ${dtypeKv as 'f16' | 'bf16'}`] as const)),
+      ...(valueDim === headDim ? [] : (['valueDim'] as const)),
+      ...(maskDtype === 'f32' ? [] : ([`mask ${maskDtype}`] as const)),
+    ],
   };
 }
 
@@ -282,15 +335,20 @@ function readStrides(value: unknown): GivenStrides {
   return read;
 }
 
-type Needs = readonly Feature<'attention'>[];
-const NEEDS: readonly Needs[] = [[], ['lengths'], ['starts'], ['lengths', 'starts']];
-
 /** Strides of an operand that is given with its pointer; null: packed; undefined: there is none. */
-function readView(name: string, value: unknown, axes: readonly string[]): readonly number[] | null | undefined {
+function readView(
+  name: string,
+  value: unknown,
+  axes: readonly string[],
+  others: readonly string[] = [],
+): readonly number[] | null | undefined {
   if (value === undefined) return undefined;
+  const fields = [...(axes.length === 0 ? [] : ['strides']), ...others];
   if (typeof value !== 'object' || value === null)
-    throw invalid(`${name} must be { ptr, strides? }, got ${describe(value)}`);
-  checkFields(name, value, ['ptr', 'strides']);
+    throw invalid(
+      `${name} must be { ${['ptr', ...fields.map((each) => `${each}?`)].join(', ')} }, got ${describe(value)}`,
+    );
+  checkFields(name, value, ['ptr', ...fields]);
   const { strides } = value as { readonly strides?: unknown };
   if (strides === undefined) return null;
   const checked = checkSizes(`${name}.strides`, strides);

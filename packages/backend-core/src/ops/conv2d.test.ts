@@ -181,6 +181,21 @@ describe('conv2dForward: defaults and padding', () => {
   });
 });
 
+describe('conv2dForward: dtypeFilter', () => {
+  it('is the type of the filter', () => {
+    const checked = conv({ dtypeFilter: 'bf16' });
+    expect(checked).toMatchObject({ dtype: 'f32', dtypeFilter: 'bf16', needs: ['dtypeFilter bf16'] });
+    expect(checked?.operands.map(({ dtype }) => dtype)).toEqual(['f32', 'bf16', 'f32']);
+    expect(conv({ dtypeFilter: 'f32' })).toMatchObject({ dtypeFilter: undefined, needs: [] });
+    expect(conv({ dtypeFilter: 'f16', dtype: 'f16' })).toMatchObject({ dtypeFilter: undefined, needs: [] });
+  });
+
+  it('has no other value', () => {
+    expectInvalid(() => conv({ dtypeFilter: 'i8' }), 'dtypeFilter must be one of f32, f16, bf16, got "i8"');
+    expectInvalid(() => conv({ dtypeFilter: 'bf16', dtype: 'f16' }), 'dtypeFilter must be one of f16, got "bf16"');
+  });
+});
+
 describe('conv2dForward: transposed', () => {
   const transposed = (fields: object) =>
     conv({ filterShape: [4, 3, 3, 4], outputShape: [2, 6, 15, 18], transposed: true, padding: [1, 1], ...fields });

@@ -1,5 +1,5 @@
-import { BYTES_OF, type FloatDType } from '../contract/element-types.ts';
-import { checkBoolean, checkDType, checkPositive, checkSizes, packedExtent } from '../contract/checks.ts';
+import { BYTES_OF, type FloatDType, type StoredFloatDType } from '../contract/element-types.ts';
+import { checkBoolean, checkDType, checkOneOf, checkPositive, checkSizes, packedExtent } from '../contract/checks.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { invalid } from '../errors/invalid.ts';
 import {
@@ -51,8 +51,10 @@ export interface Conv2dShape {
   readonly dilation?: HeightWidth;
   /** Default 1; divides C and K. C groups is a depthwise convolution. */
   readonly groups?: number;
-  /** Storage of all operands. Default `'f32'`. `'f16'` accumulates in float32 and rounds once, to nearest even. */
+  /** Storage of the input, the output and by default the filter. Default `'f32'`. `'f16'` accumulates in float32 and rounds once, to nearest even. */
   readonly dtype?: FloatDType;
+  /** Storage of the filter. Where `dtype` is `'f32'` also `'f16'` and `'bf16'`, which are features. */
+  readonly dtypeFilter?: StoredFloatDType;
   /** True for the transposed convolution, whose filter is `[C, K / groups, R, S]`. Default false. */
   readonly transposed?: boolean;
   /**
@@ -81,14 +83,14 @@ export interface CheckedConv2d extends CheckedCall {
   readonly dilation: HeightWidth;
   readonly groups: number;
   readonly dtype: FloatDType;
+  /** Where it is not `dtype`. */
+  readonly dtypeFilter?: Exclude<StoredFloatDType, 'f32'> | undefined;
   readonly transposed: boolean;
   readonly epilogue?: CheckedEpilogue | undefined;
 }
 
 /** By whether the convolution is transposed. */
 const FILTER_FORM = ['4 elements [k, c / groups, r, s]', '4 elements [c, k / groups, r, s]'];
-
-const NEEDS: readonly (readonly Feature<'conv2dForward'>[])[] = [[], ['transposed']];
 
 const DOMAIN = [0, 1, 2, 3].map((axis) => `outputShape[${axis}]`);
 
@@ -106,24 +108,26 @@ export const conv2dForward: OpDefinition<Conv2dShape & EpilogueField, CheckedCon
     dilation: 'sizes',
     groups: 'size',
     dtype: 'word',
+    dtypeFilter: 'word',
     transposed: 'boolean',
     outputPadding: 'sizes',
     epilogue: 'object',
   },
   read: (call) => {
-    const { inputShape, filterShape, outputShape, stride, padding, dilation, groups, dtype } = call;
+    const { inputShape, filterShape, outputShape, stride, padding, dilation, groups, dtype, dtypeFilter } = call;
     const { transposed, outputPadding, epilogue, input, filter, output } = call;
     return [
-      ...[inputShape, filterShape, outputShape, stride, padding, dilation, groups, dtype],
+      ...[inputShape, filterShape, outputShape, stride, padding, dilation, groups, dtype, dtypeFilter],
       ...[transposed, outputPadding, epilogue, input, filter, output],
     ];
   },
   dtypes: ['f32', 'f16'],
   check,
-  cost: ({ inputShape, filterShape, outputShape, dtype, transposed }) => ({
+  cost: ({ inputShape, filterShape, outputShape, dtype, dtypeFilter = dtype, transposed }) => ({
     // Each output is a sum over a filter; transposed, each input is added to as many outputs, but for those left out.
     operations: 2 * product(transposed ? inputShape : outputShape) * product(filterShape.slice(1)),
-    bytes: (product(inputShape) + product(filterShape) + product(outputShape)) * BYTES_OF[dtype],
+    bytes:
+      (product(inputShape) + product(outputShape)) * BYTES_OF[dtype] + product(filterShape) * BYTES_OF[dtypeFilter],
   }),
   sample: {
     shape: { inputShape: [1, 2, 4, 4], filterShape: [3, 2, 3, 3], outputShape: [1, 3, 2, 2] },
@@ -144,6 +148,9 @@ function check(shape: Conv2dShape & EpilogueField, outputIsNull: boolean): Check
   const groups = shape.groups ?? 1;
   checkPositive('groups', groups);
   const dtype = checkDType(shape.dtype);
+  const filterTypes = dtype === 'f32' ? (['f32', 'f16', 'bf16'] as const) : [dtype];
+  const stored = checkOneOf<StoredFloatDType>('dtypeFilter', shape.dtypeFilter ?? dtype, filterTypes);
+  const dtypeFilter = stored === dtype || stored === 'f32' ? undefined : stored;
   const transposed = checkBoolean('transposed', shape.transposed, false);
   const extraSizes = checkSizes('outputPadding', shape.outputPadding ?? [0, 0]);
   const given = checkEpilogue(shape.epilogue);
@@ -192,11 +199,14 @@ function check(shape: Conv2dShape & EpilogueField, outputIsNull: boolean): Check
   const epilogue = placeEpilogue(given, DOMAIN, outputShape, undefined, dtype);
   const operands = [
     { name: 'input', dtype, elements: inputElements },
-    { name: 'filter', dtype, elements: filterElements },
+    { name: 'filter', dtype: stored, elements: filterElements },
     ...epilogueOperands(epilogue),
     { name: 'output', dtype, elements: outputElements, output: true },
   ];
-  const needs = NEEDS[Number(transposed)] as (typeof NEEDS)[number];
+  const needs: Feature<'conv2dForward'>[] = [
+    ...(transposed ? (['transposed'] as const) : []),
+    ...(dtypeFilter === undefined ? [] : ([`dtypeFilter ${dtypeFilter}`] as const)),
+  ];
   return {
     inputShape,
     filterShape,
@@ -206,6 +216,7 @@ function check(shape: Conv2dShape & EpilogueField, outputIsNull: boolean): Check
     dilation,
     groups,
     dtype,
+    dtypeFilter,
     transposed,
     epilogue,
     operands,

@@ -1,5 +1,6 @@
 import type { DType, WeightDType } from '../contract/element-types.ts';
 import type { CheckedRun } from '../kernel/checked-run.ts';
+import type { MaskDType } from './attention.ts';
 
 /** The use of one operand by a call: its extent, and the operands that it may overlap. */
 export interface OperandSpec {
@@ -46,10 +47,21 @@ export interface Features {
    * type where A and C are of another, and of integers with all of their `quantB`.
    */
   readonly gemm: 'epilogues' | `dtypeB ${WeightDType}`;
-  /** `transposed`: convolutions with `transposed: true`. */
-  readonly conv2dForward: 'epilogues' | 'transposed';
-  /** `lengths`, `starts`: positions in the memory of the device. */
-  readonly attention: 'lengths' | 'starts';
+  /** `transposed`: convolutions with `transposed: true`. `dtypeFilter` and a type: filters of that where the others are f32. */
+  readonly conv2dForward: 'epilogues' | 'transposed' | 'dtypeFilter f16' | 'dtypeFilter bf16';
+  /**
+   * `lengths`, `starts`: positions in the memory of the device. `mask` and a type: masks of that.
+   * `valueDim`: one that is not `headDim`. `lse`: the output of that name. `dtypeKv` and a
+   * type: keys and values of that type where the others are f32.
+   */
+  readonly attention:
+    | 'lengths'
+    | 'starts'
+    | 'valueDim'
+    | 'lse'
+    | 'dtypeKv f16'
+    | 'dtypeKv bf16'
+    | `mask ${Exclude<MaskDType, 'f32'>}`;
   readonly topK: never;
   /** `scatter`: outputs that are written by index; without it they are UNSUPPORTED. */
   readonly run: 'scatter';

@@ -12,17 +12,20 @@ export interface AttentionOperands {
   readonly lengths?: Int32Array | undefined;
   /** There where `startStride` is. */
   readonly starts?: Int32Array | undefined;
+  /** There where it is wanted. */
+  readonly lse?: Float32Array | undefined;
   readonly o: Storage;
 }
 
 /**
  * `softmax(scale Q K^T) V` per batch and head, in float64, with the scores of one query at a time.
  */
-export function attention(call: CheckedAttention, { q, k, v, mask, lengths, starts, o }: AttentionOperands): void {
-  const { batch, heads, kvHeads, seqQ, seqKv, headDim, qStrides, kStrides, vStrides, oStrides, maskStrides } = call;
+export function attention(call: CheckedAttention, { q, k, v, mask, lengths, starts, lse, o }: AttentionOperands): void {
+  const { batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim, qStrides, kStrides, vStrides, oStrides, maskStrides } =
+    call;
   const [maskBatch = 0, maskHead = 0, maskQuery = 0, maskKey = 0] = maskStrides ?? [];
   const scores = new Float64Array(seqKv);
-  const sums = new Float64Array(headDim);
+  const sums = new Float64Array(valueDim);
   for (let b = 0; b < batch; b++) {
     const keys =
       lengths === undefined ? seqKv : Math.min(seqKv, (lengths[b * (call.lengthStride as number)] as number) >>> 0);
@@ -53,11 +56,13 @@ export function attention(call: CheckedAttention, { q, k, v, mask, lengths, star
         for (let key = first; key < end && !isBlind; key++) {
           const weight = Math.exp((scores[key] as number) - largest);
           const from = startV + key * vStrides[2];
-          for (let d = 0; d < headDim; d++) sums[d] = (sums[d] as number) + weight * (v[from + d] as number);
+          for (let d = 0; d < valueDim; d++) sums[d] = (sums[d] as number) + weight * (v[from + d] as number);
           total += weight;
         }
+        const log = largest === -Infinity ? -Infinity : largest + Math.log(total);
+        if (lse !== undefined) lse[(b * heads + h) * seqQ + query] = log;
         const to = b * oStrides[0] + h * oStrides[1] + query * oStrides[2];
-        for (let d = 0; d < headDim; d++) put(o, to + d, (sums[d] as number) / total);
+        for (let d = 0; d < valueDim; d++) put(o, to + d, (sums[d] as number) / total);
       }
     }
   }

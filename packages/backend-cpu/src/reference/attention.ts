@@ -9,6 +9,13 @@ export interface AttentionReference extends Reference {
   readonly spread: Float64Array;
   /** Per output entry: sum p expm1(2 e) (|v| + |o|), e the error of a score by softcap and mask. */
   readonly scoreSpread: Float64Array;
+  /** Per query row: log of the sum of exp(score), -Infinity without a key. */
+  readonly lse: Float64Array;
+  /** Per query row: the largest score. */
+  readonly largest: Float64Array;
+  /** Per query row: sum p (3 + 2 |s - max s|), and sum p expm1(e). */
+  readonly weightSpread: Float64Array;
+  readonly scoreError: Float64Array;
 }
 
 /** `2^-23`, the u of `docs/numerics.md`. */
@@ -19,9 +26,9 @@ const MIN_NORMAL = 2 ** -126;
  * Attention in float64, row by row with the whole score row stored. A product of a row of Q and one of K that is beyond the
  * range of float32 is infinite before scale comes to it.
  *
- * @param mask - float32 values with the strides of `shape.mask`; not read without it
+ * @param mask - values with the strides of `shape.mask`; not read without it
  * @param places - values with the strides of `shape.lengths` and `shape.starts`; not read without those
- * @returns `[batch, heads, seqQ, headDim]`, packed; `magnitude` is sum p |v|
+ * @returns `[batch, heads, seqQ, valueDim]`, packed; `magnitude` is sum p |v|
  */
 export function attentionReference(
   shape: AttentionShape & AttentionViews,
@@ -31,21 +38,29 @@ export function attentionReference(
   mask?: Values,
   { lengths, starts }: { readonly lengths?: Values | undefined; readonly starts?: Values | undefined } = {},
 ): AttentionReference {
-  const { batch, heads, seqQ, seqKv, headDim, kvHeads = heads } = shape;
-  const packed = (count: number, length: number): HeadStrides => [count * length * headDim, length * headDim, headDim];
+  const { batch, heads, seqQ, seqKv, headDim, valueDim = headDim, kvHeads = heads } = shape;
+  const packed = (count: number, length: number, width: number): HeadStrides => [
+    count * length * width,
+    length * width,
+    width,
+  ];
   const strides = {
-    q: shape.strides?.q ?? packed(heads, seqQ),
-    k: shape.strides?.k ?? packed(kvHeads, seqKv),
-    v: shape.strides?.v ?? packed(kvHeads, seqKv),
+    q: shape.strides?.q ?? packed(heads, seqQ, headDim),
+    k: shape.strides?.k ?? packed(kvHeads, seqKv, headDim),
+    v: shape.strides?.v ?? packed(kvHeads, seqKv, valueDim),
     mask: shape.mask?.strides ?? [heads * seqQ * seqKv, seqQ * seqKv, seqKv, 1],
   };
   const [maskBatch, maskHead, maskQuery, maskKey] = strides.mask as [number, number, number, number];
   const rows = batch * heads * seqQ;
-  const value = new Float64Array(rows * headDim);
-  const magnitude = new Float64Array(rows * headDim);
-  const spread = new Float64Array(rows * headDim);
-  const scoreSpread = new Float64Array(rows * headDim);
+  const value = new Float64Array(rows * valueDim);
+  const magnitude = new Float64Array(rows * valueDim);
+  const spread = new Float64Array(rows * valueDim);
+  const scoreSpread = new Float64Array(rows * valueDim);
   const scoreMagnitude = new Float64Array(rows);
+  const lse = new Float64Array(rows).fill(-Infinity);
+  const largestScore = new Float64Array(rows).fill(-Infinity);
+  const weightSpread = new Float64Array(rows);
+  const scoreError = new Float64Array(rows);
 
   for (let row = 0; row < rows; row++) {
     const query = row % seqQ;
@@ -71,7 +86,8 @@ export function attentionReference(
         absolute += Math.abs(product);
       }
       const maskAt = b * maskBatch + head * maskHead + query * maskQuery + (first + j) * maskKey;
-      const added = shape.mask === undefined ? undefined : (mask?.[maskAt] as number);
+      const given = shape.mask === undefined ? undefined : (mask?.[maskAt] as number);
+      const added = shape.mask?.dtype === 'u8' ? (given === 0 ? -Infinity : 0) : given;
       [scores[j], errors[j]] = finishScore(shape, Math.fround(shape.scale) * inRange(dot), added);
       // The weight of a score of -Infinity is 0 without an error.
       if (scores[j] !== -Infinity) {
@@ -82,7 +98,16 @@ export function attentionReference(
     if (end === first || (shape.mask !== undefined && largest === -Infinity)) continue;
     const weights = scores.map((score) => Math.exp(score - largest));
     const total = weights.reduce((x, y) => x + y, 0);
-    for (let d = 0; d < headDim; d++) {
+    largestScore[row] = largest;
+    // Scores of -Infinity alone, which have no softmax, have that sum.
+    lse[row] = largest === -Infinity ? -Infinity : largest + Math.log(total);
+    for (const [j, weight] of weights.entries()) {
+      if (weight === 0) continue;
+      const probability = weight / total;
+      (weightSpread[row] as number) += probability * (3 + 2 * Math.abs((scores[j] as number) - largest));
+      (scoreError[row] as number) += probability * Math.expm1(errors[j] as number);
+    }
+    for (let d = 0; d < valueDim; d++) {
       const entries = Float64Array.from(weights, (_, j) => v[at(strides.v, b, kvHead, first + j) + d] as number);
       let sum = 0;
       let absolute = 0;
@@ -101,13 +126,14 @@ export function attentionReference(
         const mostWeight = Math.exp(distance + 2 * (errors[j] as number));
         if (mostWeight !== weights[j]) scoreTerms += ((mostWeight - (weights[j] as number)) / total) * reach;
       }
-      value[row * headDim + d] = sum;
-      magnitude[row * headDim + d] = absolute;
-      spread[row * headDim + d] = terms;
-      scoreSpread[row * headDim + d] = scoreTerms;
+      value[row * valueDim + d] = sum;
+      magnitude[row * valueDim + d] = absolute;
+      spread[row * valueDim + d] = terms;
+      scoreSpread[row * valueDim + d] = scoreTerms;
     }
   }
-  return { value, magnitude, scoreMagnitude, spread, scoreSpread };
+  const rowTerms = { lse, largest: largestScore, weightSpread, scoreError };
+  return { value, magnitude, scoreMagnitude, spread, scoreSpread, ...rowTerms };
 }
 
 function at([batchStride, headStride, rowStride]: HeadStrides, batch: number, head: number, row: number): number {

@@ -13,7 +13,7 @@ export function allKernels(launcher: Launcher): BackendKernels<WasmBuffer> {
   return {
     gemm: gemmKernel(launcher, (call) => run.run(call)),
     conv2dForward: conv2dKernel(launcher),
-    attention: attentionKernel(launcher),
+    attention: attentionKernel(launcher, (call) => run.run(call)),
     topK: topKKernel(launcher),
     run,
   };

@@ -185,6 +185,21 @@ const list: Entry[] = [
     ['exact', { ...TRANSPOSED[4], input: [1, 64, 9, 10], filter: [65, 3, 3], dtype }] as Entry,
     ['repeat', { ...TRANSPOSED[3], input: [1, 32, 12, 12], filter: [16, 4, 4], dtype }] as Entry,
   ]),
+  ...(['f16', 'bf16'] as const).flatMap((dtypeFilter) => [
+    ...SHAPES.map((params): Entry => ['exact', { ...params, dtypeFilter }]),
+    ...SHAPES.slice(2, 8).map((params): Entry => ['bounded', { ...params, dtypeFilter }]),
+    ...TRANSPOSED.slice(1, 8).map((params): Entry => ['bounded', { ...params, dtypeFilter }]),
+    ...[SHAPES[2], SHAPES[14], TRANSPOSED[4]].flatMap((params): Entry[] => [
+      ['exact-wide', { ...params, dtypeFilter }],
+      ['specials', { ...params, dtypeFilter }],
+      ['epilogue', { ...params, epilogue: 'bias', view: 'axis 1', dtypeFilter }],
+    ]),
+    [
+      'exact',
+      { input: [1, 64, 8, 8], filter: [65, 3, 3], pad: [1, 1], dtypeFilter, offset: 4, together: true },
+    ] as Entry,
+    ['repeat', { input: [1, 32, 12, 12], filter: [16, 3, 3], pad: [1, 1], dtypeFilter }] as Entry,
+  ]),
   ['exact', { ...TRANSPOSED[3], offset: 4 }],
   ['exact', { ...TRANSPOSED[14], offset: 12, together: true }],
   ['exact', { ...TRANSPOSED[11], dtype: 'f16', offset: 2, together: true }],

@@ -23,7 +23,7 @@ const OPTIONAL: { readonly [Op in DefinedOp]?: Fields } = {
   batchedGemm: { lda: 5, ldb: 4, ldc: 4 },
   conv2dForward: { stride: [1, 1], padding: [0, 0, 0, 0], dilation: [1, 1], groups: 1, outputPadding: [0, 0] },
   attention: {
-    ...{ kvHeads: 2, causal: true, causalOffset: 0, window: 3 },
+    ...{ kvHeads: 2, valueDim: 5, causal: true, causalOffset: 0, window: 3 },
     strides: { q: [30, 15, 5], k: [40, 20, 5], v: [40, 20, 5], o: [30, 15, 5] },
     mask: { strides: [24, 12, 4, 1] },
   },

@@ -82,6 +82,27 @@ export const ATTENTION_FORMULA: string =
 export const SCORE_FORMULA: string =
   ' + exp(2 delta) sum p expm1(2 e_j)(|v_j| + |o|), e_j = 12 u |c tanh(t_j / c)| + 2 c 2^-126 + u |t_j + mask|';
 
+/** The parts of the bound of a logarithm of a sum of exp(score). */
+export interface LseTerms extends Pick<AttentionTerms, 'headDim' | 'keys' | 'scoreMagnitude'> {
+  /** sum p (3 + 2 |s - max s|) */
+  readonly weightSpread: number;
+  /** sum p expm1(e) */
+  readonly scoreError: number;
+  readonly lse: number;
+  readonly largest: number;
+}
+
+/** The meaning of {@link lseBound}. */
+export const LSE_FORMULA: string =
+  'lse: delta + log1p(sum p expm1(e_j)) + 2 (gamma(4L) + u sum p (3 + 2|s_j - m|)) + 4 u (|m| + |lse| + 16)';
+
+/** Error bound of a logarithm of a sum of exp(score). */
+export function lseBound({ headDim, keys, scoreMagnitude, weightSpread, scoreError, lse, largest }: LseTerms): number {
+  const byScores = gamma(headDim + 2) * scoreMagnitude + Math.log1p(scoreError);
+  const bySum = 2 * (gamma(4 * keys) + U * weightSpread);
+  return Number.isFinite(lse) ? byScores + bySum + 4 * U * (Math.abs(largest) + Math.abs(lse) + 16) : 0;
+}
+
 /** Error bound of one entry of attention. */
 export function attentionBound(terms: AttentionTerms): number {
   const { headDim, keys, scoreMagnitude, magnitude, spread, scoreSpread = 0 } = terms;

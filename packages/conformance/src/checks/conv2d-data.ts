@@ -1,4 +1,4 @@
-import type { Conv2dShape, FloatDType, HeightWidth, Padding } from '@concord/backend-core';
+import type { Conv2dShape, FloatDType, HeightWidth, Padding, StoredFloatDType } from '@concord/backend-core';
 import { drawEpilogue, NO_EPILOGUE, shrinkEpilogue } from '../epilogue/draw-epilogue.ts';
 import type { Random } from '../harness/random.ts';
 
@@ -16,6 +16,8 @@ export type Conv2dParams = {
   readonly transposed: boolean;
   readonly outputPadding: HeightWidth;
   readonly dtype: FloatDType;
+  /** Of the filter; `own`: as `dtype`, as ever where that is f16. */
+  readonly dtypeFilter: 'own' | 'f16' | 'bf16';
   /** Name of the epilogue's kernel; where empty there is none. */
   readonly epilogue: string;
   readonly view: string;
@@ -37,6 +39,7 @@ export const CONV2D_DEFAULTS: Conv2dParams = {
   groups: 1,
   ...NOT_TRANSPOSED,
   dtype: 'f32',
+  dtypeFilter: 'own',
   ...NO_EPILOGUE,
   offset: 0,
   together: false,
@@ -64,9 +67,14 @@ export function conv2dShape(params: Conv2dParams): Conv2dShape {
     dilation: params.dilation,
     groups,
     dtype: params.dtype,
+    ...(filterDType(params) === params.dtype ? {} : { dtypeFilter: filterDType(params) }),
     ...(transposed ? { transposed, outputPadding } : {}),
   };
 }
+
+/** Element type of the filter. */
+export const filterDType = ({ dtype, dtypeFilter }: Conv2dParams): StoredFloatDType =>
+  dtypeFilter === 'own' || dtype === 'f16' ? dtype : dtypeFilter;
 
 /** Zeros on both sides of an axis. */
 function padded({ pad }: Pick<Conv2dParams, 'pad'>, axis: 0 | 1): number {
@@ -90,6 +98,7 @@ export function drawConv2d(random: Random): [string, Conv2dParams] {
     dilation,
     groups,
     dtype,
+    dtypeFilter: random.pick(['own', 'own', 'f16', 'bf16'] as const),
     ...drawEpilogue(random, 4),
     offset: random.pick(dtype === 'f16' ? [0, 2, 6] : [0, 4, 20]),
     together: random.chance(0.2),
@@ -137,6 +146,7 @@ export function shrinkConv2d(params: Conv2dParams): Partial<Conv2dParams>[] {
   lower('dilation', 1);
   smaller.push(...shrinkEpilogue(params));
   if (params.offset > 0) smaller.push({ offset: 0 });
+  if (params.dtypeFilter !== 'own') smaller.push({ dtypeFilter: 'own' });
   if (params.together) smaller.push({ together: false });
   return smaller.filter((change) => {
     const { stride, dilation, outputPadding, ...rest } = { ...params, ...change };

@@ -11,7 +11,7 @@ import { roundingTo } from '../run/storage.ts';
 import { denseStrides, sizeOf } from '../run/view.ts';
 import { productBound, ulpF16 } from './bounds.ts';
 import { compareAll } from './compare.ts';
-import { type Conv2dParams, conv2dShape } from './conv2d-data.ts';
+import { type Conv2dParams, conv2dShape, filterDType } from './conv2d-data.ts';
 
 type Draw = (random: Random) => () => number;
 
@@ -31,11 +31,13 @@ const planDrawn =
     const { dtype } = params;
     const shape = conv2dShape(params);
     const [value, stored] = [draw(random), roundingTo(dtype)];
-    const drawn = (sizes: readonly number[]): Float32Array =>
-      Float32Array.from({ length: sizeOf(sizes) }, () => stored(value()));
-    const [values, weights] = [drawn(shape.inputShape), drawn(shape.filterShape)];
+    const drawn = (sizes: readonly number[], round: (x: number) => number): Float32Array =>
+      Float32Array.from({ length: sizeOf(sizes) }, () => round(value()));
+    const ofFilter = filterDType(params);
+    const values = drawn(shape.inputShape, stored);
+    const weights = drawn(shape.filterShape, roundingTo(ofFilter));
     change?.(random, values, weights, shape);
-    const [input, filter] = [slots.input(values, dtype), slots.input(weights, dtype)];
+    const [input, filter] = [slots.input(values, dtype), slots.input(weights, ofFilter)];
     const planned = params.epilogue === '' ? undefined : conv2dEpilogue(params);
     const inputs = planned?.inputs(slots, random, isExact) ?? {};
     const output = slots.output(sizeOf(shape.outputShape), dtype);
@@ -85,8 +87,8 @@ export function conv2dEpilogue(params: Conv2dParams): PlannedEpilogue {
 
 /** The requirements of a case on a backend. */
 export function conv2dNeeds(params: Conv2dParams): Omit<Needs, 'op'> {
-  const { dtype, epilogue, transposed } = params;
-  if (epilogue === '' && !transposed) return { dtype };
+  const { dtype, epilogue, transposed, dtypeFilter } = params;
+  if (epilogue === '' && !transposed && dtypeFilter === 'own') return { dtype };
   const shape = conv2dShape(params);
   if (epilogue === '') return { dtype, shape: { ...shape } };
   const planned = conv2dEpilogue(params);

@@ -1,4 +1,12 @@
-import { BYTES_OF, type DevicePtr, type DType, type FloatDType, toF16Array } from '@concord/backend-core';
+import {
+  BYTES_OF,
+  type StoredFloatDType,
+  type DevicePtr,
+  type DType,
+  type FloatDType,
+  toBf16Array,
+  toF16Array,
+} from '@concord/backend-core';
 import { numbersIn } from '../run/storage.ts';
 import { CaseFailure } from './case.ts';
 
@@ -9,7 +17,7 @@ import { CaseFailure } from './case.ts';
 const POISON = 0x7fc57fc5;
 
 /** Types of operands of ops. */
-type SlotDType = FloatDType | 'u32' | 'i32';
+type SlotDType = StoredFloatDType | 'u32' | 'i32' | 'u8';
 
 /** One operand: where it is, and what it held before. */
 export class Slot {
@@ -115,6 +123,7 @@ export function poison(length: number): Uint8Array {
 
 function encode(values: ArrayLike<number>, dtype: SlotDType): Uint8Array {
   if (dtype === 'f16') return new Uint8Array(toF16Array(values).buffer);
-  const ofWords = { f32: Float32Array, u32: Uint32Array, i32: Int32Array };
+  if (dtype === 'bf16') return new Uint8Array(toBf16Array(values).buffer);
+  const ofWords = { f32: Float32Array, u32: Uint32Array, i32: Int32Array, u8: Uint8Array };
   return new Uint8Array(new ofWords[dtype](values).buffer);
 }

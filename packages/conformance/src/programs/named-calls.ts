@@ -18,7 +18,7 @@ export interface NamedCall {
   /** An output that is read too. */
   readonly updates?: string;
   readonly epilogue?: PlannedEpilogue | undefined;
-  /** Distances of the elements that are written, of an output with gaps. */
+  /** Distances of the elements that are written, of the op's own output, where it has gaps. */
   readonly writes?: ArrayLike<number>;
   /** The result may tell a zero from a negative one: not judged where the sign of one is open. */
   readonly seesSign?: boolean;
@@ -51,7 +51,8 @@ export function namedCall(named: NamedCall): ProgramCall {
     const shared = output && inPlaceOf !== undefined ? checked.operands.findIndex((x) => x.name === inPlaceOf) : -1;
     const region = shared < 0 ? regions.push(elements * bytesOf(dtype)) - 1 : shared;
     const reads = !output || named.updates === name;
-    const writes = output ? (named.writes ?? inOrder(elements)) : undefined;
+    const own = name === OPS[op].output ? named.writes : undefined;
+    const writes = output ? (own ?? inOrder(elements)) : undefined;
     return { name, dtype, elements, region, at: 0, reads, writes, data: isFloat(dtype) ? data : 'bits' };
   });
   const read = operands.filter(({ reads }) => reads);

@@ -18,14 +18,18 @@ const CHANGES: readonly Change[] = [
   ...[1, 3].map((batch) => ({ batch })),
   ...[{ heads: 2 }, { heads: 6 }, { kvHeads: 1 }, { kvHeads: 4 }],
   ...[1, 5, 7, 12].flatMap((size): Change[] => [{ seqQ: size }, { seqKv: size }, { headDim: size }]),
+  ...[3, 12].map((valueDim) => ({ valueDim })),
   ...[0.5, 1, 2].map((scale) => ({ scale })),
   ...[1, 5].map((softcap) => ({ softcap })),
   { causal: false },
   ...[1, -1, 4].map((causalOffset) => ({ causalOffset })),
   ...[1, 3, 6].map((window) => ({ window })),
   ...['bhqk', 'hqk', 'bk', 'k', 'q', 'one'].map((mask) => ({ mask })),
+  ...[{ maskDtype: 'u8' as const }, { maskDtype: 'own' as const }],
   ...(['interleaved', 'padded', 'joined'] as const).map((layout) => ({ layout })),
   ...[{ lengths: 'each' as const }, { lengths: 'one' as const }, { starts: 'each' as const }],
+  { lse: true },
+  ...[{ dtypeKv: 'f16' as const }, { dtypeKv: 'bf16' as const }],
   { dtype: 'f16' },
 ];
 /** One query, as where keys are kept: separate kernels on some backends. */
@@ -41,6 +45,7 @@ const CHANGES_OF_ONE: readonly Change[] = [
     { causal: true, causalOffset: 20 },
   ],
   ...[{ kvHeads: 1 }, { kvHeads: 4 }, { layout: 'padded' as const }, { dtype: 'f16' as const }],
+  ...[{ dtypeKv: 'f16' as const }, { dtypeKv: 'bf16' as const }],
 ];
 
 const offsets = [['f32', 4] as const, ['f16', 2] as const].map(([dtype, size]) =>

@@ -29,6 +29,7 @@ const CHANGES: readonly Change[] = [
   ),
   { groups: 2 },
   { groups: 4 },
+  ...[{ dtypeFilter: 'f16' as const }, { dtypeFilter: 'bf16' as const }],
   { dtype: 'f16' },
 ];
 

@@ -1,22 +1,26 @@
-import { ATTENTION_FORMULA, GAMMA_FORMULA, gamma, SCORE_FORMULA } from '../checks/bounds.ts';
+import { ATTENTION_FORMULA, GAMMA_FORMULA, gamma, LSE_FORMULA, SCORE_FORMULA } from '../checks/bounds.ts';
 import type { BoundText, CaseText, CheckTexts } from '../harness/case-text.ts';
 import { UNTOUCHED } from '../harness/case-text.ts';
 import type { AttentionParams } from '../cases/attention/params.ts';
 
 const WITHIN = `Every element of O is within the bound. ${UNTOUCHED}`;
-const operands = ({ range, mask, dtype }: AttentionParams): string =>
+const operands = ({ range, mask, maskDtype, dtype, dtypeKv }: AttentionParams): string =>
   `Q and K uniform in [-${range}, ${range}), V in [-1, 1)` +
-  (mask === 'none' ? '' : ', the mask in [-2, 2) and here and there -Infinity') +
-  (dtype === 'f16' ? ', rounded to binary16' : '');
+  (mask === 'none'
+    ? ''
+    : maskDtype === 'u8'
+      ? ', the mask from 1 to 255 and here and there 0'
+      : ', the mask in [-2, 2) and here and there -Infinity') +
+  (dtype === 'f16' ? ', rounded to binary16' : dtypeKv === 'own' ? '' : `, K and V rounded to ${dtypeKv}`);
 
 function bound(params: AttentionParams): BoundText {
-  const { seqQ, seqKv, headDim, scale, causal, causalOffset, window, mask, softcap, dtype } = params;
+  const { seqQ, seqKv, headDim, scale, causal, causalOffset, window, mask, softcap, lse, dtype } = params;
   const last = Math.max(0, Math.min(seqKv, seqQ + causalOffset));
   const most = Math.min(causal ? last : seqKv, window === 0 ? Infinity : causal ? window : seqKv);
   const isEqual = !causal && window === 0;
   const byScores = softcap === 0 && mask === 'none' ? '' : SCORE_FORMULA;
   return {
-    formula: `${ATTENTION_FORMULA}${byScores}${dtype === 'f16' ? ' + 1 ulp of binary16' : ''}`,
+    formula: `${ATTENTION_FORMULA}${byScores}${dtype === 'f16' ? ' + 1 ulp of binary16' : ''}${lse ? `; ${LSE_FORMULA}` : ''}`,
     where: {
       D: headDim,
       L: isEqual ? most : `at most ${most}, the keys that a query sees`,

@@ -1,6 +1,18 @@
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
-import { mutantsOf, type Mutant, roundMantissa } from './mutant.ts';
-import { called, capped, inAttention, maskAt, maskOf, ownKeys, rows, scoreOf, type Wrap } from './naive-attention.ts';
+import { bytesBehind, mutantsOf, type Mutant, roundMantissa } from './mutant.ts';
+import {
+  byteOf,
+  called,
+  capped,
+  followed,
+  inAttention,
+  maskAt,
+  maskOf,
+  ownKeys,
+  rows,
+  scoreOf,
+  type Wrap,
+} from './naive-attention.ts';
 
 const BUGS: Readonly<Record<string, Wrap>> = {
   'causalOffset ignored': called(() => ({ causalOffset: 0 })),
@@ -34,6 +46,19 @@ const BUGS: Readonly<Record<string, Wrap>> = {
     finish: (score, _, call) => capped(score, call),
   }),
   'mask multiplied by scale': rows({ mask: (at, call) => maskAt(at, call) * call.scale }),
+  'mask of bytes added': rows({ mask: (at, call) => (call.maskDtype === 'u8' ? byteOf(at, call) : maskAt(at, call)) }),
+  'mask of bytes the wrong way round': rows({
+    mask: (at, call) => (call.maskDtype === 'u8' ? (byteOf(at, call) === 0 ? 0 : -Infinity) : maskAt(at, call)),
+  }),
+  'mask of bytes seen by their lowest bit': rows({
+    mask: (at, call) => (call.maskDtype === 'u8' && byteOf(at, call) % 2 === 0 ? -Infinity : maskAt(at, call)),
+  }),
+  'mask of bytes hides NaN': rows({
+    finish: (score, added, { maskDtype }) => (maskDtype === 'u8' && added === -Infinity ? -Infinity : score),
+  }),
+  'mask of f16 read as integers': rows({
+    mask: (at, call) => (call.maskDtype === 'f16' ? f32ToF16Bits(maskAt(at, call)) : maskAt(at, call)),
+  }),
   'mask added twice': rows({ mask: (at, call) => 2 * maskAt(at, call) }),
   'mask hides at -Infinity only': rows({ mask: (at, call) => (maskAt(at, call) === -Infinity ? -Infinity : 0) }),
   'a masked key keeps a weight': rows({ mask: (at, call) => Math.max(-5, maskAt(at, call)) }),
@@ -79,13 +104,35 @@ const BUGS: Readonly<Record<string, Wrap>> = {
     keyHead: (head, batch, call) =>
       call.kvHeads < call.heads ? [ownKeys(head, 0, call)[0], 0] : ownKeys(head, batch, call),
   }),
+  'columns of V beyond headDim lost': called(({ headDim, valueDim }) => ({ valueDim: Math.min(headDim, valueDim) })),
+  'scores of as many columns as V has': called(({ headDim, valueDim }) => ({ headDim: Math.min(headDim, valueDim) })),
+  'rows of V as far apart as those of K': called(({ vStrides: [batch, head, row], headDim, valueDim }) => ({
+    vStrides: [batch, head, row === valueDim && headDim < valueDim ? headDim : row],
+  })),
+  'lse without the largest score': rows({ lse: (_, sum) => Math.log(sum) }),
+  'lse without the sum': rows({ lse: (top) => top }),
+  'lse to base 2': rows({ lse: (top, sum, { isBlind }) => (isBlind ? -Infinity : (top + Math.log(sum)) / Math.LN2) }),
+  'lse of a row without a key is 0': rows({ lse: (top, sum, { isBlind }) => (isBlind ? 0 : top + Math.log(sum)) }),
+  'lse by query, then head': rows({
+    lseAt: ({ batch, head, query }, { heads, seqQ }) => (batch * seqQ + query) * heads + head,
+  }),
+  'lse written past its end': followed(({ lse }) => void (lse && bytesBehind(lse).fill(0, 0, 4))),
+  'lse not written': rows({ lseAt: () => 0 }),
+  'K and V of bf16 read as f16': called(({ dtypeKv }) => (dtypeKv === 'bf16' ? { dtypeKv: 'f16' } : {})),
+  'K and V of f16 read as bf16': called(({ dtype, dtypeKv }) =>
+    dtype === 'f32' && dtypeKv === 'f16' ? { dtypeKv: 'bf16' } : {},
+  ),
+  'Q rounded as K and V are': rows({
+    score: (dot, call) => scoreOf(call.dtypeKv === call.dtype ? dot : roundMantissa(10)(dot), call),
+  }),
   'strides of K used for V': called(({ kStrides }) => ({ vStrides: kStrides })),
   ...Object.fromEntries(
     (['q', 'k', 'v', 'o'] as const).map((name) => [
       `strides of ${name} ignored`,
-      called(({ heads, kvHeads, seqQ, seqKv, headDim }) => {
+      called(({ heads, kvHeads, seqQ, seqKv, headDim, valueDim }) => {
         const [count, length] = name === 'q' || name === 'o' ? [heads, seqQ] : [kvHeads, seqKv];
-        return { [`${name}Strides`]: [count * length * headDim, length * headDim, headDim] };
+        const width = name === 'q' || name === 'k' ? headDim : valueDim;
+        return { [`${name}Strides`]: [count * length * width, length * width, width] };
       }),
     ]),
   ),

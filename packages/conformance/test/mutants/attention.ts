@@ -18,11 +18,11 @@ import {
 /** Copies the rows that `where` chooses back to what they held before. */
 const lost = (where: (row: number, call: Call) => boolean): Wrap =>
   followed((call, before) => {
-    const { headDim } = call;
+    const { valueDim } = call;
     if (!isPlain(call)) return;
-    for (let row = 0; row * headDim < before.length; row++) {
-      const at = row * headDim;
-      if (where(row, call)) floats(call.o).set(before.subarray(at, at + headDim), at);
+    for (let row = 0; row * valueDim < before.length; row++) {
+      const at = row * valueDim;
+      if (where(row, call)) floats(call.o).set(before.subarray(at, at + valueDim), at);
     }
   });
 

@@ -5,7 +5,9 @@ import { mutantsOf, type Wrap, bytesBehind, floats, inKernel, type Mutant, round
 type Conv = ResolvedConv2d<ArrayBuffer>;
 
 const loops = (parts: Parts): Wrap =>
-  inKernel('conv2dForward', (call, run) => (call.transposed ? run(call) : naiveConv(call, parts)));
+  inKernel('conv2dForward', (call, run) =>
+    call.transposed || call.dtypeFilter !== undefined ? run(call) : naiveConv(call, parts),
+  );
 const called = (change: (call: Conv) => Partial<Conv>): Wrap =>
   inKernel('conv2dForward', (call, run) => run(call.transposed ? call : { ...call, ...change(call) }));
 const followed = (tamper: (call: Conv, before: Float32Array) => void): Wrap =>
@@ -18,6 +20,8 @@ const followed = (tamper: (call: Conv, before: Float32Array) => void): Wrap =>
 let calls = 0;
 
 const BUGS: Readonly<Record<string, Wrap>> = {
+  'a filter of bf16 read as f16': called(({ dtypeFilter }) => (dtypeFilter === 'bf16' ? { dtypeFilter: 'f16' } : {})),
+  'a filter of f16 read as bf16': called(({ dtypeFilter }) => (dtypeFilter === 'f16' ? { dtypeFilter: 'bf16' } : {})),
   'stride ignored': called(() => ({ stride: [1, 1] })),
   'stride of height and width swapped': called(({ stride: [h, w] }) => ({ stride: [w, h] })),
   'dilation ignored': called(() => ({ dilation: [1, 1] })),

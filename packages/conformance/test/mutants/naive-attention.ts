@@ -1,4 +1,4 @@
-import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
+import { f16BitsToF32, f32ToF16Bits, fromBf16Array } from '@concord/backend-core';
 import type { BackendKernels, ResolvedAttention } from '@concord/backend-core/implement';
 import { floats, storage, type Wrap } from './mutant.ts';
 
@@ -30,6 +30,13 @@ export interface Parts {
   readonly touchesHidden?: boolean;
   /** A row without a key. */
   readonly blind?: number;
+  /** The logarithm of the sum of exp(score); `top` is what was subtracted from the scores. */
+  readonly lse?: (top: number, sum: number, row: { readonly isBlind: boolean; readonly largest: number }) => number;
+  /** Where that of a row is stored. */
+  readonly lseAt?: (
+    at: { readonly batch: number; readonly head: number; readonly query: number },
+    call: Call,
+  ) => number;
   /** Rounds an element of an f16 output. */
   readonly toHalf?: (value: number) => number;
 }
@@ -60,12 +67,28 @@ export const ownKeys = (head: number, batch: number, { heads, kvHeads }: Call): 
   batch,
 ];
 
-/** The mask for a score; 0 without one. */
-export function maskAt({ batch, head, query, key }: MaskPlace, { mask, maskStrides }: Call): number {
-  if (mask === undefined) return 0;
+const placeOf = ({ batch, head, query, key }: MaskPlace, { maskStrides }: Call): number => {
   const [b = 0, h = 0, q = 0, k = 0] = maskStrides ?? [];
-  return floats(mask)[batch * b + head * h + query * q + key * k] as number;
+  return batch * b + head * h + query * q + key * k;
+};
+
+/** The byte of a mask of bytes. */
+export const byteOf = (at: MaskPlace, call: Call): number => {
+  const { buffer, byteOffset } = call.mask as NonNullable<Call['mask']>;
+  return new Uint8Array(buffer, byteOffset)[placeOf(at, call)] as number;
+};
+
+/** The mask for a score; 0 without one. */
+export function maskAt(at: MaskPlace, call: Call): number {
+  const { mask, maskDtype } = call;
+  if (mask === undefined) return 0;
+  if (maskDtype === 'u8') return byteOf(at, call) === 0 ? -Infinity : 0;
+  const stored = storage(mask, maskDtype)[placeOf(at, call)] as number;
+  return maskDtype === 'f16' ? f16BitsToF32(stored) : stored;
 }
+
+const packedRow: NonNullable<Parts['lseAt']> = ({ batch, head, query }, { heads, seqQ }) =>
+  (batch * heads + head) * seqQ + query;
 
 function naiveAttention(call: Call, parts: Parts): void {
   const {
@@ -77,13 +100,21 @@ function naiveAttention(call: Call, parts: Parts): void {
     finish = same,
   } = parts;
   const { weight = same, total = same, element = same, valueElement = same, depth = same, blind = 0 } = parts;
-  const { batch, heads, seqQ, seqKv, headDim, qStrides, kStrides, vStrides, oStrides, dtype } = call;
+  const { batch, heads, seqQ, seqKv, headDim, valueDim, qStrides, kStrides, vStrides, oStrides, dtype, dtypeKv } = call;
   const read = (name: 'q' | 'k' | 'v') => {
-    const elements = storage(call[name], dtype);
-    return (at: number): number => (dtype === 'f16' ? f16BitsToF32(elements[at] as number) : (elements[at] as number));
+    const of = name === 'q' ? dtype : dtypeKv;
+    const elements = of === 'bf16' ? storage(call[name], 'f16') : storage(call[name], of);
+    return (at: number): number => {
+      const bits = elements[at] as number;
+      return of === 'f16'
+        ? f16BitsToF32(bits)
+        : of === 'bf16'
+          ? (fromBf16Array(Uint16Array.of(bits))[0] as number)
+          : bits;
+    };
   };
   const [q, k, v, o] = [read('q'), read('k'), read('v'), storage(call.o, dtype)];
-  const { toHalf = f32ToF16Bits } = parts;
+  const { toHalf = f32ToF16Bits, lseAt = packedRow } = parts;
   for (let row = 0; row < batch * heads * seqQ; row++) {
     const query = row % seqQ;
     const head = Math.floor(row / seqQ) % heads;
@@ -102,8 +133,14 @@ function naiveAttention(call: Call, parts: Parts): void {
     const weights = scores.map((x) => weight(Math.exp(x - top)));
     const sum = total(weights.reduce((x, y) => x + y, 0));
     const isBlind = end <= first || (call.mask !== undefined && maximum(scores) === -Infinity);
+    if (call.lse !== undefined) {
+      const largest = maximum(scores);
+      const log = isBlind || largest === -Infinity ? -Infinity : top + Math.log(sum);
+      const place = lseAt({ batch: b, head, query }, call);
+      floats(call.lse)[place] = parts.lse?.(top, sum, { isBlind, largest }) ?? log;
+    }
     const touched = parts.touchesHidden === true ? [0, seqKv] : [first, end];
-    for (let d = 0; d < headDim; d++) {
+    for (let d = 0; d < valueDim; d++) {
       let value = 0;
       for (let j = touched[0] as number; j < (touched[1] as number); j++) {
         value += (weights[j - first] ?? 0) * valueElement(v(at(vStrides, kvBatch, kvHead, j) + d));
@@ -143,4 +180,4 @@ export const firstOf = (max: number, [first, end]: readonly [number, number]): [
   Math.max(first, Math.min(max, end)),
 ];
 /** Returns whether O is packed float32. */
-export const isPlain = ({ dtype, oStrides, headDim }: Call): boolean => dtype === 'f32' && oStrides[2] === headDim;
+export const isPlain = ({ dtype, oStrides, valueDim }: Call): boolean => dtype === 'f32' && oStrides[2] === valueDim;

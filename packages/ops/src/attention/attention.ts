@@ -1,4 +1,11 @@
-import type { AttentionShape, AttentionViews, BatchView, FloatDType, MaskView } from '@concord/backend-core';
+import type {
+  AttentionShape,
+  AttentionViews,
+  BatchView,
+  StoredFloatDType,
+  FloatDType,
+  MaskView,
+} from '@concord/backend-core';
 import { planCall } from '@concord/backend-core/implement';
 import { type Plan, Plans, producePlanned } from '../compute/plans.ts';
 import { checkOut, checkSameBackend, hasRows, isApart, type OutOption, produceRows } from '../compute/produce.ts';
@@ -28,8 +35,13 @@ export interface AttentionOptions extends OutOption {
   readonly lengths?: Tensor | undefined;
   /** i32, `[batch]` or one number: place of query 0 among the keys, instead of `offset`. */
   readonly starts?: Tensor | undefined;
-  /** f32, added to the scores; broadcasts to `[batch, heads, queries, keys]`; -Infinity hides a key. */
+  /**
+   * Broadcasts to `[batch, heads, queries, keys]`. f32 or the dtype of q: added to the scores, -Infinity hides a key. u8, as
+   * comparisons give it: 0 hides a key.
+   */
   readonly mask?: Tensor | undefined;
+  /** f32, `[batch, heads, queries]`, dense: is filled with log of the sum of exp(score), -Infinity for a query that sees no key. */
+  readonly lse?: Tensor | undefined;
   /** Query i sees key j only when `j > i + offset - window`. Default: no limit. */
   readonly window?: number;
   /** Turns a score s into `softcap tanh(s / softcap)`. Default: none. */
@@ -45,24 +57,25 @@ const OPTIONS: OptionKinds = {
     mask: 'tensor',
     lengths: 'tensor',
     starts: 'tensor',
+    lse: 'tensor',
     window: 'number',
     softcap: 'number',
   },
 };
 
 /**
- * `softmax(scale Q K^T + mask) V` for each head: q is `[batch, heads, queries, headDim]`, k and v `[batch, kvHeads, keys,
- * headDim]`, the result like q. `kvHeads` divides `heads`: each serves as many consecutive ones. Views with dense rows,
- * such as parts of one product or of a cache, are not copied. f32 or f16. A query that sees no key gives 0.
+ * `softmax(scale Q K^T + mask) V` for each head: q is `[batch, heads, queries, headDim]`, k `[batch, kvHeads, keys,
+ * headDim]`, v `[batch, kvHeads, keys, valueDim]`, the result `[batch, heads, queries, valueDim]`. `kvHeads` divides `heads`: each serves as many consecutive ones. Views with dense rows,
+ * such as parts of one product or of a cache, are not copied. f32 or f16; of f32 queries, keys and values may also be f16 or bf16, both alike. A query that sees no key gives 0.
  *
- * The result lies in memory as `[batch, queries, heads, headDim]`, so that `reshape(permute(o, [0, 2, 1, 3]), [batch,
- * queries, heads * headDim])` puts the heads side by side without a copy.
+ * The result lies in memory as `[batch, queries, heads, valueDim]`, so that `reshape(permute(o, [0, 2, 1, 3]), [batch,
+ * queries, heads * valueDim])` puts the heads side by side without a copy.
  *
  * Vaswani et al., Attention is all you need, 2017; Ainslie et al., GQA, 2023; PyTorch's scaled_dot_product_attention, but
  * for `causal` with fewer queries than keys: here the queries are the last ones.
  *
  * @throws {BackendError} INVALID_ARGUMENT for shapes that do not fit
- * @throws {BackendError} UNSUPPORTED for a headDim above `capabilities.limits.maxHeadDim`
+ * @throws {BackendError} UNSUPPORTED for a headDim or valueDim above `capabilities.limits.maxHeadDim`
  * @example
  * ```ts
  * const q = tensor(backend, [[[[1, 0], [0, 1]]]]);
@@ -74,40 +87,45 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOpt
   checkTensors('attention', { q, k, v });
   checkOptions('attention', options, OPTIONS);
   // Each is read once: what is kept by a key follows from that key alone.
-  const { mask, lengths, starts, out, scale, causal, offset, window, softcap } = options;
-  const asked = { mask, lengths, starts, out, scale, causal, offset, window, softcap };
+  const { mask, lengths, starts, lse, out, scale, causal, offset, window, softcap } = options;
+  const asked = { mask, lengths, starts, lse, out, scale, causal, offset, window, softcap };
   const operands = [q, k, v];
-  for (const each of [mask, lengths, starts]) if (each !== undefined) operands.push(each);
+  for (const each of [mask, lengths, starts, lse]) if (each !== undefined) operands.push(each);
   checkSameBackend('attention', q.backend, operands);
   const ids = [q.layout.id, k.layout.id, v.layout.id, mask?.layout.id ?? 0, out?.layout.id ?? 0];
-  ids.push(lengths?.layout.id ?? 0, starts?.layout.id ?? 0);
-  const { plan, dtype } = forms.of(q.backend, [...ids, scale, causal, offset, window, softcap], () =>
+  ids.push(lengths?.layout.id ?? 0, starts?.layout.id ?? 0, lse?.layout.id ?? 0);
+  const { plan, dtype, shape } = forms.of(q.backend, [...ids, scale, causal, offset, window, softcap], () =>
     formOf(q, k, v, asked),
   );
   if (plan !== undefined && (out === undefined || isApart(out, operands))) {
     return producePlanned('attention', q.backend, plan, operands, out);
   }
   return tidy(() => {
-    const into = out ?? allocateAs('attention', q.backend, mergedLayout(q, dtype));
-    return produceRows('attention', operands as [Tensor, ...Tensor[]], q.shape, dtype, { out: into }, (result) => {
+    const into = out ?? allocateAs('attention', q.backend, mergedLayout(shape, dtype));
+    return produceRows('attention', operands as [Tensor, ...Tensor[]], shape, dtype, { out: into }, (result) => {
       if (result.size === 0) return;
       // No query sees a key.
-      if (k.shape[2] === 0) return fillWith('attention', result, 0);
+      if (k.shape[2] === 0) {
+        if (lse !== undefined) fillWith('attention', lse, -Infinity);
+        return fillWith('attention', result, 0);
+      }
       const [inQ, inK, inV] = [q, k, v].map(withDenseRows) as [Tensor, Tensor, Tensor];
       const {
         mask: maskView,
         lengths: lengthView,
         starts: startView,
-        ...shape
+        lse: _,
+        ...call
       } = shapeOf(inQ, inK, inV, result, asked, dtype);
       const places = { q: inQ.ptr, k: inK.ptr, v: inV.ptr, o: result.ptr };
       launch('attention', [q, k, v], () =>
         q.backend.attention({
-          ...shape,
+          ...call,
           ...places,
           ...(mask === undefined ? {} : { mask: { ...maskView, ptr: mask.ptr } }),
           ...(lengths === undefined ? {} : { lengths: { ...lengthView, ptr: lengths.ptr } }),
           ...(starts === undefined ? {} : { starts: { ...startView, ptr: starts.ptr } }),
+          ...(lse === undefined ? {} : { lse: { ptr: lse.ptr } }),
         }),
       );
     });
@@ -120,6 +138,8 @@ type Asked = { readonly [Name in keyof AttentionOptions]: AttentionOptions[Name]
 /** All that follows from the layouts of the operands. */
 interface Form {
   readonly dtype: FloatDType;
+  /** Of the result. */
+  readonly shape: readonly number[];
   /** The one call that fills the result, where nothing is copied or empty and the result is apart from what is read. */
   readonly plan: Plan | undefined;
 }
@@ -128,22 +148,34 @@ const forms = new Plans<Form>();
 
 function formOf(q: Tensor, k: Tensor, v: Tensor, asked: Asked): Form {
   const operands = [q, k, v];
-  const dtype = checkProduct('attention', operands);
-  const [batch = 0, heads = 0, , headDim = 0] = q.shape;
+  const isCache = q.dtype === 'f32' && v.dtype === k.dtype && (k.dtype === 'f16' || k.dtype === 'bf16');
+  const dtype = isCache ? 'f32' : checkProduct('attention', operands);
+  const [batch = 0, heads = 0, seqQ = 0, headDim = 0] = q.shape;
   const [, kvHeads = 0, seqKv = 0] = k.shape;
-  const fits = q.rank === 4 && sameShape(k.shape, [batch, kvHeads, seqKv, headDim]) && sameShape(v.shape, k.shape);
+  const valueDim = v.shape[3] ?? 0;
+  const isOf = (x: Tensor, width: number): boolean => sameShape(x.shape, [batch, kvHeads, seqKv, width]);
+  const fits = q.rank === 4 && isOf(k, headDim) && isOf(v, valueDim);
   if (!fits || (kvHeads === 0 ? heads > 0 : heads % kvHeads !== 0)) {
     const shapes = operands.map((each) => shapeText(each.shape)).join(', ');
-    throw refuse('attention', `q, k, v must be [batch, heads, length, headDim], k and v alike, got ${shapes}`);
+    throw refuse(
+      'attention',
+      `q, k, v must be [batch, heads, length, headDim], k and v alike but for the headDim of v, got ${shapes}`,
+    );
   }
-  checkOut('attention', asked.out, q.shape, dtype);
-  const result = asked.out?.layout ?? mergedLayout(q, dtype);
+  const shape = [batch, heads, seqQ, valueDim];
+  checkOut('attention', asked.out, shape, dtype);
+  const rows = [batch, heads, seqQ];
+  const { lse } = asked;
+  if (lse !== undefined && !(lse.dtype === 'f32' && lse.isDense && sameShape(lse.shape, rows))) {
+    throw refuse('attention', `lse must be dense, f32${shapeText(rows)}, got ${lse.dtype}${shapeText(lse.shape)}`);
+  }
+  const result = asked.out?.layout ?? mergedLayout(shape, dtype);
   // Also where there is nothing to do: a mask that does not fit is a mistake there too.
-  const shape = shapeOf(q, k, v, result, asked, dtype);
+  const call = shapeOf(q, k, v, result, asked, dtype);
   if (result.size === 0 || seqKv === 0 || !hasRows(result, dtype) || !operands.every(hasDenseRows))
-    return { dtype, plan: undefined };
-  const call = launch('attention', operands, () => planCall(q.backend, 'attention', shape));
-  return { dtype, plan: { result, call } };
+    return { dtype, shape, plan: undefined };
+  const planned = launch('attention', operands, () => planCall(q.backend, 'attention', call));
+  return { dtype, shape, plan: { result, call: planned } };
 }
 
 function shapeOf(
@@ -151,30 +183,32 @@ function shapeOf(
   k: Tensor,
   v: Tensor,
   result: Pick<Tensor, 'strides'>,
-  { scale, causal = false, offset, mask, lengths, starts, window, softcap }: Asked,
+  { scale, causal = false, offset, mask, lengths, starts, lse, window, softcap }: Asked,
   dtype: FloatDType,
 ): AttentionShape & AttentionViews {
   const [batch = 0, heads = 0, seqQ = 0, headDim = 0] = q.shape;
   const [, kvHeads = 0, seqKv = 0] = k.shape;
-  const sizes = { batch, heads, kvHeads, seqQ, seqKv, headDim };
+  const sizes = { batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim: v.shape[3] ?? 0 };
   const causalOffset = offset ?? (lengths === undefined && starts === undefined ? seqKv - seqQ : 0);
   return {
     ...sizes,
     ...{ scale: scale ?? 1 / Math.sqrt(Math.max(1, headDim)), causal, causalOffset, dtype },
     strides: { q: rowsOf(q), k: rowsOf(k), v: rowsOf(v), o: rowsOf(result) },
-    ...(mask === undefined ? {} : { mask: maskOf(mask, [batch, heads, seqQ, seqKv]) }),
+    ...(mask === undefined ? {} : { mask: maskOf(mask, [batch, heads, seqQ, seqKv], dtype) }),
     ...(lengths === undefined ? {} : { lengths: placesOf('lengths', lengths, 'u32', batch) }),
     ...(starts === undefined ? {} : { starts: placesOf('starts', starts, 'i32', batch) }),
+    ...(k.dtype === dtype ? {} : { dtypeKv: k.dtype as StoredFloatDType }),
+    ...(lse === undefined ? {} : { lse: {} }),
     ...(window === undefined ? {} : { window }),
     ...(softcap === undefined ? {} : { softcap }),
   };
 }
 
 /** Heads of one query side by side in memory. */
-function mergedLayout({ shape }: Tensor, dtype: FloatDType): SharedLayout {
-  const [, heads, seqQ, headDim] = shape.map((size) => Math.max(1, size)) as [number, number, number, number];
-  const row = heads * headDim;
-  return sharedLayout(shape, [seqQ * row, headDim, row, 1], dtype);
+function mergedLayout(shape: readonly number[], dtype: FloatDType): SharedLayout {
+  const [, heads, seqQ, width] = shape.map((size) => Math.max(1, size)) as [number, number, number, number];
+  const row = heads * width;
+  return sharedLayout(shape, [seqQ * row, width, row, 1], dtype);
 }
 
 function hasDenseRows({ shape, strides }: Tensor): boolean {
@@ -190,14 +224,15 @@ function rowsOf({ strides }: Pick<Tensor, 'strides'>): readonly [number, number,
   return [batch, head, row];
 }
 
-function maskOf(mask: Tensor, scores: readonly number[]): MaskView {
+function maskOf(mask: Tensor, scores: readonly number[], own: FloatDType): MaskView {
   const both = broadcastShapes(mask.shape, scores);
-  if (mask.dtype !== 'f32' || both === undefined || !sameShape(both, scores)) {
-    const wanted = `f32 and broadcast to [batch, heads, queries, keys], ${shapeText(scores)}`;
+  const dtype = [...new Set(['f32', own, 'u8'] as const)].find((each) => each === mask.dtype);
+  if (dtype === undefined || both === undefined || !sameShape(both, scores)) {
+    const wanted = `f32, ${own === 'f32' ? '' : `${own}, `}or u8 and broadcast to [batch, heads, queries, keys], ${shapeText(scores)}`;
     throw refuse('attention', `mask must be ${wanted}, got ${mask.dtype}${shapeText(mask.shape)}`);
   }
   const [batch = 0, head = 0, query = 0, key = 0] = broadcastStrides(mask.shape, mask.strides, scores);
-  return { strides: [batch, head, query, key] };
+  return { strides: [batch, head, query, key], ...(dtype === 'f32' ? {} : { dtype }) };
 }
 
 function placesOf(name: string, places: Tensor, dtype: 'u32' | 'i32', batch: number): BatchView {

@@ -1,4 +1,4 @@
-import type { Epilogue, FloatDType } from '@concord/backend-core';
+import type { Epilogue, FloatDType, StoredFloatDType } from '@concord/backend-core';
 import type { RunOperand } from '@concord/backend-core/kernel';
 import { type OutOption, produceFitting } from '../compute/produce.ts';
 import { type Activation, epilogueKernel } from '../products/activation.ts';
@@ -37,8 +37,8 @@ export interface Conv2dOptions extends ConvOptions {
 /**
  * `activation(x * w + bias) + residual` in one launch, where `*` is cross-correlation, as conv2d of PyTorch and Conv of
  * ONNX: `x` is `[n, c, h, w]`, `w` `[k, c / groups, r, s]`, the result `[n, k, p, q]` with `p = floor((h + top + bottom -
- * dilation (r - 1) - 1) / stride) + 1`. f32, or f16 with sums in float32. Views of `x` and `w` that are not dense are
- * copied.
+ * dilation (r - 1) - 1) / stride) + 1`. f32, or f16 with sums in float32; of
+ * f32, `w` may also be f16 or bf16. Views of `x` and `w` that are not dense are copied.
  *
  * @throws {BackendError} INVALID_ARGUMENT for sizes that do not fit, and element types that differ
  * @throws {BackendError} OUT_OF_MEMORY
@@ -73,7 +73,15 @@ export function checkConvolution(op: string, x: Tensor, w: Tensor, options: obje
 export function convolve(op: string, x: Tensor, w: Tensor, options: Conv2dOptions, outputPadding?: Pair): Tensor {
   const { bias, activation, residual, groups = 1 } = options;
   const operands = [x, w, bias, residual].filter((each) => each !== undefined);
-  const dtype = checkProduct(op, operands);
+  // Filters may be of a type of their own where the others are f32.
+  const dtype =
+    x.dtype === 'f32'
+      ? checkProduct(
+          op,
+          operands.filter((each) => each !== w),
+          w,
+        )
+      : checkProduct(op, operands);
   const transposed = outputPadding !== undefined;
   checkSizes(op, x, w, groups, transposed);
   const [n = 0, , height = 0, width = 0] = x.shape;
@@ -124,6 +132,7 @@ function convolveDense({ input, filter, result, window, extra, groups, dtype, ep
     filterShape: filter.shape as Shape4,
     outputShape: result.shape as Shape4,
     ...{ stride, padding, dilation, groups, dtype },
+    ...(filter.dtype === dtype ? {} : { dtypeFilter: filter.dtype as StoredFloatDType }),
     ...(extra === undefined ? {} : { transposed: true, outputPadding: extra }),
     ...{ input: input.ptr, filter: filter.ptr, output: result.ptr },
   };

@@ -1,4 +1,4 @@
-import { attention, permute, slice, zeros, type Tensor } from '../../src/index.ts';
+import { attention, cast, concat, empty, greater, permute, slice, zeros, type Tensor } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
@@ -89,6 +89,63 @@ export const attentionCases: readonly OpCase[] = [
       return attention(slice(q, [null, null, [2]]), k, v, { causal: true, starts });
     },
     want: byDefinition(KEYS - 2, (query, key) => key <= query),
+  },
+  {
+    name: 'a mask of bytes, as a comparison gives it, and one of the dtype of the operands',
+    run: (backend) => {
+      const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
+      const mask = tensor(backend, MASK);
+      const narrow = [q, k, v].map((x) => cast(x, 'f16')) as [Tensor, Tensor, Tensor];
+      return [
+        attention(q, k, v, { mask: greater(mask, -1) }),
+        cast(attention(...narrow, { mask: cast(mask, 'f16') }), 'f32'),
+      ];
+    },
+    want: [0, 1].map(() => byDefinition(KEYS, (_, key) => MASK[key] === 0)),
+    tolerance: 2e-3,
+  },
+  {
+    name: 'values of fewer columns, and of more',
+    run: (backend) => {
+      const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
+      return [attention(q, k, slice(v, [null, null, null, [0, 3]])), attention(q, k, concat([v, v], { axis: 3 }))];
+    },
+    want: [
+      [0, 1, 2],
+      [0, 1, 2, 3, 0, 1, 2, 3],
+    ].map((columns) => {
+      const all = byDefinition(KEYS, () => true);
+      return Array.from({ length: all.length / DIM }, (_, row) =>
+        columns.map((d) => all[row * DIM + d] as number),
+      ).flat();
+    }),
+    shape: [1, HEADS, KEYS, 3],
+  },
+  {
+    name: 'logarithms of the sums of exp(score)',
+    run: (backend) => {
+      const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
+      const lse = empty(backend, [1, HEADS, KEYS]);
+      attention(q, k, v, { mask: tensor(backend, MASK), lse });
+      return lse;
+    },
+    want: Array.from({ length: HEADS * KEYS }, (_, row) => {
+      const score = (key: number): number =>
+        [0, 1, 2, 3].reduce(
+          (sum, d) => sum + at(row % KEYS, 0, Math.floor(row / KEYS), d) * at(key, 1, Math.floor(row / KEYS), d),
+          0,
+        ) / 2;
+      return Math.log(MASK.reduce((sum, hides, key) => sum + (hides === 0 ? Math.exp(score(key)) : 0), 0));
+    }),
+  },
+  {
+    name: 'keys and values in f16 and bf16',
+    run: (backend) => {
+      const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
+      return (['f16', 'bf16'] as const).map((dtype) => attention(q, cast(k, dtype), cast(v, dtype)));
+    },
+    want: [0, 1].map(() => byDefinition(KEYS, () => true)),
+    tolerance: 2e-2,
   },
   {
     name: 'no keys',

@@ -1,4 +1,4 @@
-import { conv1d, conv2d, convTranspose1d, convTranspose2d, empty, permute } from '../../src/index.ts';
+import { cast, conv1d, conv2d, convTranspose1d, convTranspose2d, empty, permute } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { convolve, convolveTransposed } from '../support/convolve.ts';
 import { numbers } from '../support/numbers.ts';
@@ -39,6 +39,15 @@ export const convolutionCases: readonly OpCase[] = [
       }),
     want: [21, 33, 99, 117, 189, 207, 171, 183],
     shape: [1, 1, 4, 2],
+  },
+  {
+    name: 'conv2d and its transposition by filters in f16 and bf16',
+    run: (b) => {
+      const [x, w] = [tensor(b, count(25), [1, 1, 5, 5]), tensor(b, new Float32Array(9).fill(1), [1, 1, 3, 3])];
+      return [conv2d(x, cast(w, 'f16'), { bias: tensor(b, [1]) }), convTranspose2d(x, cast(w, 'bf16'), { padding: 2 })];
+    },
+    want: [0, 1].map((transposed) => [54, 63, 72, 99, 108, 117, 144, 153, 162].map((sum) => sum + 1 - transposed)),
+    shape: [1, 1, 3, 3],
   },
   {
     name: 'conv2d with bias, activation and residual',

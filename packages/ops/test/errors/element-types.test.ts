@@ -22,16 +22,21 @@ const of = (shape: number[], dtype: DType = 'f32'): Tensor => zeros(backend, sha
 
 /** An operand whose element type is not converted, a call with it in that type, all else in f32, and the other types that it takes. */
 const OPERANDS: readonly (readonly [string, (dtype: DType) => unknown, taken?: readonly DType[]])[] = [
-  ['mask of attention', (dtype) => attentionOf({}, of([2, 3], dtype))],
+  ['mask of attention', (dtype) => attentionOf({}, of([2, 3], dtype)), ['u8']],
   ['q of attention', (dtype) => attentionOf({ q: of([1, 1, 2, 4], dtype) })],
   ['k of attention', (dtype) => attentionOf({ k: of([1, 1, 3, 4], dtype) })],
   ['v of attention', (dtype) => attentionOf({ v: of([1, 1, 3, 4], dtype) })],
+  [
+    'k and v of attention',
+    (dtype) => attentionOf({ k: of([1, 1, 3, 4], dtype), v: of([1, 1, 3, 4], dtype) }),
+    ['f16', 'bf16'],
+  ],
   ['x of linear', (dtype) => linear(of([2, 4], dtype), of([3, 4])), ['f16']],
   ['weight of linear', (dtype) => linear(of([2, 4]), of([3, 4], dtype)), ['f16', 'bf16']],
   ['bias of linear', (dtype) => linear(of([2, 4]), of([3, 4]), { bias: of([3], dtype) })],
   ['residual of linear', (dtype) => linear(of([2, 4]), of([3, 4]), { residual: of([2, 3], dtype) })],
   ['b of matmul', (dtype) => matmul(of([2, 4]), of([4, 3], dtype)), ['f16', 'bf16']],
-  ['filter of conv2d', (dtype) => conv2d(of([1, 1, 4, 4]), of([2, 1, 3, 3], dtype))],
+  ['filter of conv2d', (dtype) => conv2d(of([1, 1, 4, 4]), of([2, 1, 3, 3], dtype)), ['f16', 'bf16']],
   ['bias of conv2d', (dtype) => conv2d(of([1, 1, 4, 4]), of([2, 1, 3, 3]), { bias: of([2], dtype) })],
 ];
 

@@ -136,6 +136,28 @@ export function headSight(
   return readSight(k, args, batchOf(k, args, head), type);
 }
 
+/** Keys of a split are a multiple of this: of the tiles of every kernel. */
+export const SPLIT_MULTIPLE = 64;
+
+/** Keys of a split; of lengths in memory those that there are go on all splits, not those that there could be. */
+export function splitKeysOf(
+  k: FunctionBuilder,
+  args: Readonly<Record<'splits' | 'split_keys', Value>>,
+  own: AnyArgs | undefined,
+  any: AnyCall,
+): Value {
+  if (own === undefined || any !== 'placed') return args.split_keys;
+  const unit = k.mul(args.splits, SPLIT_MULTIPLE);
+  const units = k.udiv(k.add(own.there, k.sub(unit, 1)), unit);
+  return k.mul(k.math('u_max', units, k.constant(units.type, 1)), SPLIT_MULTIPLE);
+}
+
+/** Number of keys of a batch, of those in memory. */
+export function lengthOf(k: FunctionBuilder, sight: Value, batch: Value): Value {
+  const at = k.add(k.mul(batch, SIGHT.length), SIGHT.indexOf('there'));
+  return k.uconvert(k.load(k.at(sight, at)), k.types.int(64));
+}
+
 /** Number of the batch of a head of a launch. */
 function batchOf(k: FunctionBuilder, args: Pick<AnyArgs, 'first_head' | 'batch_heads'>, head: Value): Value {
   const u64 = k.types.int(64);

@@ -25,6 +25,13 @@ const PLACED_PARAMETERS = {
   ...{ queries: 'u64', masked: 'u32', sight: 'u32*', first_head: 'u64', batch_heads: 'u64' },
 } as const;
 
+/** The parameters that distinguish the kernels. */
+interface CombineParams {
+  readonly any: AnyCall;
+  /** Also writes the logarithms of the sums of exp(score), `[rows]`. */
+  readonly lse: boolean;
+}
+
 /**
  * Merges the outcomes of attention over parts of the keys. Each part left a record per query: the sums of weighted values,
  * the largest score, and the sum of the weights. Relative to the largest score of all parts, sums and weights add up
@@ -32,10 +39,13 @@ const PLACED_PARAMETERS = {
  *
  * `records` is `[splits, rows, head_dim + 2]`, the output `[rows, head_dim]`. One work-item per entry of the output.
  */
-export const combine: (params: { readonly any: AnyCall }) => Kernel = variants(({ any }: { readonly any: AnyCall }) =>
+export const combine: (params: CombineParams) => Kernel = variants(({ any, lse }: CombineParams) =>
   defineKernel<keyof typeof PARAMETERS>({
-    name: `attention/combine${anyName(any)}`,
-    parameters: any === false ? PARAMETERS : any === true ? ANY_PARAMETERS : PLACED_PARAMETERS,
+    name: `attention/combine${anyName(any)}${lse ? ' with sums' : ''}`,
+    parameters: {
+      ...(any === false ? PARAMETERS : any === true ? ANY_PARAMETERS : PLACED_PARAMETERS),
+      ...(lse ? { lse: 'f32*' as const } : {}),
+    },
     groupSize: [COMBINE_LANES, 1, 1],
     write: (k, { module, args }) => {
       const f32 = module.float(32);
@@ -60,6 +70,14 @@ export const combine: (params: { readonly any: AnyCall }) => Kernel = variants((
         const seen =
           own === undefined || any === true ? own : { ...own, ...headSight(k, args, k.udiv(row, own.queries)) };
         const blind = seen === undefined ? undefined : isBlind(k, seen, total, k.umod(row, seen.queries));
+        if (lse) {
+          const sums = (args as unknown as { readonly lse: Value }).lse;
+          k.when(k.eq(d, 0), () => {
+            // The sum of no key is 0, and its logarithm not one that every compiler keeps.
+            const log = k.select(k.eq(total, 0), -Infinity, k.add(largest, k.math('log', total)));
+            k.store(k.at(sums, row), log);
+          });
+        }
         k.store(
           k.at(args.o, index),
           unlessBlind(k, blind, () => k.div(sum, total)),

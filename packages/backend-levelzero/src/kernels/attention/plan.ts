@@ -1,11 +1,13 @@
 import { BackendError } from '@concord/backend-core';
 import type { ResolvedAttention } from '@concord/backend-core/implement';
+import { maskStep } from '@concord/kernel';
 import { type Family, type KernelTable, MAX_PLACED, placedSight, sizeStep, VariantTables } from '@concord/variants';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
 import { ANY_CALLS } from './any-call.ts';
 import { combine } from './combine.spv.ts';
 import { anyCallOf, type PackedAttention, relayout, type RelayoutParams, withPackedOperands } from './packed-call.ts';
+import { planRun } from '../run/plan.ts';
 import { rowTable } from './row.spv.ts';
 import { sight } from './sight.spv.ts';
 import { subgroupTable } from './subgroup.ts';
@@ -20,16 +22,17 @@ export const attentionTables: VariantTables<AttentionSizes, PackedAttention, Rec
   });
 
 /** Kernels that lay operands out. */
-const RELAYOUTS: readonly RelayoutParams[] = (['f32', 'f16'] as const).flatMap((dtype) =>
-  (['packed', 'operand'] as const).map((to) => ({ dtype, to })),
-);
+const RELAYOUTS: readonly RelayoutParams[] = (['f32', 'f16', 'bf16'] as const).flatMap((dtype) => [
+  ...[false, true].map((placed) => ({ dtype, to: 'packed' as const, placed })),
+  ...(dtype === 'bf16' ? [] : [{ dtype, to: 'operand' as const, placed: false }]),
+]);
 
 /** What merges records and lays operands out. */
 const besideTable: KernelTable<DeviceTraits, Kernel> = {
   ids: [],
   kernelsFor: () => [
     sight,
-    ...ANY_CALLS.map((any) => combine({ any })),
+    ...ANY_CALLS.flatMap((any) => [false, true].map((lse) => combine({ any, lse }))),
     ...RELAYOUTS.map((params) => relayout(params)),
   ],
 };
@@ -38,7 +41,7 @@ const besideTable: KernelTable<DeviceTraits, Kernel> = {
 export const attentionFamily: Family<'attention', DeviceMemory, Recorder, Kernel> = {
   kernel: 'attention',
   dtypes: ['f32', 'f16'],
-  features: ['lengths', 'starts'],
+  features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim', 'lse', 'dtypeKv f16', 'dtypeKv bf16'],
   plan: planAttention,
   tables: [attentionTables, besideTable],
 };
@@ -67,7 +70,16 @@ export function planAttention(
       `attention of ${call.seqQ} queries and ${call.seqKv} keys: 2^${Math.log2(most)} are too many`,
     );
   }
-  withPackedOperands(call, recorder, (packed) => planPacked(packed, recorder, choose));
+  withPackedOperands(withFloatMask(call, recorder), recorder, (packed) => planPacked(packed, recorder, choose));
+}
+
+/** The same call with a mask in float32, which is written to scratch memory first. */
+function withFloatMask(call: ResolvedAttention<DeviceMemory>, recorder: Recorder): ResolvedAttention<DeviceMemory> {
+  const step = maskStep(call);
+  if (step === undefined) return call;
+  const mask = recorder.scratch(step.bytes);
+  planRun({ geometry: step.geometry, spans: [call.mask, mask] }, recorder);
+  return { ...call, ...step.call, mask };
 }
 
 /** Attention of packed float32 operands. */

@@ -14,6 +14,7 @@ import {
   LOWEST,
   maskRow,
   sightOf,
+  splitKeysOf,
   unlessBlind,
 } from './any-call.ts';
 import { anyCallOf } from './packed-call.ts';
@@ -90,9 +91,10 @@ const row: (params: RowParams) => Kernel = variants(({ any, partial }: RowParams
         own === undefined
           ? [undefined, k.select(k.ne(args.causal, 0), k.math('u_min', args.keys, k.add(query, 1)), args.keys)]
           : sightOf(k, own, query);
-      const startOfSplit = k.mul(split, args.split_keys);
+      const splitKeys = splitKeysOf(k, args, own, any);
+      const startOfSplit = k.mul(split, splitKeys);
       const firstKey = first === undefined ? startOfSplit : k.math('u_max', startOfSplit, first);
-      const end = k.select(isThere, k.math('u_min', visible, k.add(startOfSplit, args.split_keys)), 0);
+      const end = k.select(isThere, k.math('u_min', visible, k.add(startOfSplit, splitKeys)), 0);
       const maskAt = own === undefined ? undefined : maskRow(k, own, head, query);
 
       const whole = k.and(args.head_dim, -LANES);

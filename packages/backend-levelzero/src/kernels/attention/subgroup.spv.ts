@@ -14,6 +14,7 @@ import {
   LOWEST,
   maskRow,
   sightOf,
+  splitKeysOf,
   unlessBlind,
 } from './any-call.ts';
 
@@ -136,12 +137,13 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
         own === undefined ? undefined : sightOf(k, own, query)[0];
       const visible = eachRow.map((i) => visibleTo(k.add(ownQuery, i)));
       const firsts = eachRow.map((i) => firstVisible(k.add(ownQuery, i)));
-      const startOfSplit = k.mul(split, args.split_keys);
+      const splitKeys = splitKeysOf(k, args, own, any);
+      const startOfSplit = k.mul(split, splitKeys);
       const firstOfBlock = firstVisible(firstQuery);
       const firstKey =
         firstOfBlock === undefined ? startOfSplit : k.math('u_max', startOfSplit, k.and(firstOfBlock, -tileKeys));
       const lastQuery = k.math('u_min', k.add(firstQuery, rows * subgroups - 1), k.sub(args.queries, 1));
-      const endOfSplit = k.math('u_min', visibleTo(lastQuery), k.add(startOfSplit, args.split_keys));
+      const endOfSplit = k.math('u_min', visibleTo(lastQuery), k.add(startOfSplit, splitKeys));
       const hiddenFromSome = firstVisible(lastQuery);
       const maskRows =
         own === undefined

@@ -3,7 +3,7 @@ import { floatsFrom } from '../floats-from.ts';
 import { gridOf } from '../grid.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceTraits, Launch, Recorder, Span } from '../recorder.ts';
-import { ANY_CALLS, type AnyCall } from './any-call.ts';
+import { ANY_CALLS, type AnyCall, SPLIT_MULTIPLE } from './any-call.ts';
 import { combine, COMBINE_LANES } from './combine.spv.ts';
 import { anyArgs, anyCallOf, blindArgs, type PackedAttention, sightOf } from './packed-call.ts';
 
@@ -45,8 +45,6 @@ export const FEW_QUERIES = 3;
 const ENOUGH_GROUPS = 4;
 /** Fewest keys that are worth a separate split. */
 const MIN_SPLIT_KEYS = 256;
-/** Keys of a split are a multiple of this: of the tiles of every kernel. */
-const SPLIT_MULTIPLE = 64;
 /** Numbers after the sums in a record: the largest score, and the sum of the weights. */
 const RECORD_EXTRA = 2;
 
@@ -108,7 +106,7 @@ export function attend(
   const rows = heads.count * seqQ;
   const record = headDim + RECORD_EXTRA;
   const [q, o] = [call.q, call.o].map((span) => floatsFrom(span, heads.first * seqQ * headDim)) as [Span, Span];
-  const records = splits > 1 ? recorder.scratch(4 * splits * rows * record) : undefined;
+  const records = splits > 1 || call.hasLse ? recorder.scratch(4 * splits * rows * record) : undefined;
   recorder.launch({
     kernel: kernel(records !== undefined),
     args: {
@@ -132,7 +130,7 @@ export function attend(
   });
   if (records === undefined) return;
   recorder.launch({
-    kernel: combine({ any }),
+    kernel: combine({ any, lse: call.hasLse }),
     args: {
       records,
       o,
@@ -141,6 +139,7 @@ export function attend(
       head_dim: headDim,
       ...(any === false ? {} : { queries: call.seqQ, ...blindArgs(call) }),
       ...(any === 'placed' ? { first_head: heads.first, batch_heads: call.heads } : {}),
+      ...(call.lse === undefined ? {} : { lse: floatsFrom(call.lse, heads.first * seqQ) }),
     },
     groups: gridOf(Math.ceil((rows * headDim) / COMBINE_LANES), recorder.traits),
   });

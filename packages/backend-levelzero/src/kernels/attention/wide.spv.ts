@@ -12,8 +12,10 @@ import {
   isBlind,
   larger,
   LOWEST,
+  lengthOf,
   maskRow,
   sightOf,
+  splitKeysOf,
   unlessBlind,
 } from './any-call.ts';
 
@@ -22,49 +24,83 @@ const LANES = 16;
 /** Keys of a panel. */
 export const PANEL_KEYS = 32;
 
+/** The parameters that distinguish kernels that lay out K and V. */
+interface LayingOut {
+  /** The number of keys of each batch is in memory: those behind are left out. */
+  readonly placed: boolean;
+}
+
+/** Beside those of all; `batch_heads` counts heads of K. */
+const PLACED = { sight: 'u32*', first_head: 'u64', batch_heads: 'u64' } as const;
+const PACKING = {
+  ...{ k: 'f32*', panels: 'f32*', heads: 'u64', keys: 'u64', head_dim: 'u64', panels_per_head: 'u64' },
+} as const satisfies Readonly<Record<string, ParameterType>>;
+const PADDING = {
+  ...{ v: 'f32*', padded: 'f32*', rows: 'u64', keys: 'u64', head_dim: 'u64' },
+} as const satisfies Readonly<Record<string, ParameterType>>;
+
+/** Returns whether there is a key, of a head of K of a launch; undefined: each is. */
+function isKey(
+  k: FunctionBuilder,
+  args: Readonly<Record<string, Value>>,
+  head: Value,
+  key: Value,
+  placed: boolean,
+): Value | undefined {
+  if (!placed) return undefined;
+  const { sight, first_head, batch_heads } = args as Readonly<Record<keyof typeof PLACED, Value>>;
+  return k.ult(key, lengthOf(k, sight, k.udiv(k.add(first_head, head), batch_heads)));
+}
+
 /**
  * Lays out K for `wide`, so that neighbouring keys are neighbours: from `[heads, keys, head_dim]` to `[heads, panels,
  * head_dim, PANEL_KEYS]`. After the last key come copies of it. One work-item per panel.
  */
-export const packKeys: Kernel = defineKernel({
-  name: 'attention/pack-keys',
-  parameters: { k: 'f32*', panels: 'f32*', heads: 'u64', keys: 'u64', head_dim: 'u64', panels_per_head: 'u64' },
-  groupSize: [1, 1, 1],
-  write: (k, { module, args }) => {
-    const vector = module.vector(module.float(32), LANES);
-    const number = groupIndex(k);
-    const head = k.udiv(number, args.panels_per_head);
-    const firstKey = k.mul(k.umod(number, args.panels_per_head), PANEL_KEYS);
-    const keys = k.at(args.k, k.mul(k.mul(head, args.keys), args.head_dim));
-    const panel = k.at(args.panels, k.mul(k.mul(number, args.head_dim), PANEL_KEYS));
-    const last = k.sub(args.keys, 1);
-    const columns = k.select(k.ult(head, args.heads), args.head_dim, 0);
-    for (let half = 0; half < PANEL_KEYS; half += LANES) {
-      const rows = Array.from({ length: LANES }, (_, lane) =>
-        k.at(keys, k.mul(k.math('u_min', k.add(firstKey, half + lane), last), args.head_dim)),
-      );
-      const store = (column: Value, vector: Value): void =>
-        k.storeVector(k.at(panel, k.add(k.mul(column, PANEL_KEYS), half)), vector);
-      k.ifElse(
-        k.ult(args.head_dim, LANES),
-        () => {
-          k.forLoop({ to: columns }, [], (d) => store(d, k.vector(vector, ...rows.map((row) => k.load(k.at(row, d))))));
-        },
-        () => {
-          k.forLoop({ to: columns, step: LANES }, [], (d) => {
-            // The last columns begin early enough to end with the row: some are written twice.
-            const column = k.math('u_min', d, k.sub(args.head_dim, LANES));
-            const columns = transpose(
-              k,
-              rows.map((row) => k.loadVector(k.at(row, column), LANES)),
+export const packKeys: (params: LayingOut) => Kernel = variants(({ placed }: LayingOut) =>
+  defineKernel<keyof typeof PACKING>({
+    name: `attention/pack-keys${placed ? ' placed' : ''}`,
+    parameters: { ...PACKING, ...(placed ? PLACED : {}) },
+    groupSize: [1, 1, 1],
+    write: (k, { module, args }) => {
+      const vector = module.vector(module.float(32), LANES);
+      const number = groupIndex(k);
+      const head = k.udiv(number, args.panels_per_head);
+      const firstKey = k.mul(k.umod(number, args.panels_per_head), PANEL_KEYS);
+      const keys = k.at(args.k, k.mul(k.mul(head, args.keys), args.head_dim));
+      const panel = k.at(args.panels, k.mul(k.mul(number, args.head_dim), PANEL_KEYS));
+      const last = k.sub(args.keys, 1);
+      const there = isKey(k, args, k.math('u_min', head, k.sub(args.heads, 1)), firstKey, placed);
+      const isHead = k.ult(head, args.heads);
+      const columns = k.select(there === undefined ? isHead : k.and(isHead, there), args.head_dim, 0);
+      for (let half = 0; half < PANEL_KEYS; half += LANES) {
+        const rows = Array.from({ length: LANES }, (_, lane) =>
+          k.at(keys, k.mul(k.math('u_min', k.add(firstKey, half + lane), last), args.head_dim)),
+        );
+        const store = (column: Value, vector: Value): void =>
+          k.storeVector(k.at(panel, k.add(k.mul(column, PANEL_KEYS), half)), vector);
+        k.ifElse(
+          k.ult(args.head_dim, LANES),
+          () => {
+            k.forLoop({ to: columns }, [], (d) =>
+              store(d, k.vector(vector, ...rows.map((row) => k.load(k.at(row, d))))),
             );
-            for (const [index, each] of columns.entries()) store(k.add(column, index), each);
-          });
-        },
-      );
-    }
-  },
-});
+          },
+          () => {
+            k.forLoop({ to: columns, step: LANES }, [], (d) => {
+              // The last columns begin early enough to end with the row: some are written twice.
+              const column = k.math('u_min', d, k.sub(args.head_dim, LANES));
+              const columns = transpose(
+                k,
+                rows.map((row) => k.loadVector(k.at(row, column), LANES)),
+              );
+              for (const [index, each] of columns.entries()) store(k.add(column, index), each);
+            });
+          },
+        );
+      }
+    },
+  }),
+);
 
 /**
  * Columns of a square matrix from its rows, in rounds that interleave the first half of the vectors with the second: each
@@ -91,24 +127,29 @@ export const PAD_LANES = 64;
 export const PADDED_COLUMNS = 16;
 
 /** Lays out V for `wide` where its rows are shorter than a vector: zeros after each. One work-item per element. */
-export const padValues: Kernel = defineKernel({
-  name: 'attention/pad-values',
-  parameters: { v: 'f32*', padded: 'f32*', rows: 'u64', head_dim: 'u64' },
-  groupSize: [PAD_LANES, 1, 1],
-  write: (k, { module, args }) => {
-    const index = k.add(k.mul(groupIndex(k), PAD_LANES), k.localId(0));
-    const row = k.udiv(index, PADDED_COLUMNS);
-    const d = k.umod(index, PADDED_COLUMNS);
-    k.when(k.ult(row, args.rows), () => {
-      const [value] = k.ifElse(
-        k.ult(d, args.head_dim),
-        () => [k.load(k.at(args.v, k.add(k.mul(row, args.head_dim), d)))],
-        () => [k.constant(module.float(32), 0)],
-      );
-      k.store(k.at(args.padded, index), value as NonNullable<typeof value>);
-    });
-  },
-});
+export const padValues: (params: LayingOut) => Kernel = variants(({ placed }: LayingOut) =>
+  defineKernel<keyof typeof PADDING>({
+    name: `attention/pad-values${placed ? ' placed' : ''}`,
+    parameters: { ...PADDING, ...(placed ? PLACED : {}) },
+    groupSize: [PAD_LANES, 1, 1],
+    write: (k, { module, args }) => {
+      const index = k.add(k.mul(groupIndex(k), PAD_LANES), k.localId(0));
+      const row = k.udiv(index, PADDED_COLUMNS);
+      const d = k.umod(index, PADDED_COLUMNS);
+      const isRow = k.ult(row, args.rows);
+      const last = k.math('u_min', row, k.sub(args.rows, 1));
+      const there = isKey(k, args, k.udiv(last, args.keys), k.umod(last, args.keys), placed);
+      k.when(there === undefined ? isRow : k.and(isRow, there), () => {
+        const [value] = k.ifElse(
+          k.ult(d, args.head_dim),
+          () => [k.load(k.at(args.v, k.add(k.mul(row, args.head_dim), d)))],
+          () => [k.constant(module.float(32), 0)],
+        );
+        k.store(k.at(args.padded, index), value as NonNullable<typeof value>);
+      });
+    },
+  }),
+);
 
 /** The parameters that distinguish the `wide` kernels. */
 export interface WideParams {
@@ -191,12 +232,13 @@ export const wide: (params: WideParams) => Kernel = variants(({ columns, any, pa
           : k.select(isCausal, k.math('u_min', args.keys, k.add(each, 1)), args.keys),
       );
       const maskRows = own === undefined ? undefined : numbers.map((each) => maskRow(k, own, head, each));
-      const startOfSplit = k.mul(split, args.split_keys);
+      const splitKeys = splitKeysOf(k, args, own, any);
+      const startOfSplit = k.mul(split, splitKeys);
       // Panels begin at multiples of their keys.
       const firstKey =
         sight === undefined ? startOfSplit : k.math('u_max', startOfSplit, k.and(sight[0]?.[0] as Value, -PANEL_KEYS));
       const isThere = k.ult(head, args.heads);
-      const endOfSplit = k.math('u_min', visible.at(-1) as Value, k.add(startOfSplit, args.split_keys));
+      const endOfSplit = k.math('u_min', visible.at(-1) as Value, k.add(startOfSplit, splitKeys));
       const end = k.select(isThere, endOfSplit, 0);
       const panels = k.at(args.panels, k.mul(keyHead, args.panels_head));
       const values = k.at(args.v, k.mul(k.mul(keyHead, args.keys), args.value_pitch));

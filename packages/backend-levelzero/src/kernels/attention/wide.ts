@@ -40,7 +40,7 @@ export const wideTable: AttentionTable = {
   kernelsFor: (traits) => {
     if (hasSubgroupKernels(traits)) return [];
     const attending = WAYS.flatMap((way) => [...COLUMNS_OF.values()].map((columns) => wide({ columns, ...way })));
-    return [packKeys, padValues, ...attending];
+    return [...[false, true].flatMap((placed) => [packKeys({ placed }), padValues({ placed })]), ...attending];
   },
   candidates: (sizes, traits) => {
     const { heads, queries, headDim } = sizes;
@@ -75,16 +75,21 @@ function launch(call: PackedAttention, variant: AttentionVariant, recorder: Reco
     const count = Math.min(headsAtATime, heads - first);
     const [keys, values] = keysFrom(call, first);
     const keyHeads = count / group;
+    const placed = call.sight !== undefined;
+    const places = placed ? { sight: call.sight, first_head: first / group, batch_heads: call.kvHeads } : {};
     recorder.launch({
-      kernel: packKeys,
-      args: { k: keys, panels, heads: keyHeads, keys: seqKv, head_dim: headDim, panels_per_head: panelsPerHead },
+      kernel: packKeys({ placed }),
+      args: {
+        ...{ k: keys, panels, heads: keyHeads, keys: seqKv, head_dim: headDim, panels_per_head: panelsPerHead },
+        ...places,
+      },
       groups: gridOf(keyHeads * panelsPerHead, recorder.traits),
     });
     if (padded !== undefined) {
       const rows = keyHeads * seqKv;
       recorder.launch({
-        kernel: padValues,
-        args: { v: values, padded, rows, head_dim: headDim },
+        kernel: padValues({ placed }),
+        args: { v: values, padded, rows, keys: seqKv, head_dim: headDim, ...places },
         groups: gridOf(Math.ceil((rows * PADDED_COLUMNS) / PAD_LANES), recorder.traits),
       });
     }

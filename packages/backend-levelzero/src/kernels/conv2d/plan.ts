@@ -24,7 +24,7 @@ export const conv2dTables: VariantTables<CheckedConv2d, Call, Recorder, Kernel> 
 export const conv2dFamily: Family<'conv2dForward', DeviceMemory, Recorder, Kernel> = {
   kernel: 'conv2dForward',
   dtypes: ['f32', 'f16'],
-  features: ['epilogues', 'transposed'],
+  features: ['epilogues', 'transposed', 'dtypeFilter f16', 'dtypeFilter bf16'],
   plan: planConv2d,
   tables: [conv2dTables],
 };

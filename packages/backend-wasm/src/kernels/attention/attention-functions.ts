@@ -1,5 +1,8 @@
-import type { FloatDType } from '@concord/backend-core';
+import type { StoredFloatDType, FloatDType } from '@concord/backend-core';
+import { log } from '@concord/kernel';
 import { f32x4, type FunctionHandle, i32, type ModuleBuilder, v128 } from '../../encoder/index.ts';
+import { type Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
+import { HoistedConstants } from '../common/hoisted-constants.ts';
 import { multiplyAdd } from '../common/integers.ts';
 import {
   type LoadVector,
@@ -34,6 +37,16 @@ function hasNonFinite(module: ModuleBuilder): HasNonFinite {
   });
 }
 
+type Logarithm = FunctionHandle<readonly ['f32'], 'f32'>;
+
+/** Adds the function of a number's natural logarithm. */
+function logarithm(module: ModuleBuilder, traits: WasmTraits): Logarithm {
+  return module.function({ params: ['f32'], result: 'f32' }, (body, x) => {
+    const a = new WasmArithmetic(body, new HoistedConstants(body), traits.hasFma);
+    body.return(f32x4.extractLane(log<Vector>(a, a.keep(f32x4.splat(x))), 0));
+  });
+}
+
 /** `(outputs, outputBytes, weights, values, keys, first, end)`: see {@link addVisible}. */
 type AddVisible = FunctionHandle<readonly ['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32'], 'none'>;
 
@@ -62,12 +75,21 @@ function addVisible(module: ModuleBuilder, traits: WasmTraits): AddVisible {
   );
 }
 
+/** What distinguishes the code of calls. */
+export interface AttentionForm extends ScoreForm, PlaceForm {
+  readonly hasLse: boolean;
+  readonly dtypeKv: StoredFloatDType;
+}
+
 /** Functions that any tile of attention calls, and the form that they were made for. */
 export interface TileFunctions {
-  /** log2 of the bytes of an element. */
+  /** log2 of the bytes of an element: of Q and O, and of K and V. */
   readonly shift: 1 | 2;
-  readonly form: ScoreForm & PlaceForm;
+  readonly kvShift: 1 | 2;
+  readonly form: AttentionForm;
   readonly softmaxRow: SoftmaxRow;
+  /** `(sum)`: its logarithm. */
+  readonly log: Logarithm | undefined;
   readonly store: StoreTile;
 }
 
@@ -89,17 +111,14 @@ export interface OneQueryFunctions extends TileFunctions {
   readonly addScaledRows: VectorLoop;
 }
 
-type Make<Functions> = (
-  module: ModuleBuilder,
-  traits: WasmTraits,
-  dtype: FloatDType,
-  form: ScoreForm & PlaceForm,
-) => Functions;
+type Make<Functions> = (module: ModuleBuilder, traits: WasmTraits, dtype: FloatDType, form: AttentionForm) => Functions;
 
 const tileFunctions: Make<TileFunctions> = (module, traits, dtype, form) => ({
   shift: STORAGE_SHIFT[dtype],
+  kvShift: STORAGE_SHIFT[form.dtypeKv],
   form,
   softmaxRow: softmaxRow(module, traits, form),
+  log: form.hasLse ? logarithm(module, traits) : undefined,
   store: storeTile(module, dtype),
 });
 
@@ -109,7 +128,7 @@ export const blockFunctions: Make<BlockFunctions> = (module, traits, dtype, form
     ...tileFunctions(module, traits, dtype, form),
     multiply: microKernel(module, traits),
     packQueries,
-    packColumns: packPanels(module, TILE_COLUMNS, dtype),
+    packColumns: packPanels(module, TILE_COLUMNS, form.dtypeKv),
     packWeights: dtype === 'f32' ? packQueries : packPanels(module, TILE_ROWS, 'f32'),
     hasNonFinite: hasNonFinite(module),
     addVisible: addVisible(module, traits),
@@ -119,6 +138,6 @@ export const blockFunctions: Make<BlockFunctions> = (module, traits, dtype, form
 export const oneQueryFunctions: Make<OneQueryFunctions> = (module, traits, dtype, form) => ({
   ...tileFunctions(module, traits, dtype, form),
   loadVector: loadVector(module, dtype),
-  addDots: addDots(module, traits, dtype),
-  addScaledRows: addScaledRows(module, traits, dtype),
+  addDots: addDots(module, traits, form.dtypeKv),
+  addScaledRows: addScaledRows(module, traits, form.dtypeKv),
 });

@@ -49,6 +49,7 @@ export abstract class AttentionTile<Functions extends TileFunctions> {
   protected readonly query: Local<'i32'>;
   protected readonly queries: Local<'i32'>;
   protected readonly headDim: Local<'i32'>;
+  protected readonly valueDim: Local<'i32'>;
   protected readonly outputBytes: Local<'i32'>;
   protected readonly at: Readonly<
     Record<'queries' | 'scores' | 'weights' | 'keys' | 'values' | 'outputs' | 'largest', Address>
@@ -66,7 +67,8 @@ export abstract class AttentionTile<Functions extends TileFunctions> {
     this.query = body.let(i32.mul(part, this.word('rows')));
     this.queries = body.let(lesser(this.word('rows'), i32.sub(this.word('seqQ'), this.query)));
     this.headDim = body.let(this.word('headDim'));
-    this.outputBytes = body.let(i32.shl(i32.and(i32.add(this.headDim, TILE_COLUMNS - 1), -TILE_COLUMNS), 2));
+    this.valueDim = body.let(this.word('valueDim'));
+    this.outputBytes = body.let(i32.shl(i32.and(i32.add(this.valueDim, TILE_COLUMNS - 1), -TILE_COLUMNS), 2));
     const at = (name: AttentionWord): Address => body.let(i32.add(scratch, this.word(name)));
     this.at = {
       queries: scratch,
@@ -113,8 +115,16 @@ export abstract class AttentionTile<Functions extends TileFunctions> {
         body.emit(memory.fill(output, 0, this.outputBytes));
         body.set(factor, 0);
       });
+      const { log } = this.functions;
+      if (log !== undefined) {
+        const head = i32.add(i32.mul(this.batch, this.word('heads')), this.head);
+        const place = i32.add(i32.mul(head, this.word('seqQ')), i32.add(this.query, row));
+        const at = i32.add(this.word('lse'), i32.shl(place, 2));
+        // Without a key it is -Infinity, as the largest score is.
+        body.emit(f32.store(at, f32.add(f32.load(this.state(row)), call(log, total))));
+      }
       const to = this.address('o', this.head, i32.add(this.query, row));
-      body.emit(callStatement(this.functions.store, to, 0, output, 0, 1, this.headDim, factor, 0));
+      body.emit(callStatement(this.functions.store, to, 0, output, 0, 1, this.valueDim, factor, 0));
     });
   }
 
@@ -130,11 +140,15 @@ export abstract class AttentionTile<Functions extends TileFunctions> {
     const batchPlace = i32.mul(this.batch, this.word(`${operand}Batch`));
     const headPlace = i32.add(batchPlace, i32.mul(head, this.word(`${operand}Head`)));
     const place = i32.add(headPlace, i32.mul(row, this.word(`${operand}Row`)));
-    return i32.add(this.word(operand), i32.shl(place, this.functions.shift));
+    return i32.add(this.word(operand), i32.shl(place, this.shiftOf(operand)));
+  }
+
+  protected shiftOf(operand: 'q' | 'k' | 'v' | 'o'): 1 | 2 {
+    return operand === 'q' || operand === 'o' ? this.functions.shift : this.functions.kvShift;
   }
 
   protected rowBytes(operand: 'q' | 'k' | 'v'): Value<'i32'> {
-    return i32.shl(this.word(`${operand}Row`), this.functions.shift);
+    return i32.shl(this.word(`${operand}Row`), this.shiftOf(operand));
   }
 
   protected maskAddress(row: Value<'i32'>, key: Local<'i32'>): Value<'i32'> {
@@ -200,7 +214,7 @@ export class OneQueryTile extends AttentionTile<OneQueryFunctions> {
   }
 
   addBlock(key: Local<'i32'>): void {
-    const { body, at, args, headDim, outputBytes } = this;
+    const { body, at, args, headDim, valueDim, outputBytes } = this;
     const { addDots, addScaledRows, softmaxRow, form } = this.functions;
     const keys = body.let(lesser(this.word('blockKeys'), i32.sub(this.endKey, key)));
     const [k, v] = [this.address('k', this.kvHead, key), this.address('v', this.kvHead, key)];
@@ -210,7 +224,7 @@ export class OneQueryTile extends AttentionTile<OneQueryFunctions> {
       memory.fill(at.scores, 0, SCORE_BYTES),
       callStatement(addDots, at.scores, k, this.rowBytes('k'), at.queries, keys, headDim),
       callStatement(softmaxRow, args, at.scores, keys, 0, keys, mask, at.largest, at.outputs, outputBytes),
-      callStatement(addScaledRows, at.outputs, v, this.rowBytes('v'), at.scores, headDim, keys),
+      callStatement(addScaledRows, at.outputs, v, this.rowBytes('v'), at.scores, valueDim, keys),
     );
   }
 }
@@ -227,13 +241,13 @@ export class BlockTile extends AttentionTile<BlockFunctions> {
   /** Adds the keys from `key` on to the sums, at most a block of them. */
   addBlock(key: Local<'i32'>): void {
     const body = this.body;
-    const { packColumns, packWeights, shift, softmaxRow, hasNonFinite, form } = this.functions;
+    const { packColumns, packWeights, kvShift, softmaxRow, hasNonFinite, form } = this.functions;
     const { queries, scores, weights, keys: keyPanels, values, outputs } = this.at;
     const keys = body.let(lesser(this.word('blockKeys'), i32.sub(this.endKey, key)));
     const [k, v] = [this.address('k', this.kvHead, key), this.address('v', this.kvHead, key)];
     body.emit(
-      callStatement(packColumns, keyPanels, k, this.rowBytes('k'), 1 << shift, keys, this.headDim),
-      callStatement(packColumns, values, v, 1 << shift, this.rowBytes('v'), this.headDim, keys),
+      callStatement(packColumns, keyPanels, k, this.rowBytes('k'), 1 << kvShift, keys, this.headDim),
+      callStatement(packColumns, values, v, 1 << kvShift, this.rowBytes('v'), this.valueDim, keys),
     );
     this.#multiply(queries, keyPanels, { sums: scores, rowBytes: SCORE_BYTES, isFirst: 1 }, keys, this.headDim);
 
@@ -257,7 +271,7 @@ export class BlockTile extends AttentionTile<BlockFunctions> {
       () => {
         body.emit(callStatement(packWeights, weights, scores, SCORE_BYTES, 4, this.queries, keys));
         const into = { sums: outputs, rowBytes: this.outputBytes, isFirst: 0 } as const;
-        this.#multiply(weights, values, into, this.headDim, keys);
+        this.#multiply(weights, values, into, this.valueDim, keys);
       },
     );
   }

@@ -9,11 +9,13 @@ export type AttentionWord =
   | 'v'
   | 'o'
   | 'mask'
+  | 'lse'
   | 'heads'
   | 'headsOfKv'
   | 'seqQ'
   | 'seqKv'
   | 'headDim'
+  | 'valueDim'
   | 'qBatch'
   | 'qHead'
   | 'qRow'
@@ -58,7 +60,7 @@ export const ALL_KEYS: number = 2 ** 31 - 1;
  * which the packed queries lie at 0; at `largestAt` there are for each row the largest score so far and the sum of weights.
  */
 export const ATTENTION: Arguments<AttentionWord> = new Arguments([
-  ...(['q', 'k', 'v', 'o', 'mask', 'heads', 'headsOfKv', 'seqQ', 'seqKv', 'headDim'] as const),
+  ...(['q', 'k', 'v', 'o', 'mask', 'lse', 'heads', 'headsOfKv', 'seqQ', 'seqKv', 'headDim', 'valueDim'] as const),
   ...([
     'qBatch',
     'qHead',

@@ -44,7 +44,7 @@ const CASES: Readonly<Record<string, AttentionCase>> = {
 for (const traits of TRAITS) {
   describe(`attention ${traits.hasFma ? 'with' : 'without'} multiply-add`, () => {
     const launcher = new KernelLauncher(traits);
-    const kernel = attentionKernel(launcher);
+    const kernel = attentionKernel(launcher, () => undefined);
 
     const check = (shape: AttentionCase, options?: AttentionCheck): Promise<void> =>
       checkAttention(launcher.operands, shape, (call) => launcher.reset(() => kernel.run(call)), options);

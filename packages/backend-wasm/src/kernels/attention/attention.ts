@@ -1,12 +1,12 @@
 import type { FloatDType } from '@concord/backend-core';
-import type { BackendKernels, CheckedAttention, ResolvedAttention } from '@concord/backend-core/implement';
+import type { BackendKernels, CheckedAttention, ResolvedAttention, RunKernel } from '@concord/backend-core/implement';
+import { maskStep } from '@concord/kernel';
 import { MAX_PLACED, placedSight } from '@concord/variants';
 import { type FunctionBody, type Local, ModuleBuilder } from '../../encoder/index.ts';
 import type { Launcher, WasmTraits } from '../kernel.ts';
-import { blockFunctions, oneQueryFunctions, type TileFunctions } from './attention-functions.ts';
+import { type AttentionForm, blockFunctions, oneQueryFunctions, type TileFunctions } from './attention-functions.ts';
 import { type AttentionTile, BlockTile, OneQueryTile } from './attention-tile.ts';
 import { ALL_KEYS, ATTENTION, BLOCK_KEYS } from './attention-words.ts';
-import type { PlaceForm, ScoreForm } from './softmax-row.ts';
 import type { WasmBuffer } from '../../wasm-buffer.ts';
 import { bitsOf, operandAddress } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
@@ -18,12 +18,7 @@ import { TILE_COLUMNS, TILE_ROWS } from '../gemm/micro-kernel.ts';
  * scores are a product, the softmax is carried on row by row, and the product of its weights with the values is added to
  * the outputs (Milakov and Gimelshein, Online normalizer calculation for softmax, 2018).
  */
-function attentionCode(
-  traits: WasmTraits,
-  dtype: FloatDType,
-  form: ScoreForm & PlaceForm,
-  isOneQuery: boolean,
-): Uint8Array {
+function attentionCode(traits: WasmTraits, dtype: FloatDType, form: AttentionForm, isOneQuery: boolean): Uint8Array {
   const module = new ModuleBuilder({ shared: traits.isShared });
   const tileOf = isOneQuery
     ? tilesOf(OneQueryTile, oneQueryFunctions(module, traits, dtype, form))
@@ -63,11 +58,14 @@ const TILES_PER_THREAD = 4;
 const MAX_LENGTH = 2 ** 30;
 
 /** attention, in float32 from f32 or f16 storage. */
-export function attentionKernel(launcher: Launcher): NonNullable<BackendKernels<WasmBuffer>['attention']> {
+export function attentionKernel(
+  launcher: Launcher,
+  run: RunKernel<WasmBuffer>['run'],
+): NonNullable<BackendKernels<WasmBuffer>['attention']> {
   const codes = new CodeCache(launcher.traits);
   return {
     dtypes: ['f32', 'f16'],
-    features: ['lengths', 'starts'],
+    features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim', 'lse', 'dtypeKv f16', 'dtypeKv bf16'],
     refuse: (call) => {
       const most = placedSight(call) === undefined ? MAX_LENGTH : MAX_PLACED;
       const { seqQ, seqKv } = call;
@@ -75,15 +73,31 @@ export function attentionKernel(launcher: Launcher): NonNullable<BackendKernels<
         ? `more than 2^${Math.log2(most)} queries or keys, got ${seqQ} and ${seqKv}`
         : undefined;
     },
-    run: (call) => attend(launcher, codes, call),
+    run: (call) => attend(launcher, codes, withFloatMask(launcher, run, call)),
   };
 }
 
+/** The same call with a mask in float32, which is written to temporary memory first. */
+function withFloatMask(
+  launcher: Launcher,
+  run: RunKernel<WasmBuffer>['run'],
+  call: ResolvedAttention<WasmBuffer>,
+): ResolvedAttention<WasmBuffer> {
+  const step = maskStep(call);
+  if (step === undefined) return call;
+  const { geometry, bytes, call: plain } = step;
+  const mask = { buffer: { address: launcher.temporary(bytes), bytes }, byteOffset: 0, byteLength: bytes };
+  run({ geometry, inputs: [call.mask], outputs: [mask], params: [], inPlace: [false], opName: call.opName });
+  return { ...call, ...plain, mask };
+}
+
 function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<WasmBuffer>): void {
-  const { batch, heads, kvHeads, seqQ, seqKv, headDim, dtype, softcap, causal, causalOffset, window } = call;
+  const { batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim, dtype, softcap } = call;
+  const { causal, causalOffset, window } = call;
   const form = {
     ...{ hasSoftcap: softcap > 0, hasMask: call.maskStrides !== undefined },
-    ...{ hasLengths: call.lengthStride !== undefined, hasStarts: call.startStride !== undefined },
+    ...{ hasLengths: call.lengthStride !== undefined, hasStarts: call.startStride !== undefined, hasLse: call.hasLse },
+    dtypeKv: call.dtypeKv,
   };
   const isOneQuery = seqQ === 1;
   const key = `${dtype} ${Object.values(form).join(' ')} ${isOneQuery}`;
@@ -93,13 +107,14 @@ function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<Wa
   const placed = placedSight(call);
 
   const wanted = Math.ceil((TILES_PER_THREAD * launcher.traits.threads) / (batch * heads));
-  const mostRows = Math.min(MAX_ROWS, Math.max(TILE_ROWS, Math.floor(MAX_PANEL / headDim)));
+  const widest = Math.max(headDim, valueDim);
+  const mostRows = Math.min(MAX_ROWS, Math.max(TILE_ROWS, Math.floor(MAX_PANEL / widest)));
   const tilesOfHead = Math.max(Math.ceil(seqQ / mostRows), Math.min(wanted, Math.ceil(seqQ / MIN_ROWS)));
   const rows = roundUp(Math.ceil(seqQ / tilesOfHead), TILE_ROWS);
   const tiles = Math.ceil(seqQ / rows);
-  const mostKeys = Math.max(TILE_COLUMNS, Math.floor(MAX_PANEL / headDim));
+  const mostKeys = Math.max(TILE_COLUMNS, Math.floor(MAX_PANEL / widest));
   const blockKeys = Math.min(seqKv, BLOCK_KEYS, mostKeys);
-  const memory = layout(rows, blockKeys, headDim);
+  const memory = layout(rows, blockKeys, headDim, valueDim);
   const words = ATTENTION.words(
     {
       q: operandAddress(call.q),
@@ -107,11 +122,13 @@ function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<Wa
       v: operandAddress(call.v),
       o: operandAddress(call.o),
       mask: operandAddress(call.mask),
+      lse: operandAddress(call.lse),
       heads,
       headsOfKv: heads / kvHeads,
       seqQ,
       seqKv,
       headDim,
+      valueDim,
       ...strides(call),
       ...{ maskBatch, maskHead, maskRow, maskKey },
       scale: bitsOf(call.scale),
@@ -141,8 +158,8 @@ function strides({ qStrides, kStrides, vStrides, oStrides }: CheckedAttention) {
 }
 
 /** The layout of a thread's own memory, and its size; packed queries are at 0. */
-function layout(rows: number, blockKeys: number, headDim: number) {
-  const columns = roundUp(headDim, TILE_COLUMNS);
+function layout(rows: number, blockKeys: number, headDim: number, valueDim: number) {
+  const columns = roundUp(valueDim, TILE_COLUMNS);
   const keys = roundUp(blockKeys, TILE_COLUMNS);
   const scoresAt = aligned(rows * headDim);
   const weightsAt = scoresAt + aligned(rows * BLOCK_KEYS);

@@ -1,4 +1,4 @@
-import type { FloatDType } from '@concord/backend-core';
+import type { StoredFloatDType, FloatDType } from '@concord/backend-core';
 import {
   f32,
   f32x4,
@@ -16,12 +16,16 @@ import { HoistedConstants } from './hoisted-constants.ts';
 
 type Address = Operand<'i32'>;
 
-/** Loads and stores of float32 values in one storage type; its constants are locals of one function. */
-export interface FloatStorage {
+/** Loads of float32 values in one storage type; its constants are locals of one function. */
+export interface FloatLoads {
   /** log2 of the bytes of an element. */
   readonly shift: 1 | 2;
   load1(address: Address, offset?: number): Value<'f32'>;
   load4(address: Address, offset?: number): Value<'v128'>;
+}
+
+/** And stores. */
+export interface FloatStorage extends FloatLoads {
   /** Elements from four places. */
   gather4(addresses: readonly Value<'i32'>[]): Value<'v128'>;
   /** Rounds to nearest even; NaN stays NaN. */
@@ -29,26 +33,23 @@ export interface FloatStorage {
   store4(address: Address, value: Value<'v128'>, offset?: number): void;
 }
 
-/** The loads of a {@link FloatStorage}. */
-export type FloatLoads = Pick<FloatStorage, 'shift' | 'load1' | 'load4'>;
-
-export const STORAGE_SHIFT: Readonly<Record<FloatDType | 'bf16', 1 | 2>> = { f32: 2, f16: 1, bf16: 1 };
-
-/** Loads of a type that weights may have in a function. */
-export function floatLoads(dtype: FloatDType | 'bf16', body: FunctionBody): FloatLoads {
-  return dtype === 'bf16' ? BFLOATS : floatStorage(dtype, body);
-}
-
-const BFLOATS: FloatLoads = {
-  shift: 1,
-  load1: (address, offset = 0) => f32x4.extractLane(i32x4.splat(i32.shl(i32.load16U(address, offset), 16)), 0),
-  load4: (address, offset = 0) => i32x4.shl(v128.load16x4U(address, offset), 16),
-};
+export const STORAGE_SHIFT: Readonly<Record<StoredFloatDType, 1 | 2>> = { f32: 2, f16: 1, bf16: 1 };
 
 /** Storage of a type in a function; constants are computed at this place. */
 export function floatStorage(dtype: FloatDType, body: FunctionBody): FloatStorage {
   return dtype === 'f32' ? new Singles(body) : new Halves(body);
 }
+
+/** Loads of a type in a function, likewise. */
+export function floatLoads(dtype: StoredFloatDType, body: FunctionBody): FloatLoads {
+  return dtype === 'bf16' ? UPPER_HALVES : floatStorage(dtype, body);
+}
+
+const UPPER_HALVES: FloatLoads = {
+  shift: 1,
+  load1: (address, offset = 0) => f32x4.extractLane(i32x4.splat(i32.shl(i32.load16U(address, offset), 16)), 0),
+  load4: (address, offset = 0) => i32x4.shl(v128.load16x4U(address, offset), 16),
+};
 
 class Singles implements FloatStorage {
   readonly shift = 2;

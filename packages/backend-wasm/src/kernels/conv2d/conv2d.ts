@@ -42,8 +42,9 @@ export function conv2dKernel(launcher: Launcher): NonNullable<BackendKernels<Was
   };
   return {
     dtypes: ['f32', 'f16'],
-    features: ['epilogues', 'transposed'],
-    run: (call) => {
+    features: ['epilogues', 'transposed', 'dtypeFilter f16', 'dtypeFilter bf16'],
+    run: (given) => {
+      const call = results.withFloatFilter(given, memory);
       if (!call.transposed) convolve(call);
       else results.convolution(call, memory, (part) => convolve({ ...part, epilogue: undefined }));
     },

@@ -1,4 +1,4 @@
-import type { FloatDType } from '@concord/backend-core';
+import type { StoredFloatDType, FloatDType } from '@concord/backend-core';
 import {
   callStatement,
   f32,
@@ -13,7 +13,7 @@ import {
   v128,
   type Value,
 } from '../../encoder/index.ts';
-import { type FloatStorage, floatStorage, STORAGE_SHIFT } from '../common/float-storage.ts';
+import { type FloatLoads, floatLoads, STORAGE_SHIFT } from '../common/float-storage.ts';
 import { wordsOfShuffle } from '../common/integers.ts';
 import { TILE_COLUMNS } from './micro-kernel.ts';
 import { PRODUCT, type ProductWord } from './product-words.ts';
@@ -36,11 +36,11 @@ interface Panel {
  *
  * @param width - rows of a panel: 4 or 8
  */
-export function packPanels(module: ModuleBuilder, width: number, dtype: FloatDType): PackPanels {
+export function packPanels(module: ModuleBuilder, width: number, dtype: StoredFloatDType): PackPanels {
   return module.function(
     { params: ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], result: 'none' },
     (body, to, from, rowStride, depthStride, rows, depth) => {
-      const storage = floatStorage(dtype, body);
+      const storage = floatLoads(dtype, body);
       const panel = { to, from, rowStride, depthStride, depth };
       body.for(0, rows, width, (row) => {
         const left = body.let(i32.sub(rows, row));
@@ -62,7 +62,7 @@ export function packPanels(module: ModuleBuilder, width: number, dtype: FloatDTy
 }
 
 /** Fewer rows than the panel is wide. */
-function packLast(body: FunctionBody, storage: FloatStorage, panel: Panel, width: number, rows: Local<'i32'>): void {
+function packLast(body: FunctionBody, storage: FloatLoads, panel: Panel, width: number, rows: Local<'i32'>): void {
   const { to, from, rowStride, depthStride, depth } = panel;
   body.for(0, depth, 1, (p) => {
     const source = body.let(i32.add(from, i32.mul(p, depthStride)));
@@ -79,7 +79,7 @@ function packLast(body: FunctionBody, storage: FloatStorage, panel: Panel, width
 }
 
 /** Rows that are neighbours in memory. */
-function copyRows(body: FunctionBody, storage: FloatStorage, panel: Panel, width: number): void {
+function copyRows(body: FunctionBody, storage: FloatLoads, panel: Panel, width: number): void {
   const { to, from, depthStride, depth } = panel;
   const source = body.let(from);
   const target = body.let(to);
@@ -93,7 +93,7 @@ function copyRows(body: FunctionBody, storage: FloatStorage, panel: Panel, width
 }
 
 /** Rows whose depth lies side by side in memory: squares of 4 are turned. */
-function transposeRows(body: FunctionBody, storage: FloatStorage, panel: Panel, width: number): void {
+function transposeRows(body: FunctionBody, storage: FloatLoads, panel: Panel, width: number): void {
   const { to, from, rowStride, depth } = panel;
   const target = body.let(to);
   const sources = [body.let(from)];

@@ -1,4 +1,4 @@
-import type { FloatDType } from '@concord/backend-core';
+import type { StoredFloatDType } from '@concord/backend-core';
 import {
   f32,
   f32x4,
@@ -25,7 +25,7 @@ const DOT_ROWS = 4;
 const SCALED_ROWS = 8;
 
 /** Adds the loop for a matrix whose depth lies side by side; `strideBytes` is from one output's row to the next. */
-export function addDots(module: ModuleBuilder, traits: WasmTraits, dtype: FloatDType | 'bf16'): VectorLoop {
+export function addDots(module: ModuleBuilder, traits: WasmTraits, dtype: StoredFloatDType): VectorLoop {
   const madd = multiplyAdd(traits);
   return module.function({ params: PARAMS, result: 'none' }, (body, sums, matrix, stride, x, count, depth) => {
     const storage = floatLoads(dtype, body);
@@ -112,7 +112,7 @@ export function sumsOfFour(body: FunctionBody, vectors: readonly Local<'v128'>[]
 }
 
 /** Adds the loop for a matrix whose outputs lie side by side; `strideBytes` is from one place of the depth to the next. */
-export function addScaledRows(module: ModuleBuilder, traits: WasmTraits, dtype: FloatDType | 'bf16'): VectorLoop {
+export function addScaledRows(module: ModuleBuilder, traits: WasmTraits, dtype: StoredFloatDType): VectorLoop {
   const madd = multiplyAdd(traits);
   return module.function({ params: PARAMS, result: 'none' }, (body, sums, matrix, stride, x, count, depth) => {
     const storage = floatLoads(dtype, body);

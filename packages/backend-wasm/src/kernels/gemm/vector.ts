@@ -1,4 +1,4 @@
-import type { FloatDType } from '@concord/backend-core';
+import type { StoredFloatDType, FloatDType } from '@concord/backend-core';
 import { Arguments, type Words } from '../common/arguments.ts';
 import {
   callStatement,
@@ -98,7 +98,7 @@ export const VECTOR_BLOCK = 2048;
 const vectorScratch = (tile: number): number => 4 * (VECTOR_BLOCK + tile);
 
 /** The storage of a matrix: floats, or integers with numbers of blocks. */
-export type MatrixForm = FloatDType | 'bf16' | IntegerForm;
+export type MatrixForm = StoredFloatDType | IntegerForm;
 
 /** A matrix times a vector: memory is read once, and nothing packed but the vector. */
 function vectorCode(traits: WasmTraits, dtype: FloatDType, form: MatrixForm, epilogue?: TileEpilogue): Uint8Array {
@@ -169,7 +169,7 @@ function elementOf({ args, batch, output, first }: Piece): Value<'i32'> {
   return i32.add(start, step(first, 'depthStride'));
 }
 
-function floatRows(module: ModuleBuilder, traits: WasmTraits, form: FloatDType | 'bf16'): AddPiece {
+function floatRows(module: ModuleBuilder, traits: WasmTraits, form: StoredFloatDType): AddPiece {
   const dots = addDots(module, traits, form);
   const scaledRows = addScaledRows(module, traits, form);
   const shift = STORAGE_SHIFT[form];

@@ -56,7 +56,7 @@ export const decodeRow: (params: DecodeRowParams) => Kernel = variants((params: 
     : repeat(
         4,
         (c) =>
-          `      if (4u * lane + ${c}u < u.head_dim) { o[at + 4u * lane + ${c}u] = ${partial ? `value[${c}]` : `quotient(value[${c}], last)`}; }`,
+          `      if (4u * lane + ${c}u < u.value_dim) { o[at + 4u * lane + ${c}u] = ${partial ? `value[${c}]` : `quotient(value[${c}], last)`}; }`,
       );
 
   return defineKernel({
@@ -160,14 +160,14 @@ ${repeat(
 )}
   let at = ${partial ? 'u.o_at + (split * u.heads * u.queries + row) * u.o_row' : 'o_start(head) + query * u.o_row'};
 ${partial ? '' : `  let last = ${totalOf(form, 'weights', 'query')};`}
-  if (4u * lane < u.head_dim) {
+  if (4u * lane < u.value_dim) {
 ${store}
   }
 ${
   partial
     ? `  if (lane == 0u) {
-    o[at + u.head_dim] = most;
-    o[at + u.head_dim + 1u] = weights;
+    o[at + u.value_dim] = most;
+    o[at + u.value_dim + 1u] = weights;
   }`
     : ''
 }

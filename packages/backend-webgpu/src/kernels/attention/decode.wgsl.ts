@@ -16,7 +16,14 @@ import {
 } from './form.wgsl.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { decodeRow, decodeRowBytes } from './decode-row.wgsl.ts';
-import { type AttentionSizes, type AttentionTable, type AttentionVariant, formsOf, rowsByFours } from './table.ts';
+import {
+  type AttentionSizes,
+  type AttentionTable,
+  type AttentionVariant,
+  columnsOf,
+  formsOf,
+  rowsByFours,
+} from './table.ts';
 
 /** Shape of a workgroup's work. */
 interface RowsTile {
@@ -92,7 +99,7 @@ const decode: (params: DecodeParams) => Kernel = variants((params: DecodeParams)
     : repeat(
         4,
         (c) =>
-          `        if (4u * four + ${c}u < u.head_dim) { o[at + 4u * four + ${c}u] = ${partial ? `value[${c}]` : `quotient(value[${c}], last)`}; }`,
+          `        if (4u * four + ${c}u < u.value_dim) { o[at + 4u * four + ${c}u] = ${partial ? `value[${c}]` : `quotient(value[${c}], last)`}; }`,
       );
 
   return defineKernel({
@@ -254,14 +261,14 @@ ${repeat(4, (c) => `  numbers[${c * DECODE_LANES}u + lane] = o${r}[${c}];`)}
     let head = first_head + x / u.queries;
     let at = ${partial ? 'u.o_at + ((split * u.heads + head) * u.queries + query) * u.o_row' : 'o_start(head) + query * u.o_row'};
 ${partial ? '' : `    let last = ${totalOf(form, `row_values[${r}]`, 'query')};`}
-    if (4u * four < u.head_dim) {
+    if (4u * four < u.value_dim) {
 ${store}
     }
 ${
   partial
     ? `    if (lane == 0u) {
-      o[at + u.head_dim] = row_largest[${r}];
-      o[at + u.head_dim + 1u] = row_values[${r}];
+      o[at + u.value_dim] = row_largest[${r}];
+      o[at + u.value_dim + 1u] = row_values[${r}];
     }`
     : ''
 }
@@ -313,9 +320,9 @@ export const decodeTable: AttentionTable = {
   writesRows: rowsByFours,
   launch: (work, variant, recorder) => {
     const { sizes, splits, partial } = work;
-    const { heads, queries, headDim, form, group } = sizes;
+    const { heads, queries, form, group } = sizes;
     const rows = shapeOf(ROWS_OF, variant);
-    const columns = columnsFor(headDim) as Columns;
+    const columns = columnsFor(sizes) as Columns;
     const any = form === 'plain' ? 'f32' : form;
     recorder.launch({
       ...work.launch,
@@ -331,7 +338,8 @@ function kernelOf(rows: Rows, columns: Columns, params: Omit<DecodeParams, 'tile
   return rows === 1 ? decodeRow({ columns, ...params }) : decode({ tile: { rows, columns }, ...params });
 }
 
-const columnsFor = (headDim: number): Columns | undefined => DECODE_COLUMNS.find((max) => max >= headDim);
+const columnsFor = (sizes: AttentionSizes): Columns | undefined =>
+  DECODE_COLUMNS.find((max) => max >= columnsOf(sizes));
 
 /** Returns whether a device has invocations and memory. */
 function hasRoom(
@@ -345,8 +353,8 @@ function hasRoom(
 
 /** Those that waste no row first, and then those with more rows. */
 function bestFirst(sizes: AttentionSizes, traits: DeviceTraits): readonly AttentionVariant[] {
-  const { heads, queries, keys, headDim, group } = sizes;
-  const columns = columnsFor(headDim);
+  const { heads, queries, keys, group } = sizes;
+  const columns = columnsFor(sizes);
   if (columns === undefined) return [];
   const shared = group * queries;
   const possible = DECODE_ROWS.filter(

@@ -11,6 +11,7 @@ import {
   rowOf,
   sightArgument,
   sightOfHead,
+  storageOf,
   totalOf,
   uniformsOf,
 } from './form.wgsl.ts';
@@ -37,9 +38,13 @@ const MAX_QUERIES = 8;
 /** Keys per iteration of the loop. */
 const KEYS = 8;
 
-/** The maximum number of keys for which the loops of a block take at most that many iterations; less than 1 if there are none. */
-export function directKeys(headDim: number, iterations: number): number {
-  const iterationsPerColumns = headDim + 1;
+/**
+ * The maximum number of keys for which the loops of a block take at most that many iterations; less than 1 if there are none.
+ *
+ * @param columns - of Q or of V, whichever has more
+ */
+export function directKeys(columns: number, iterations: number): number {
+  const iterationsPerColumns = columns + 1;
   // The end of the loop over the keys, and the loops that finish the rows.
   const others = 3 + MAX_QUERIES * iterationsPerColumns;
   return KEYS * Math.floor((iterations - others) / (1 + 2 * iterationsPerColumns));
@@ -114,17 +119,17 @@ ${repeat(queries, (i) => `      let o${i} = select(o[o${i}_at + d] * factor${i},
   const finish = partial
     ? (i: number) => `
     if (${isPlain ? 'end == 0u' : 'begin >= end'}) {
-      for (var d = 0u; d < head_dim; d++) { o[o${i}_at + d] = 0.0; }
+      for (var d = 0u; d < value_dim; d++) { o[o${i}_at + d] = 0.0; }
     }
-    o[o${i}_at + u.head_dim] = largest${i};
-    o[o${i}_at + u.head_dim + 1u] = total${i};`
+    o[o${i}_at + u.value_dim] = largest${i};
+    o[o${i}_at + u.value_dim + 1u] = total${i};`
     : (i: number) => `${
         isPlain
           ? ''
           : `
     let last${i} = ${totalOf(form, `total${i}`, `query${i}`)};`
       }
-    for (var d = 0u; d < head_dim; d++) { o[o${i}_at + d] = quotient(o[o${i}_at + d], ${isPlain ? `total${i}` : `last${i}`}); }`;
+    for (var d = 0u; d < value_dim; d++) { o[o${i}_at + d] = quotient(o[o${i}_at + d], ${isPlain ? `total${i}` : `last${i}`}); }`;
 
   return defineKernel({
     name: `attention/direct ${queries}x${KEYS}${causal && isPlain ? ' causal' : ''}${formName(form, partial)}`,
@@ -141,6 +146,7 @@ ${mainOf(DIRECT_LANES)}
   let head = block / blocks_per_head;
   // A bound of loops that is not a uniform alone: see is-set.wgsl.ts for why.
   let head_dim = min(u.head_dim, ${form === 'f16' ? '2u * ' : ''}arrayLength(&q));
+  let value_dim = min(u.value_dim, ${storageOf(form, 'v') === 'f32' ? '' : '2u * '}arrayLength(&v));
   if (head >= u.heads) { return; }
   let query = block % blocks_per_head * ${queries}u;
   let k_head = ${headOf(form, 'k')};
@@ -162,7 +168,7 @@ ${isPlain ? '' : `  let begin = first0 / ${KEYS}u * ${KEYS}u;\n`}  for (var key 
 ${repeat(KEYS, (j) => `    let row${j} = min(key + ${j}u, end - 1u) * ${rowOf(form, 'v')};`)}${isPlain ? '' : `\n${repeat(KEYS, (j) => `    let k_row${j} = min(key + ${j}u, end - 1u) * u.k_row;`)}`}
 ${scores}
 ${weights}
-    for (var d = 0u; d < head_dim; d++) {${values}
+    for (var d = 0u; d < value_dim; d++) {${values}
 ${repeat(queries, (i) => `      if (query + ${i}u < u.queries) { o[o${i}_at + d] = o${i}; }`)}
     }
   }

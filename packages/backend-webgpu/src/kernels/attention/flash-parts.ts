@@ -1,5 +1,5 @@
 import { repeat } from '../wgsl/snippets.ts';
-import { elementAt, type Form, rowOf, storedVector, totalOf, vectorAt } from './form.wgsl.ts';
+import { elementAt, type Form, rowOf, storedVector, totalOf, vectorAt, widthOf } from './form.wgsl.ts';
 import type { AttentionWork } from './table.ts';
 
 // The parts of `flash`, some of which `decode`, `matrix` and `tiled` have too.
@@ -25,7 +25,7 @@ export interface FlashTile {
 }
 
 /**
- * The known facts about the rows. `full`: there are as many columns as the tile has, and rows begin at multiples of four.
+ * The known facts about the rows. `full`: there are as many columns, of V too, as the tile has, and rows begin at multiples of four.
  * `wide`: only that they begin and end at multiples of four. `any`: nothing.
  */
 export type Fit = 'full' | 'wide' | 'any';
@@ -72,8 +72,8 @@ export function panelsOf({ keys, columns, across, depth, chunk, unroll }: FlashT
 }
 
 /** The fit of a launch for a kernel with as many columns. */
-export const fitOf = ({ wide, sizes }: AttentionWork, columns: number): Fit =>
-  wide ? (sizes.headDim === columns ? 'full' : 'wide') : 'any';
+export const fitOf = ({ wide, sizes: { headDim, valueDim } }: AttentionWork, columns: number): Fit =>
+  wide ? (Math.min(headDim, valueDim) === columns ? 'full' : 'wide') : 'any';
 
 /** WGSL of which keys the queries of an invocation see, two vectors of four queries. */
 export interface Visibility {
@@ -130,11 +130,11 @@ function readFunction(name: 'q' | 'k' | 'v', fit: Fit, form: Form): string {
   const vector = vectorAt(form, name, `(head + row * ${row}) / 4u + four`);
   const body = {
     full: `return ${vector};`,
-    wide: `if (4u * four >= u.head_dim) { return vec4f(); }
+    wide: `if (4u * four >= ${widthOf(name)}) { return vec4f(); }
   return ${vector};`,
     any: `var value = vec4f();
   let at = head + row * ${row} + 4u * four;
-${repeat(4, (c) => `  if (4u * four + ${c}u < u.head_dim) { value[${c}] = ${elementAt(form, name, `at + ${c}u`)}; }`)}
+${repeat(4, (c) => `  if (4u * four + ${c}u < ${widthOf(name)}) { value[${c}] = ${elementAt(form, name, `at + ${c}u`)}; }`)}
   return value;`,
   }[fit];
   return `fn read_${name}(head: u32, row: u32, four: u32) -> vec4f {
@@ -258,12 +258,12 @@ export function storeOutput({ tile, fit, form, partial }: FlashParams): string {
     const d = `4u * (lane_column + ${across * j}u)`;
     if (isWideOutput({ fit, partial })) {
       const store = `o[(at + ${d}) / 4u] = ${storedVector(form, `quotients(o${i}_${j}, ${total})`)};`;
-      return `    ${fit === 'full' ? store : `if (${d} < u.head_dim) { ${store} }`}`;
+      return `    ${fit === 'full' ? store : `if (${d} < u.value_dim) { ${store} }`}`;
     }
     return repeat(4, (c) => {
       const sum = `o${i}_${j}.${COMPONENTS[c]}`;
       const value = partial ? sum : `quotient(${sum}, ${total})`;
-      return `    if (${d} + ${c}u < u.head_dim) { o[at + ${d} + ${c}u] = ${value}; }`;
+      return `    if (${d} + ${c}u < u.value_dim) { o[at + ${d} + ${c}u] = ${value}; }`;
     });
   };
   const storeRow = (i: number): string => {
@@ -271,8 +271,8 @@ export function storeOutput({ tile, fit, form, partial }: FlashParams): string {
     const component = COMPONENTS[i % 4] as string;
     const extra = `
     if (lane_column == 0u) {
-      o[at + u.head_dim] = largest${g}.${component};
-      o[at + u.head_dim + 1u] = total${g}.${component};
+      o[at + u.value_dim] = largest${g}.${component};
+      o[at + u.value_dim + 1u] = total${g}.${component};
     }`;
     const query = `query${g} + ${i % 4}u`;
     // Rows of O have separate places, records are packed.

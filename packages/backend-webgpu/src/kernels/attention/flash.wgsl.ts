@@ -33,7 +33,7 @@ import {
   visibility,
 } from './flash-parts.ts';
 import type { DeviceTraits } from '../recorder.ts';
-import { type AttentionTable, formsOf, groupsOf, rowsByFours, withSplits } from './table.ts';
+import { type AttentionTable, columnsOf, formsOf, groupsOf, rowsByFours, withSplits } from './table.ts';
 
 /**
  * softmax(scale * Q K^T) V for a block of queries of one head per workgroup, which walks along the keys in tiles and
@@ -352,8 +352,8 @@ export const flashTable: AttentionTable = {
       ),
     ),
   candidates: (sizes, traits) => {
-    const { heads, queries, headDim } = sizes;
-    const fitting = tilesOn(traits).filter(({ columns }) => columns >= headDim);
+    const { heads, queries } = sizes;
+    const fitting = tilesOn(traits).filter(({ columns }) => columns >= columnsOf(sizes));
     // The fewest columns that will do.
     const columns = Math.min(...fitting.map((tile) => tile.columns));
     const tiles = fitting.filter((tile) => tile.columns === columns);

@@ -1,3 +1,4 @@
+import { BYTES_OF, type StoredFloatDType } from '@concord/backend-core';
 import { tanh } from '@concord/kernel';
 import { wgslFunction } from '../arithmetic/wgsl-arithmetic.ts';
 import type { KernelSource, UniformType } from '../kernel.ts';
@@ -7,19 +8,32 @@ import { attentionUniforms, maskFunction, softmaxFunctions, weightFunctions } fr
 
 /**
  * The calls that a kernel is for. `plain`: packed float32, each head its own keys, causal from the first key on or not at all.
- * `f32` and `f16`, by storage: any call.
+ * By storage, and that of K and V where it is another: any call.
  */
-export type Form = 'plain' | 'f32' | 'f16';
+export type Form = 'plain' | OutputForm | `f32 ${'f16' | 'bf16'}`;
+
+/** The forms of what depends on O alone. */
+export type OutputForm = 'f32' | 'f16';
 
 /** Every form. */
-export const FORMS: readonly Form[] = ['plain', 'f32', 'f16'];
+export const FORMS: readonly Form[] = ['plain', 'f32', 'f16', 'f32 f16', 'f32 bf16'];
+
+/** Storage of an operand. */
+export function storageOf(form: Form, name: 'q' | 'k' | 'v' | 'o'): StoredFloatDType {
+  if (form === 'plain') return 'f32';
+  return form.split(' ').at(name === 'q' || name === 'o' ? 0 : -1) as StoredFloatDType;
+}
+
+/** The form by O. */
+export const outputForm = (form: Form): 'plain' | OutputForm =>
+  form === 'plain' ? form : (storageOf(form, 'o') as OutputForm);
 
 /** After the name of a kernel. */
 export const formName = (form: Form, partial: boolean): string =>
   `${form === 'plain' ? '' : ` any ${form}`}${partial ? ' partial' : ''}`;
 
-/** Bytes of an element of Q, K, V and O. */
-export const elementBytes = (form: Form): number => (form === 'f16' ? 2 : 4);
+/** Bytes of an element of an operand. */
+export const elementBytes = (form: Form, name: 'q' | 'k' | 'v' | 'o'): number => BYTES_OF[storageOf(form, name)];
 
 /** Uniforms of {@link sightFunctions}, beside {@link paramsOf}, `queries` and `batch_heads`. */
 export const sightUniforms: Readonly<Record<string, UniformType>> = {
@@ -27,6 +41,7 @@ export const sightUniforms: Readonly<Record<string, UniformType>> = {
   see_begin: 'i32',
   /** The queries from seeing_begin to before this one see a key, as far as causal and window say. */
   seeing_end: 'u32',
+  /** 0: there is no mask. 1: of f32, 2: of f16, 3: of u8, where 0 hides a key. */
   masked: 'u32',
   causal: 'u32',
   /** 1: lengths are in memory, 2: starts are, 3: both. The rest is for these. */
@@ -52,6 +67,7 @@ const anyUniforms: Readonly<Record<string, UniformType>> = {
   heads: 'u32',
   queries: 'u32',
   head_dim: 'u32',
+  value_dim: 'u32',
   batch_heads: 'u32',
   group: 'u32',
   scale: 'f32',
@@ -106,8 +122,8 @@ export const PLACES = {
 } as const;
 
 /** WGSL type of Q, K or V; `wide` counts in vectors of four. */
-function inputType(form: Form, wide: boolean): string {
-  if (form === 'f16') return wide ? 'array<vec2u>' : 'array<u32>';
+function inputType(form: Form, name: 'q' | 'k' | 'v', wide: boolean): string {
+  if (storageOf(form, name) !== 'f32') return wide ? 'array<vec2u>' : 'array<u32>';
   return wide ? 'array<vec4f>' : 'array<f32>';
 }
 
@@ -128,12 +144,13 @@ export function attentionInterface(
   type: boolean | string,
   o: string = 'array<f32>',
 ): Pick<KernelSource, 'storage' | 'uniforms' | 'params'> {
-  const input = { access: 'read', type: typeof type === 'string' ? type : inputType(form, type) } as const;
-  const mask = { access: 'read', type: 'array<f32>' } as const;
+  const input = (name: 'q' | 'k' | 'v') =>
+    ({ access: 'read', type: typeof type === 'string' ? type : inputType(form, name, type) }) as const;
+  const mask = { access: 'read', type: 'array<u32>' } as const;
   const any = { mask, ...PLACES };
   return {
     storage: {
-      ...{ q: input, k: input, v: input, ...(form === 'plain' ? {} : any) },
+      ...{ q: input('q'), k: input('k'), v: input('v'), ...(form === 'plain' ? {} : any) },
       o: { access: 'read_write', type: o },
     },
     uniforms: {
@@ -147,16 +164,23 @@ export function attentionInterface(
 }
 
 /** WGSL: element `at` of an input that is not wide. */
-export function elementAt(form: Form, name: string, at: string): string {
-  if (form !== 'f16') return `${name}[${at}]`;
+export function elementAt(form: Form, name: 'q' | 'k' | 'v', at: string): string {
+  const storage = storageOf(form, name);
+  if (storage === 'f32') return `${name}[${at}]`;
+  if (storage === 'bf16') return `bitcast<f32>((${name}[(${at}) >> 1u] >> (16u * ((${at}) & 1u))) << 16u)`;
   return `unpack2x16float(${name}[(${at}) >> 1u] >> (16u * ((${at}) & 1u))).x`;
 }
 
 /** WGSL: vector `at` of a wide input. */
-export function vectorAt(form: Form, name: string, at: string): string {
-  if (form !== 'f16') return `${name}[${at}]`;
+export function vectorAt(form: Form, name: 'q' | 'k' | 'v', at: string): string {
+  const storage = storageOf(form, name);
+  if (storage === 'f32') return `${name}[${at}]`;
+  if (storage === 'bf16') return `four_upper_halves(${name}[${at}])`;
   return `vec4f(unpack2x16float(${name}[${at}].x), unpack2x16float(${name}[${at}].y))`;
 }
+
+/** WGSL: columns of an input. */
+export const widthOf = (name: 'q' | 'k' | 'v'): string => (name === 'v' ? 'u.value_dim' : 'u.head_dim');
 
 /** WGSL: elements from one row of an input to the next. */
 export const rowOf = (form: Form, name: 'q' | 'k' | 'v'): string => (form === 'plain' ? 'u.head_dim' : `u.${name}_row`);
@@ -218,6 +242,11 @@ fn sight_of(head: u32) -> Sight {
   return Sight(first + shift, end + shift, keys, seeing_begin, select(seeing_end, 0u, length == 0u));
 }`;
 
+const upperHalves: string = /* wgsl */ `
+fn four_upper_halves(words: vec2u) -> vec4f {
+  return bitcast<vec4f>(vec4u(words.x << 16u, words.x & 0xffff0000u, words.y << 16u, words.y & 0xffff0000u));
+}`;
+
 /** WGSL: what every kernel that attends is made of. */
 export function attentionFunctions(form: Form): string {
   if (form === 'plain') return `${softmaxFunctions}\n${maskFunction}`;
@@ -228,7 +257,7 @@ fn ${name}_start(head: u32) -> u32 {
 }`;
   return /* wgsl */ `
 ${anySoftmaxFunctions(form)}
-${wgslFunction('hyperbolic_tangent', tanh)}
+${wgslFunction('hyperbolic_tangent', tanh)}${storageOf(form, 'k') === 'bf16' ? upperHalves : ''}
 ${isSet}
 ${partsOf}
 ${sightFunctions}
@@ -251,7 +280,16 @@ fn mask_row(head: u32, query: u32) -> u32 {
 
 fn capped_score(score: f32) -> f32 { return u.softcap * hyperbolic_tangent(score * u.softcap_inverse); }
 
-fn mask_of(row: u32, key: u32) -> f32 { return mask[row + min(key, u.keys - 1u) * u.mask_key]; }
+fn mask_of(row: u32, key: u32) -> f32 {
+  let at = row + min(key, u.keys - 1u) * u.mask_key;
+  let shift = u.masked - 1u;
+  let word = mask[at >> shift];
+  let half = unpack2x16float(word >> (16u * (at & 1u))).x;
+  let is_hidden = ((word >> (8u * (at & 3u))) & 0xffu) == 0u;
+  let narrow = select(bitcast<u32>(half), select(0u, SIGN | INFINITY, is_hidden), shift == 2u);
+  // No branch: see is_set.
+  return bitcast<f32>(select(narrow, word, shift == 0u) ^ u.zero);
+}
 
 // A scaled score by softcap and mask.
 fn finish_score(scaled: f32, row: u32, key: u32) -> f32 {

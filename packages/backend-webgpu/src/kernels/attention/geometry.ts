@@ -1,9 +1,13 @@
+import type { MaskDType } from '@concord/backend-core';
 import type { CheckedAttention } from '@concord/backend-core/implement';
 import { checkSteps, placedSight, type PlacedSight } from '@concord/variants';
 import type { Form } from './form.wgsl.ts';
 
 /** Elements from one batch, head and row of an operand to the next. */
 export type RowStrides = readonly [batch: number, head: number, row: number];
+
+/** In the order of their numbers. */
+const MASK_DTYPES: readonly MaskDType[] = ['f32', 'f16', 'u8'];
 
 /** An attention as it is planned: heads of all batches as heads of one where the strides allow. */
 export interface Geometry {
@@ -14,12 +18,14 @@ export interface Geometry {
   readonly seqQ: number;
   readonly seqKv: number;
   readonly headDim: number;
+  readonly valueDim: number;
   readonly q: RowStrides;
   readonly k: RowStrides;
   readonly v: RowStrides;
   readonly o: RowStrides;
   /** Of `[batch, head, query, key]`. */
   readonly mask: readonly [number, number, number, number] | undefined;
+  readonly maskDtype: MaskDType;
   readonly form: Form;
   /** Undefined: no places are in memory. */
   readonly placed: PlacedSight | undefined;
@@ -55,13 +61,27 @@ interface Hull {
 
 /** The geometry of a checked call. */
 export function geometryOf(call: CheckedAttention): Geometry {
-  const { batch, heads, kvHeads, seqQ, seqKv, headDim, causal, causalOffset, window, softcap, dtype } = call;
+  const {
+    batch,
+    heads,
+    kvHeads,
+    seqQ,
+    seqKv,
+    headDim,
+    valueDim,
+    causal,
+    causalOffset,
+    window,
+    softcap,
+    dtype,
+    dtypeKv,
+  } = call;
   const group = heads / kvHeads;
   const operands = [
-    { count: heads, rows: seqQ, strides: call.qStrides },
-    { count: kvHeads, rows: seqKv, strides: call.kStrides },
-    { count: kvHeads, rows: seqKv, strides: call.vStrides },
-    { count: heads, rows: seqQ, strides: call.oStrides },
+    { count: heads, rows: seqQ, width: headDim, strides: call.qStrides },
+    { count: kvHeads, rows: seqKv, width: headDim, strides: call.kStrides },
+    { count: kvHeads, rows: seqKv, width: valueDim, strides: call.vStrides },
+    { count: heads, rows: seqQ, width: valueDim, strides: call.oStrides },
   ];
   const [maskBatch = 0, maskHead = 0, maskQuery = 0, maskKey = 0] = call.maskStrides ?? [];
   // An axis of one index has any stride.
@@ -70,16 +90,17 @@ export function geometryOf(call: CheckedAttention): Geometry {
     (batch === 1 || placed === undefined) &&
     operands.every(({ count, strides }) => batch === 1 || strides[0] === count * strides[1]) &&
     (batch === 1 || maskBatch === heads * maskHead);
-  const [q, k, v, o] = operands.map(({ count, rows, strides }): RowStrides => {
-    const row = rows === 1 ? headDim : strides[2];
+  const [q, k, v, o] = operands.map(({ count, rows, width, strides }): RowStrides => {
+    const row = rows === 1 ? width : strides[2];
     const head = count === 1 && batch === 1 ? rows * row : strides[1];
     return [isOne ? 0 : strides[0], head, row];
   }) as [RowStrides, RowStrides, RowStrides, RowStrides];
   const isPacked = (strides: RowStrides, rows: number): boolean =>
     isOne && strides[1] === rows * headDim && strides[2] === headDim;
   const isPlain =
-    dtype === 'f32' &&
+    dtypeKv === 'f32' &&
     group === 1 &&
+    valueDim === headDim &&
     softcap === 0 &&
     causalOffset === 0 &&
     window === Infinity &&
@@ -93,9 +114,22 @@ export function geometryOf(call: CheckedAttention): Geometry {
   const offset = Math.max(-seqQ, Math.min(seqKv, causalOffset));
   const first = Math.max(-seqQ, Math.min(seqKv, causalOffset - window + 1));
   return {
-    ...{ batch: isOne ? 1 : batch, heads: isOne ? batch * heads : heads, group, seqQ, seqKv, headDim, q, k, v, o },
+    ...{
+      batch: isOne ? 1 : batch,
+      heads: isOne ? batch * heads : heads,
+      group,
+      seqQ,
+      seqKv,
+      headDim,
+      valueDim,
+      q,
+      k,
+      v,
+      o,
+    },
     mask: call.maskStrides === undefined ? undefined : [isOne ? 0 : maskBatch, maskHead, maskQuery, maskKey],
-    form: isPlain ? 'plain' : dtype,
+    maskDtype: call.maskDtype,
+    form: isPlain ? 'plain' : dtypeKv === dtype ? dtype : (`${dtype} ${dtypeKv}` as Form),
     ...{ placed, lengthStep: call.lengthStride, startStep: call.startStride },
     // Where places are in memory, all keys may be seen.
     sight: placed === undefined ? { first, end: causal ? offset + 1 : seqKv } : { first: -seqQ, end: seqKv },
@@ -119,16 +153,25 @@ function mostKeys(geometry: Geometry, { queries }: QueryWindow): number {
   return Math.max(1, Math.min(keys, queries - 1 + sight.end - sight.first));
 }
 
-/** Rows of O, and of Q, of a window. */
-export function queryHull(strides: RowStrides, headDim: number, window: QueryWindow): Hull {
+const widthOf = ({ headDim, valueDim }: Geometry, name: 'q' | 'k' | 'v' | 'o'): number =>
+  name === 'v' || name === 'o' ? valueDim : headDim;
+
+/** Rows of Q or O of a window. */
+export function queryHull(geometry: Geometry, name: 'q' | 'o', window: QueryWindow): Hull {
   const { batch, batches, head, heads, query, queries } = window;
-  return hull(strides, headDim, [batch, head, query], [batches, heads, queries]);
+  return hull(geometry[name], widthOf(geometry, name), [batch, head, query], [batches, heads, queries]);
 }
 
 /** Rows of K or V of a window. */
-export function keyHull(strides: RowStrides, { headDim, group }: Geometry, window: Window): Hull {
+export function keyHull(geometry: Geometry, name: 'k' | 'v', window: Window): Hull {
   const { batch, batches, head, heads, key, keys } = window;
-  return hull(strides, headDim, [batch, Math.floor(head / group), key], [batches, Math.ceil(heads / group), keys]);
+  const { group } = geometry;
+  return hull(
+    geometry[name],
+    widthOf(geometry, name),
+    [batch, Math.floor(head / group), key],
+    [batches, Math.ceil(heads / group), keys],
+  );
 }
 
 /** The mask of a window. */
@@ -193,7 +236,7 @@ export function anyUniforms(
  * @param at - where the places in memory begin in their bindings
  */
 export function sightUniforms(
-  { sight, seqQ, seqKv, mask, placed, lengthStep, startStep }: Geometry,
+  { sight, seqQ, seqKv, mask, maskDtype, placed, lengthStep, startStep }: Geometry,
   { batches, query, queries, key, keys }: Window,
   at: { readonly lengths: number; readonly starts: number },
 ): Readonly<Record<string, number>> {
@@ -204,7 +247,7 @@ export function sightUniforms(
     see_end: query - key + sight.end,
     seeing_begin: clamp(1 - sight.end),
     seeing_end: clamp(seqKv - sight.first),
-    masked: mask === undefined ? 0 : 1,
+    masked: mask === undefined ? 0 : 1 + MASK_DTYPES.indexOf(maskDtype),
     placed: (lengthStep === undefined ? 0 : 1) + (startStep === undefined ? 0 : 2),
     lengths_at: at.lengths,
     lengths_step: batches > 1 ? (lengthStep ?? 0) : 0,
@@ -244,7 +287,7 @@ interface Cut {
  * @param recordRows - float32 numbers that a row takes in scratch memory; 0 where it may do without
  */
 export function cutCall(geometry: Geometry, room: Room, recordRows: (inParts: boolean) => number): Cut {
-  const { batch, heads, group, seqQ, headDim, mask } = geometry;
+  const { batch, heads, group, seqQ, headDim, valueDim, mask } = geometry;
   const all: QueryWindow = { batch: 0, batches: batch, head: 0, heads, query: 0, queries: seqQ };
   const { keys } = keysOf(geometry, all);
   const fitting = (stride: number, width: number, elements: number): number =>
@@ -252,7 +295,7 @@ export function cutCall(geometry: Geometry, room: Room, recordRows: (inParts: bo
   const keysPerPart = Math.min(
     room.keys,
     fitting(geometry.k[2], headDim, room.operand),
-    fitting(geometry.v[2], headDim, room.operand),
+    fitting(geometry.v[2], valueDim, room.operand),
     mask === undefined ? Infinity : fitting(mask[3], 1, room.numbers),
   );
   const record = recordRows(keysPerPart < keys);
@@ -261,10 +304,10 @@ export function cutCall(geometry: Geometry, room: Room, recordRows: (inParts: bo
     const window = { ...queries, key: 0, keys: Math.min(keysPerPart, mostKeys(geometry, queries)) };
     const rows = window.batches * window.heads * window.queries;
     return (
-      queryHull(geometry.q, headDim, window).elements <= room.operand &&
-      queryHull(geometry.o, headDim, window).elements <= room.operand &&
-      keyHull(geometry.k, geometry, window).elements <= room.operand &&
-      keyHull(geometry.v, geometry, window).elements <= room.operand &&
+      queryHull(geometry, 'q', window).elements <= room.operand &&
+      queryHull(geometry, 'o', window).elements <= room.operand &&
+      keyHull(geometry, 'k', window).elements <= room.operand &&
+      keyHull(geometry, 'v', window).elements <= room.operand &&
       (mask === undefined || maskHull(mask, window).elements <= room.numbers) &&
       rows * record <= room.numbers
     );

@@ -33,9 +33,9 @@ export function growing(call: CheckedAttention, traits: DeviceTraits): Canonical
 
 /** Returns whether bindings cover a call with a number of keys. */
 function isOneLaunch(call: CheckedAttention, keys: number, traits: DeviceTraits): boolean {
-  const { batch, heads, kvHeads, seqQ, headDim, kStrides, vStrides, maskStrides, dtype, operands } = call;
+  const { batch, heads, kvHeads, seqQ, headDim, valueDim, kStrides, vStrides, maskStrides, dtype, operands } = call;
   const bytes = traits.maxBindingBytes - bindingSlack(traits.storageAlignment);
-  const max = bytes / BYTES_OF[dtype] - headDim;
+  const max = bytes / BYTES_OF[dtype] - Math.max(headDim, valueDim);
   const extent = (strides: readonly number[], count: number): number =>
     (batch - 1) * (strides[0] as number) +
     (count - 1) * (strides[1] as number) +
@@ -45,7 +45,7 @@ function isOneLaunch(call: CheckedAttention, keys: number, traits: DeviceTraits)
   const rows = (maskStrides?.[2] ?? 0) * (seqQ - 1);
   const numbers = Math.max(
     maskStrides === undefined ? 0 : extent(maskStrides, heads) + rows + 1,
-    MAX_RECORDS * batch * heads * seqQ * (headDim + 2),
+    MAX_RECORDS * batch * heads * seqQ * (valueDim + 2),
   );
   return numbers * BYTES_OF.f32 <= bytes;
 }

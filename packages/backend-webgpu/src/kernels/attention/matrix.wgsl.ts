@@ -1,7 +1,7 @@
 import { shapeOf } from '@concord/variants';
 import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/snippets.ts';
-import { byFours, type Fit, quotients } from './flash-parts.ts';
+import { byFours, type Fit, fitOf, quotients } from './flash-parts.ts';
 import {
   attentionFunctions,
   attentionInterface,
@@ -12,9 +12,10 @@ import {
   sightOfHead,
   SPLIT_KEYS,
   totalOf,
+  widthOf,
 } from './form.wgsl.ts';
 import type { DeviceTraits } from '../recorder.ts';
-import { type AttentionTable, groupsOf, rowsByFours, withSplits } from './table.ts';
+import { type AttentionTable, columnsOf, groupsOf, rowsByFours, withSplits } from './table.ts';
 
 /** Shape of a workgroup's work on the matrix units. */
 interface MatrixTile {
@@ -89,7 +90,7 @@ const matrix: (params: MatrixParams) => Kernel = variants((params: MatrixParams)
   // As if the place depended on what was read before: see `matrix-units.wgsl.ts`.
   const vector = (name: 'q' | 'k' | 'v', row: string, eight: string, before = '0u'): string => {
     const value = `${name}[(${name}_head + ${row} * ${rowOf('f16', name)}) / 8u + ${eight} + (${before} & u.zero)]`;
-    return fit === 'full' ? value : `select(vec4u(), ${value}, 8u * (${eight}) < u.head_dim)`;
+    return fit === 'full' ? value : `select(vec4u(), ${value}, 8u * (${eight}) < ${widthOf(name)})`;
   };
   const eachFetch = (line: (i: number, name: 'k' | 'v') => string): string =>
     (['k', 'v'] as const).map((name) => repeat(fetches, (i) => line(i, name))).join('\n');
@@ -305,7 +306,7 @@ interface RowsParams extends Pick<MatrixParams, 'fit' | 'partial'> {
 
 /** WGSL: the end of `matrix`: each invocation divides and stores the sums of its query, or stores a record. */
 function storeRows({ fit, partial, terms, sumsOut, own }: RowsParams): string {
-  const isInside = (d: number): string => `query < u.queries${fit === 'full' ? '' : ` && ${d}u < u.head_dim`}`;
+  const isInside = (d: number): string => `query < u.queries${fit === 'full' ? '' : ` && ${d}u < u.value_dim`}`;
   const at = partial
     ? 'u.o_at + ((split * u.heads + head) * u.queries + query) * u.o_row'
     : 'o_start(head) + query * u.o_row';
@@ -325,8 +326,8 @@ ${repeat(terms, (d) => `${sumsOut(d)}\n  workgroupBarrier();\n${repeat(4, (c) =>
 ${
   partial
     ? `  if (query < u.queries) {
-    o[at + u.head_dim] = least * (LN2_HI + LN2_LO);
-    o[at + u.head_dim + 1u] = total;
+    o[at + u.value_dim] = least * (LN2_HI + LN2_LO);
+    o[at + u.value_dim + 1u] = total;
   }`
     : ''
 }`;
@@ -344,8 +345,9 @@ export const matrixTable: AttentionTable = {
       (['full', 'wide'] as const).flatMap((fit) => [false, true].map((partial) => matrix({ tile, fit, partial }))),
     ),
   candidates: (sizes, traits) => {
-    const { headDim, form, byEights = false } = sizes;
-    const tiles = form === 'f16' && byEights ? tilesOn(traits).filter(({ columns }) => columns >= headDim) : [];
+    const { form, byEights = false } = sizes;
+    const fitting = tilesOn(traits).filter(({ columns }) => columns >= columnsOf(sizes));
+    const tiles = form === 'f16' && byEights ? fitting : [];
     const variants = tiles.map((tile) => withSplits(idOf(tile), tile.queries, sizes));
     const [preferred] = variants;
     if (preferred === undefined) return undefined;
@@ -355,7 +357,7 @@ export const matrixTable: AttentionTable = {
   writesRows: rowsByFours,
   launch: (work, variant, recorder) => {
     const tile = shapeOf(TILE_OF, variant);
-    const fit = tile.columns === work.sizes.headDim ? 'full' : 'wide';
+    const fit = fitOf(work, tile.columns) === 'full' ? 'full' : 'wide';
     const kernel = matrix({ tile, fit, partial: work.partial });
     recorder.launch({ ...work.launch, kernel, groups: groupsOf(work, tile.queries), variant: variant.id });
   },

@@ -1,25 +1,16 @@
 import { BackendError } from '@concord/backend-core';
-import type { ResolvedAttention } from '@concord/backend-core/implement';
+import { BYTES_OF, type ResolvedAttention } from '@concord/backend-core/implement';
 import { apartFrom, bindable, bindingSlack, slice } from '../operands.ts';
 import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
-import { type Family, MAX_PLACED, sizeStep, VariantTables } from '@concord/variants';
+import { type Family, MAX_PLACED } from '@concord/variants';
 import type { Kernel } from '../kernel.ts';
 import { growing } from './growing.ts';
 import { maxLoopIterations } from '../loop-iterations.ts';
-import { decodeTable } from './decode.wgsl.ts';
-import { directKeys, directTable } from './direct.wgsl.ts';
-import { flashTable } from './flash.wgsl.ts';
-import { matrixTable } from './matrix.wgsl.ts';
-import {
-  type AttentionSizes,
-  type AttentionTable,
-  type AttentionVariant,
-  type AttentionWork,
-  formOf,
-} from './table.ts';
-import { tiledTable } from './tiled.wgsl.ts';
+import { directKeys } from './direct.wgsl.ts';
+import { attentionTables } from './all-tables.ts';
+import { type AttentionSizes, type AttentionVariant, type AttentionWork, formOf } from './table.ts';
 import { combine, COMBINE_LANES, combineTable, slotsAtOnce } from './combine.wgsl.ts';
-import { elementBytes, type Form } from './form.wgsl.ts';
+import { elementBytes, outputForm, type OutputForm } from './form.wgsl.ts';
 import {
   anyUniforms,
   sightUniforms,
@@ -32,32 +23,14 @@ import {
   maskHull,
   queryHull,
   type QueryWindow,
-  type RowStrides,
   type Window,
 } from './geometry.ts';
-
-/** Kernels that attend. A new one is added here, and nothing else has to know of it. */
-export const attentionTables: VariantTables<
-  AttentionSizes,
-  AttentionWork,
-  Recorder,
-  Kernel,
-  AttentionVariant,
-  AttentionTable
-> = new VariantTables(
-  [matrixTable, flashTable, tiledTable, decodeTable, directTable],
-  ({ heads, queries, keys, headDim, causal, form, group }) => {
-    const any = form === 'plain' ? [] : ['any', form, 'of', sizeStep(group)];
-    const sizes = [heads, queries, keys, headDim].map(sizeStep);
-    return ['attention', ...(causal ? ['causal'] : []), ...any, ...sizes].join(' ');
-  },
-);
 
 /** attention. */
 export const attentionFamily: Family<'attention', StorageBuffer, Recorder, Kernel> = {
   kernel: 'attention',
   dtypes: ['f32', 'f16'],
-  features: ['lengths', 'starts'],
+  features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim', 'lse', 'dtypeKv f16', 'dtypeKv bf16'],
   canonical: growing,
   plan: planAttention,
   tables: [attentionTables, combineTable],
@@ -74,7 +47,7 @@ const MAX_ROWS = 2 ** 31;
  * busy when there are few queries, the keys are taken in parts whose outcomes are merged.
  *
  * @param choose - gives the kernel for a window; tests and measurements have their own
- * @throws {BackendError} UNSUPPORTED when two records of a row, of head_dim + 2 numbers, do not fit a binding
+ * @throws {BackendError} UNSUPPORTED when two records of a row, of valueDim + 2 numbers, do not fit a binding
  */
 export function planAttention(
   call: ResolvedAttention<StorageBuffer>,
@@ -82,22 +55,24 @@ export function planAttention(
   choose: Chooser = chooseOnce(),
 ): void {
   const geometry = geometryOf(call);
-  const { headDim, form, seqQ, seqKv } = geometry;
+  const { headDim, valueDim, form, seqQ, seqKv } = geometry;
   const { maxBindingBytes, storageAlignment } = recorder.traits;
   const bytes = maxBindingBytes - bindingSlack(storageAlignment);
   const room = {
-    operand: Math.floor(bytes / elementBytes(form)),
+    operand: Math.floor(bytes / elementBytes(form, 'q')),
     numbers: Math.floor(bytes / 4),
-    keys: recorder.traits.isSoftware ? directKeys(headDim, maxLoopIterations(recorder.traits)) : Infinity,
+    keys: recorder.traits.isSoftware
+      ? directKeys(Math.max(headDim, valueDim), maxLoopIterations(recorder.traits))
+      : Infinity,
   };
-  const record = headDim + RECORD_EXTRA;
-  const recordRows = (inParts: boolean): number => (inParts ? 2 * record : form === 'f16' ? record : 0);
+  const record = valueDim + RECORD_EXTRA;
+  const recordRows = (inParts: boolean): number => (inParts ? 2 * record : form === 'f16' || call.hasLse ? record : 0);
   const cut = cutCall(geometry, room, recordRows);
-  const rowSize = Math.max(headDim, recordRows(cut.keysPerPart < keysOf(geometry, whole(geometry)).keys));
+  const rowSize = Math.max(headDim, valueDim, recordRows(cut.keysPerPart < keysOf(geometry, whole(geometry)).keys));
   if (rowSize > room.numbers) {
     throw new BackendError(
       'UNSUPPORTED',
-      `attention with head_dim ${headDim} needs a binding of ${4 * rowSize} bytes, this device binds at most ${4 * room.numbers}`,
+      `attention with head_dim ${Math.max(headDim, valueDim)} needs a binding of ${4 * rowSize} bytes, this device binds at most ${4 * room.numbers}`,
     );
   }
   const maxRows = geometry.placed === undefined ? MAX_ROWS : MAX_PLACED;
@@ -109,6 +84,7 @@ export function planAttention(
   }
   const plan = new AttentionPlan(call, geometry, room.numbers, recorder, choose);
   for (const window of cut.windows) plan.attend(window, cut.keysPerPart);
+  plan.finish();
 }
 
 const whole = ({ batch, heads, seqQ }: Geometry): QueryWindow => ({
@@ -148,6 +124,8 @@ class AttentionPlan {
   readonly #inputs: Inputs;
   readonly #recorder: Recorder;
   readonly #chooser: Chooser;
+  /** Where the sums of exp(score) are written; scratch memory beside what is bound with them. */
+  readonly #lse: Span | undefined;
 
   constructor(
     call: ResolvedAttention<StorageBuffer>,
@@ -164,6 +142,14 @@ class AttentionPlan {
     this.#geometry = geometry;
     this.#recorder = recorder;
     this.#chooser = chooser;
+    const { lse, o, lengths, starts } = call;
+    const isApart = [o, lengths, starts].every((each) => each?.buffer !== lse?.buffer);
+    this.#lse = lse === undefined || isApart ? lse : recorder.scratch(lse.byteLength);
+  }
+
+  finish(): void {
+    const { lse } = this.#call;
+    if (lse !== undefined && this.#lse !== undefined && this.#lse !== lse) this.#recorder.copy(lse, this.#lse);
   }
 
   /** A window of queries and all that they see. */
@@ -177,7 +163,7 @@ class AttentionPlan {
     const table = attentionTables.tableOf(variant);
     const rows = rowsOf(window);
     const splits = Math.min(variant.splits, Math.floor(this.#room / (rows * this.#record)));
-    if (splits <= 1 && table.writesRows(this.#geometry.form, this.#isWide(window))) {
+    if (splits <= 1 && this.#lse === undefined && table.writesRows(this.#geometry.form, this.#isWide(window))) {
       this.#launch(variant, window, this.#rows(window), { partial: false, splits: 1 });
       return;
     }
@@ -185,7 +171,7 @@ class AttentionPlan {
     const slots = this.#launch(variant, window, records, { partial: true, splits: Math.max(1, splits) });
     this.#combine(records, slots, window, this.#rows(window), {
       partial: false,
-      form: formOf(table, this.#geometry.form),
+      form: outputForm(formOf(table, this.#geometry.form)),
     });
   }
 
@@ -209,13 +195,19 @@ class AttentionPlan {
   }
 
   get #record(): number {
-    return this.#geometry.headDim + RECORD_EXTRA;
+    return this.#geometry.valueDim + RECORD_EXTRA;
   }
 
   /** The rows of O of a window, from the first to the last. */
   #rows(window: QueryWindow): Span {
-    const { o, headDim, form } = this.#geometry;
-    return this.#piece(this.#call.o, queryHull(o, headDim, window), elementBytes(form));
+    const bytes = elementBytes(this.#geometry.form, 'o');
+    return this.#piece(this.#call.o, queryHull(this.#geometry, 'o', window), bytes);
+  }
+
+  /** The rows of an input of a window, likewise. */
+  #input(name: 'q' | 'k' | 'v', window: Window): Span {
+    const hull = name === 'q' ? queryHull(this.#geometry, name, window) : keyHull(this.#geometry, name, window);
+    return this.#piece(this.#inputs[name], hull, elementBytes(this.#geometry.form, name));
   }
 
   #piece(operand: Span, { first, elements }: { first: number; elements: number }, bytes: number): Span {
@@ -223,11 +215,11 @@ class AttentionPlan {
   }
 
   #choose(window: Window): AttentionVariant {
-    const { headDim, form } = this.#geometry;
+    const { headDim, valueDim, form } = this.#geometry;
     const { causal } = this.#call;
     return this.#chooser(
       {
-        ...{ ...sizesOf(window), headDim, causal, form },
+        ...{ ...sizesOf(window), headDim, valueDim, causal, form },
         ...{ group: groupOf(this.#geometry, window), byEights: this.#readsBy(8, window) },
       },
       this.#recorder,
@@ -236,25 +228,19 @@ class AttentionPlan {
 
   /** Returns whether each row begins and ends at a multiple of four elements. */
   #isWide(window: Window, { partial = false } = {}): boolean {
-    return this.#readsBy(4, window) && (partial || this.#isBy(4, this.#rows(window), this.#geometry.o));
+    return this.#readsBy(4, window) && (partial || this.#isBy(4, 'o', this.#rows(window)));
   }
 
   /** Returns whether each row of Q, K and V begins and ends at a multiple of a number of elements. */
   #readsBy(count: number, window: Window): boolean {
-    const { q, k, v, headDim, form } = this.#geometry;
-    const bytes = elementBytes(form);
-    const [queries, keys] = [queryHull(q, headDim, window), keyHull(k, this.#geometry, window)];
-    return (
-      headDim % count === 0 &&
-      this.#isBy(count, this.#piece(this.#inputs.q, queries, bytes), q) &&
-      this.#isBy(count, this.#piece(this.#inputs.k, keys, bytes), k) &&
-      this.#isBy(count, this.#piece(this.#inputs.v, keyHull(v, this.#geometry, window), bytes), v)
-    );
+    const { headDim, valueDim } = this.#geometry;
+    const areRows = headDim % count === 0 && valueDim % count === 0;
+    return areRows && (['q', 'k', 'v'] as const).every((name) => this.#isBy(count, name, this.#input(name, window)));
   }
 
-  #isBy(count: number, { byteOffset }: Span, strides: RowStrides): boolean {
-    const bytes = elementBytes(this.#geometry.form);
-    return byteOffset % (count * bytes) === 0 && strides.every((stride) => stride % count === 0);
+  #isBy(count: number, name: 'q' | 'k' | 'v' | 'o', { byteOffset }: Span): boolean {
+    const bytes = elementBytes(this.#geometry.form, name);
+    return byteOffset % (count * bytes) === 0 && this.#geometry[name].every((stride) => stride % count === 0);
   }
 
   /** Gives the number of splits, which is at most what was asked for. */
@@ -265,28 +251,28 @@ class AttentionPlan {
     { partial, splits }: { readonly partial: boolean; readonly splits: number },
   ): number {
     const geometry = this.#geometry;
-    const { headDim, mask } = geometry;
+    const { headDim, valueDim, mask } = geometry;
     const { causal, scale } = this.#call;
+    const maskBytes = BYTES_OF[geometry.maskDtype];
     const table = attentionTables.tableOf(variant);
     const form = formOf(table, geometry.form);
-    const bytes = elementBytes(form);
     const bind = (span: Span) => bindable(span, this.#recorder.traits.storageAlignment);
-    const q = bind(this.#piece(this.#inputs.q, queryHull(geometry.q, headDim, window), bytes));
-    const k = bind(this.#piece(this.#inputs.k, keyHull(geometry.k, geometry, window), bytes));
-    const v = bind(this.#piece(this.#inputs.v, keyHull(geometry.v, geometry, window), bytes));
+    const q = bind(this.#input('q', window));
+    const k = bind(this.#input('k', window));
+    const v = bind(this.#input('v', window));
     const o = bind(output);
-    const masking = mask === undefined ? k : bind(this.#piece(this.#inputs.mask, maskHull(mask, window), 4));
+    const masking = mask === undefined ? k : bind(this.#piece(this.#inputs.mask, maskHull(mask, window), maskBytes));
     const group = groupOf(this.#geometry, window);
     const sizes = sizesOf(window);
     const splitKeys = multipleOf(table.splitKeys(variant), sizes.keys / splits);
     const used = Math.ceil(sizes.keys / splitKeys);
     const begins = {
-      q_at: q.byteOffset / bytes,
-      k_at: k.byteOffset / bytes,
-      v_at: v.byteOffset / bytes,
-      o_at: o.byteOffset / (partial ? 4 : bytes),
+      q_at: q.byteOffset / elementBytes(form, 'q'),
+      k_at: k.byteOffset / elementBytes(form, 'k'),
+      v_at: v.byteOffset / elementBytes(form, 'v'),
+      o_at: o.byteOffset / (partial ? 4 : elementBytes(form, 'o')),
     };
-    const common = { ...sizes, head_dim: headDim, causal: causal ? 1 : 0, scale, ...begins };
+    const common = { ...sizes, head_dim: headDim, value_dim: valueDim, causal: causal ? 1 : 0, scale, ...begins };
     const rest = { splits: used, split_keys: splitKeys, split_step: table.splitKeys(variant) };
     const places = this.#places(window, k.span);
     const own =
@@ -299,12 +285,12 @@ class AttentionPlan {
           }
         : anyUniforms(geometry, window, {
             softcap: this.#call.softcap,
-            maskAt: mask === undefined ? 0 : masking.byteOffset / 4,
+            maskAt: mask === undefined ? 0 : masking.byteOffset / maskBytes,
             sight: sightUniforms(geometry, window, places.at),
             ...(partial ? { record: this.#record } : {}),
           });
     const work: AttentionWork = {
-      sizes: { ...sizes, headDim, causal, form: geometry.form, group },
+      sizes: { ...sizes, headDim, valueDim, causal, form: geometry.form, group },
       ...{ splits: used, partial, wide: this.#isWide(window, { partial }) },
       launch: {
         storage: {
@@ -314,7 +300,7 @@ class AttentionPlan {
           ...(form === 'plain' ? {} : { mask: masking.span, ...places.spans }),
           o: o.span,
         },
-        moving: { q: ['q_at', bytes] },
+        moving: { q: ['q_at', elementBytes(form, 'q')] },
         uniforms: { ...common, ...own, ...rest },
       },
     };
@@ -335,20 +321,32 @@ class AttentionPlan {
     return { spans: { lengths: lengths.span, starts: starts.span }, at: { lengths: lengths.at, starts: starts.at } };
   }
 
+  /** The sums of exp(score) of a window, and where they lie in their binding. */
+  #lseOf({ batch, batches, head, heads, query, queries }: Window) {
+    if (this.#lse === undefined) return undefined;
+    const { heads: all, seqQ } = this.#geometry;
+    const elements = ((batches - 1) * all + heads - 1) * seqQ + queries;
+    const own = slice(this.#lse, 4 * ((batch * all + head) * seqQ + query), 4 * elements);
+    const { span, byteOffset } = bindable(own, this.#recorder.traits.storageAlignment);
+    const uniforms = { lse_at: byteOffset / 4, lse_batch: batches > 1 ? all * seqQ : 0, lse_head: seqQ };
+    return { span, uniforms };
+  }
+
   #combine(
     records: Span,
     slots: number,
     window: Window,
     output: Span,
-    { partial, form: own = this.#geometry.form }: { readonly partial: boolean; readonly form?: Form },
+    { partial, form: own = outputForm(this.#geometry.form) }: { partial: boolean; form?: 'plain' | OutputForm },
   ): void {
-    const { headDim, o } = this.#geometry;
-    const form: Form = partial ? 'plain' : own;
+    const { valueDim, o } = this.#geometry;
+    const lse = partial ? undefined : this.#lseOf(window);
+    const form = partial ? 'plain' : lse !== undefined && own === 'plain' ? 'f32' : own;
     const { storageAlignment } = this.#recorder.traits;
     const rows = rowsOf(window);
     const from = bindable(slice(records, 0, 4 * slots * rows * this.#record), storageAlignment);
     const to = bindable(output, storageAlignment);
-    const units = form === 'f16' ? Math.floor(headDim / 2) + 1 : headDim;
+    const units = form === 'f16' ? Math.floor(valueDim / 2) + 1 : valueDim;
     const rowGroups = Math.ceil(units / COMBINE_LANES);
     const places = this.#places(window, from.span);
     const any = {
@@ -361,17 +359,23 @@ class AttentionPlan {
       ...sightUniforms(this.#geometry, window, places.at),
     };
     this.#recorder.launch({
-      kernel: combine({ form, partial, atOnce: slotsAtOnce(form, slots) }),
-      storage: { records: from.span, ...(form === 'plain' ? {} : places.spans), o: to.span },
+      kernel: combine({ form, partial, lse: lse !== undefined, atOnce: slotsAtOnce(form, slots) }),
+      storage: {
+        records: from.span,
+        ...(form === 'plain' ? {} : places.spans),
+        ...(lse && { lse: lse.span }),
+        o: to.span,
+      },
       groups: form === 'plain' ? Math.ceil((rows * units) / COMBINE_LANES) : rows * rowGroups,
       uniforms: {
         slots,
         rows,
-        head_dim: headDim,
+        value_dim: valueDim,
         records_at: from.byteOffset / 4,
-        o_at: to.byteOffset / elementBytes(form),
-        o_row: form === 'plain' ? headDim + (partial ? RECORD_EXTRA : 0) : o[2],
+        o_at: to.byteOffset / elementBytes(form, 'o'),
+        o_row: form === 'plain' ? valueDim + (partial ? RECORD_EXTRA : 0) : o[2],
         ...(form === 'plain' ? {} : any),
+        ...lse?.uniforms,
       },
     });
   }

@@ -94,6 +94,8 @@ export const attentionUniforms: Readonly<Record<string, UniformType>> = {
   queries: 'u32',
   keys: 'u32',
   head_dim: 'u32',
+  /** The same, of calls in this form. */
+  value_dim: 'u32',
   /** Number of the first query, and of the first key, in its head. */
   first_query: 'u32',
   first_key: 'u32',

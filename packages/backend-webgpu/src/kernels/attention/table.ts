@@ -9,6 +9,7 @@ export interface AttentionSizes {
   readonly queries: number;
   readonly keys: number;
   readonly headDim: number;
+  readonly valueDim: number;
   readonly causal: boolean;
   readonly form: Form;
   /** Heads of Q that share keys. */
@@ -52,6 +53,9 @@ export interface AttentionTable extends VariantTable<
   /** Its kernels are for any call, also where one is plain. */
   readonly isForAny?: boolean;
 }
+
+/** Columns that a kernel has to have room for. */
+export const columnsOf = ({ headDim, valueDim }: AttentionSizes): number => Math.max(headDim, valueDim);
 
 /** Rows that only kernels with vectors of four write as `f16`. */
 export const rowsByFours = (form: Form, wide: boolean): boolean => form !== 'f16' || wide;

@@ -14,9 +14,18 @@ import {
   sightOfHead,
   SPLIT_KEYS,
   totalOf,
+  widthOf,
 } from './form.wgsl.ts';
 import type { DeviceTraits } from '../recorder.ts';
-import { type AttentionTable, ENOUGH_WORKGROUPS, formsOf, groupsOf, rowsOfFloats, withSplits } from './table.ts';
+import {
+  type AttentionTable,
+  columnsOf,
+  ENOUGH_WORKGROUPS,
+  formsOf,
+  groupsOf,
+  rowsOfFloats,
+  withSplits,
+} from './table.ts';
 
 /** The parameters that distinguish the `tiled` kernels. */
 interface TiledParams {
@@ -87,7 +96,7 @@ const tiled: (params: TiledParams) => Kernel = variants((params: TiledParams) =>
   const load = (name: 'q' | 'k' | 'v', rows: string): string => {
     const at = `select(0u, first + row * ${rowOf(form, name)} + d, is_there)`;
     return `fn load_${name}(first: u32, row: u32, d: u32) -> f32 {
-  let is_there = (row < u.${rows}) & (d < u.head_dim);
+  let is_there = (row < u.${rows}) & (d < ${widthOf(name)});
   return select(0.0, ${elementAt(form, name, at)}, is_there);
 }`;
   };
@@ -275,15 +284,15 @@ ${repeat(vectors, (j) =>
     4,
     (part) => `    {
       let d = lane_column + ${j * ACROSS + part * columnVectors}u;
-      if (d < u.head_dim) { o[at + d] = ${partial ? `o${i}_${j}[${part}]` : `quotient(o${i}_${j}[${part}], ${isOwn ? `last${i}` : `total[${i}]`})`}; }
+      if (d < u.value_dim) { o[at + d] = ${partial ? `o${i}_${j}[${part}]` : `quotient(o${i}_${j}[${part}], ${isOwn ? `last${i}` : `total[${i}]`})`}; }
     }`,
   ),
 )}${
     partial
       ? `
     if (lane_column == 0u) {
-      o[at + u.head_dim] = largest[${i}];
-      o[at + u.head_dim + 1u] = total[${i}];
+      o[at + u.value_dim] = largest[${i}];
+      o[at + u.value_dim + 1u] = total[${i}];
     }`
       : ''
   }
@@ -316,7 +325,7 @@ export const tiledTable: AttentionTable = {
     const blocks = queriesOn(traits);
     const best = bestOf(blocks, sizes.heads, sizes.queries);
     if (best === undefined) return undefined;
-    const headDim = TILED_COLUMNS.find((max) => max >= sizes.headDim) ?? 256;
+    const headDim = TILED_COLUMNS.find((max) => max >= columnsOf(sizes)) ?? 256;
     const variantOf = (queries: Tile['queries']) => withSplits(tiledId({ queries, headDim }), queries, sizes);
     return { variants: blocks.map(variantOf), preferred: variantOf(best) };
   },

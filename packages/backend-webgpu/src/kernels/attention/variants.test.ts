@@ -27,14 +27,14 @@ afterAll(() => client.dispose());
 
 /** Hidden keys and values must not matter, and the last value that is seen has to. */
 const spoil: AttentionCheck['spoil'] = ({ k, v, mask }, call) => {
-  const { batch, kvHeads, seqQ, seqKv, headDim, causal, causalOffset, kStrides, vStrides } = call;
+  const { batch, kvHeads, seqQ, seqKv, headDim, valueDim, causal, causalOffset, kStrides, vStrides } = call;
   const firstHidden = seqQ + causalOffset;
   for (let head = 0; causal && head < batch * kvHeads; head++) {
     for (let key = Math.max(0, firstHidden); key < seqKv; key++) {
       const at = ([x, y, z]: typeof kStrides): number =>
         Math.floor(head / kvHeads) * x + (head % kvHeads) * y + key * z;
       k.fill(Number.NaN, at(kStrides), at(kStrides) + headDim);
-      v.fill(Infinity, at(vStrides), at(vStrides) + headDim);
+      v.fill(Infinity, at(vStrides), at(vStrides) + valueDim);
     }
   }
   if (causal && mask.length === 0) v[Math.min(seqKv, Math.max(1, firstHidden) - 1) * vStrides[2]] = Infinity;
@@ -67,8 +67,11 @@ function anyCalls(headDim: number, seqQ: number, seqKv: number): readonly Shape[
     { ...plain, heads: 2, mask: { strides: [0, 0, seqKv, 1] } },
     { ...plain, heads: 2, softcap: 1.5 },
     all,
-    { ...all, dtype: 'f16' },
-    { ...plain, heads: 3, headDim: headDim - 1, causal: true, dtype: 'f16', lead: 1 },
+    { ...all, dtypeKv: 'f16' },
+    { ...plain, heads: 3, headDim: headDim - 9, dtypeKv: 'bf16', causal: true, lead: 1 },
+    { ...all, dtypeKv: 'bf16', strides: {}, headDim: headDim - 4 },
+    { ...all, dtype: 'f16', valueDim: headDim - 4 },
+    { ...plain, heads: 3, headDim: headDim - 9, valueDim: headDim - 1, causal: true, dtype: 'f16', lead: 1 },
   ];
 }
 

@@ -52,7 +52,7 @@ function classOf(shape: Conv2dShape): string {
 export const conv2dFamily: Family<'conv2dForward', StorageBuffer, Recorder, Kernel> = {
   kernel: 'conv2dForward',
   dtypes: ['f32', 'f16'],
-  features: ['epilogues', 'transposed'],
+  features: ['epilogues', 'transposed', 'dtypeFilter f16', 'dtypeFilter bf16'],
   plan: planConv2d,
   tables: [conv2dTables, halvesTables, finish],
 };

@@ -1,12 +1,28 @@
-import { f16BitsToF32, fromF16Array, toF16Array } from '@concord/backend-core';
+import {
+  type StoredFloatDType,
+  f16BitsToF32,
+  fromBf16Array,
+  fromF16Array,
+  toBf16Array,
+  toF16Array,
+} from '@concord/backend-core';
 import { type AttentionReference, attentionReference, visibleKeys } from '@concord/backend-cpu/reference';
-import { attentionBound, ulpF16, ulpF32 } from '../../checks/bounds.ts';
+import { attentionBound, lseBound, ulpF16, ulpF32 } from '../../checks/bounds.ts';
 import { compareAll } from '../../checks/compare.ts';
 import type { CaseContext } from '../../harness/case.ts';
 import { checkPlanned, checkRepeat, type PlanCall } from '../../harness/planned-call.ts';
 import type { Random } from '../../harness/random.ts';
 import type { Check } from '../../harness/suite.ts';
-import { type AttentionParams, kvHeadsOf, maskStridesOf, type PlacedBy, shapeOf, viewsOf } from './params.ts';
+import {
+  type AttentionParams,
+  dtypeKvOf,
+  kvHeadsOf,
+  maskStridesOf,
+  type PlacedBy,
+  shapeOf,
+  valueDimOf,
+  viewsOf,
+} from './params.ts';
 import { type AttentionOperands, placeAttention } from './placement.ts';
 
 /** Which part of a drawn mask hides its key. */
@@ -18,15 +34,17 @@ function drawOperands({ random }: CaseContext, params: AttentionParams): Attenti
     Float32Array.from({ length }, () => (random.unit() * 2 - 1) * limit);
   const q = uniform(batch * heads * seqQ * headDim, range);
   const k = uniform(batch * kvHeadsOf(params) * seqKv * headDim, range);
-  const v = uniform(k.length, 1);
-  const drawn = { q, k, v, mask: mask === 'none' ? undefined : uniform(maskLength(params), 2) };
+  const v = uniform((k.length / headDim) * valueDimOf(params), 1);
+  const maskOf = (length: number): Float32Array =>
+    params.maskDtype === 'u8' ? Float32Array.from({ length }, () => random.integer(1, 255)) : uniform(length, 2);
+  const drawn = { q, k, v, mask: mask === 'none' ? undefined : maskOf(maskLength(params)) };
   const places = {
     lengths: drawPlaces(params, params.lengths, () => random.pick([0, seqKv, random.integer(0, seqKv), 2 ** 32 - 1])),
     starts: drawPlaces(params, params.starts, () =>
       random.pick([0, random.integer(-seqQ - 2, seqKv + 2), -(2 ** 31), 2 ** 31 - 1]),
     ),
   };
-  for (const i of drawn.mask?.keys() ?? []) if (random.chance(HIDDEN_PART)) drawn.mask?.fill(-Infinity, i, i + 1);
+  for (const i of drawn.mask?.keys() ?? []) if (random.chance(HIDDEN_PART)) drawn.mask?.fill(hiding(params), i, i + 1);
   return { ...stored(params, drawn), ...places };
 }
 
@@ -39,10 +57,16 @@ function maskLength({ batch, heads, seqQ, seqKv, ...params }: AttentionParams): 
   return [batch, heads, seqQ, seqKv].reduce((sum, size, axis) => sum + (size - 1) * (strides[axis] as number), 1);
 }
 
-/** Q, K and V as the dtype stores them. */
-function stored({ dtype }: AttentionParams, { q, k, v, mask }: AttentionOperands): AttentionOperands {
-  const round = (values: Float32Array): Float32Array => (dtype === 'f16' ? fromF16Array(toF16Array(values)) : values);
-  return { q: round(q), k: round(k), v: round(v), mask };
+/** What hides a key in a mask. */
+const hiding = ({ maskDtype }: AttentionParams): number => (maskDtype === 'u8' ? 0 : -Infinity);
+
+/** Q, K, V and the mask as they are stored. */
+function stored(params: AttentionParams, { q, k, v, mask }: AttentionOperands): AttentionOperands {
+  const { dtype, maskDtype } = params;
+  const round = (values: Float32Array, to: StoredFloatDType = dtype): Float32Array =>
+    to === 'f16' ? fromF16Array(toF16Array(values)) : to === 'bf16' ? fromBf16Array(toBf16Array(values)) : values;
+  const kv = dtypeKvOf(params);
+  return { q: round(q), k: round(k, kv), v: round(v, kv), mask: maskDtype === 'own' ? mask && round(mask) : mask };
 }
 
 /** The keys from the first to before the second are what a query of a batch sees. */
@@ -63,11 +87,12 @@ function oracle(params: AttentionParams, { q, k, v, mask, lengths, starts }: Att
  */
 export function compareWithOracle(params: AttentionParams, got: Float32Array, operands: AttentionOperands): void {
   const { heads, seqQ, headDim, dtype } = params;
+  const valueDim = valueDimOf(params);
   const { value, magnitude, scoreMagnitude, spread, scoreSpread } = oracle(params, operands);
   compareAll('o', got, value, {
     format: dtype,
     bound: (i) => {
-      const row = Math.floor(i / headDim);
+      const row = Math.floor(i / valueDim);
       const [first, end] = seenKeys(params, operands, Math.floor(row / seqQ / heads), row % seqQ);
       const bound = attentionBound({
         ...{ headDim, keys: end - first, scoreMagnitude: scoreMagnitude[row] as number },
@@ -76,6 +101,26 @@ export function compareWithOracle(params: AttentionParams, got: Float32Array, op
         scoreSpread: scoreSpread[i] as number,
       });
       return bound + (dtype === 'f16' ? ulpF16(value[i] as number) : 0);
+    },
+  });
+}
+
+/**
+ * Compares logarithms of sums of exp(score) with the oracle.
+ *
+ * @throws {CaseFailure} where one is out of bounds
+ */
+export function compareSums(params: AttentionParams, got: Float32Array, operands: AttentionOperands): void {
+  const { heads, seqQ, headDim } = params;
+  const { lse, largest, scoreMagnitude, weightSpread, scoreError } = oracle(params, operands);
+  compareAll('lse', got, lse, {
+    bound: (row) => {
+      const [first, end] = seenKeys(params, operands, Math.floor(row / seqQ / heads), row % seqQ);
+      return lseBound({
+        ...{ headDim, keys: end - first, scoreMagnitude: scoreMagnitude[row] as number },
+        ...{ weightSpread: weightSpread[row] as number, scoreError: scoreError[row] as number },
+        ...{ lse: lse[row] as number, largest: largest[row] as number },
+      });
     },
   });
 }
@@ -96,7 +141,10 @@ const planChanged =
       op: 'attention',
       shape: { ...shape, ...viewsOf(params) },
       call: () => backend.attention({ ...shape, ...placed.pointers() }),
-      judge: () => judge(params, placed.output(), operands),
+      judge: () => {
+        judge(params, placed.output(), operands);
+        if (placed.lse !== undefined) compareSums(params, placed.lse.values(), operands);
+      },
     };
   };
 
@@ -119,13 +167,14 @@ const CHANGES: Readonly<Record<string, Change>> = {
     const isHiddenIn = (of: typeof ranges, key: number): boolean =>
       of.every(([first, end]) => key < first || key >= end);
     const isHidden = (key: number): boolean => isHiddenIn(ranges, key);
-    for (let i = 0; i < k.length; i++) {
-      const of = Math.floor((i / k.length) * batch) * seqQ;
-      if (!isHiddenIn(ranges.slice(of, of + seqQ), Math.floor(i / headDim) % seqKv)) continue;
-      k[i] = random.pick([Number.NaN, Infinity, -Infinity]);
-      v[i] = random.pick([Number.NaN, Infinity, -Infinity]);
+    for (const [values, width] of [[k, headDim] as const, [v, valueDimOf(params)] as const]) {
+      for (let i = 0; i < values.length; i++) {
+        const of = Math.floor((i / values.length) * batch) * seqQ;
+        if (!isHiddenIn(ranges.slice(of, of + seqQ), Math.floor(i / width) % seqKv)) continue;
+        values[i] = random.pick([Number.NaN, Infinity, -Infinity]);
+      }
     }
-    if (mask === undefined || !params.mask.endsWith('k')) return;
+    if (mask === undefined || !params.mask.endsWith('k') || params.maskDtype === 'u8') return;
     for (const i of mask.keys()) if (isHidden(i % seqKv)) mask[i] = random.pick([Number.NaN, Infinity]);
   },
   /** Every third query has a mask of -Infinity: it sees no key, and gives 0. The others see some. */
@@ -136,15 +185,16 @@ const CHANGES: Readonly<Record<string, Change>> = {
     for (const i of mask.keys()) {
       const query = queryStride === 0 ? 0 : Math.floor(i / queryStride) % seqQ;
       const key = keyStride === 0 ? 0 : i % seqKv;
-      if (query % 3 === 0) mask[i] = -Infinity;
-      else if (key === seenKeys(params, operands, 0, query)[0]) mask[i] = 0;
+      if (query % 3 === 0) mask[i] = hiding(params);
+      else if (key === seenKeys(params, operands, 0, query)[0]) mask[i] = params.maskDtype === 'u8' ? 1 : 0;
     }
   },
   /** A mask of -Infinity is added like any other: a NaN score stays NaN, and its row is NaN. */
-  'masked-nan': ({ k, mask }, random, { seqKv, headDim }) => {
+  'masked-nan': ({ k, mask }, random, params) => {
+    const { seqKv, headDim } = params;
     const key = random.integer(0, seqKv - 1);
     k.fill(Number.NaN, key * headDim, (key + 1) * headDim);
-    mask?.fill(-Infinity);
+    mask?.fill(hiding(params));
   },
   /** A NaN in V shows in its column of every row that sees the key; one in Q in its whole row. */
   specials: ({ q, v }, random) => {
@@ -155,13 +205,13 @@ const CHANGES: Readonly<Record<string, Change>> = {
    * An infinity in V makes its column infinite in every row that sees the key; two of different sign make it NaN. For scores that
    * are close together: no weight may underflow.
    */
-  infinite: ({ v }, random, { headDim }) => {
+  infinite: ({ v }, random, params) => {
     for (const value of [Infinity, -Infinity]) {
       for (let count = 0; count < 4; count++) v[anywhere(v, random)] = value;
     }
     // In the last column of the last head both signs meet.
     v[v.length - 1] = Infinity;
-    v[v.length - 1 - headDim] = -Infinity;
+    v[v.length - 1 - valueDimOf(params)] = -Infinity;
   },
   /** A NaN in K shows in every query that sees the key: it is not a score of -Infinity. */
   'bad-key': ({ k }, random) => {
@@ -191,23 +241,24 @@ const planOneKey = planChanged(
 
 /** Sums of three quarters and one quarter of two neighbours in binary16 are rounded to the nearer: Q is 0. */
 const planRounding = planChanged(
-  ({ q, v }, random, { headDim }) => {
-    const [often, once] = [0, 1].map(() => new Float32Array(headDim)) as [Float32Array, Float32Array];
+  ({ q, v }, random, params) => {
+    const valueDim = valueDimOf(params);
+    const [often, once] = [0, 1].map(() => new Float32Array(valueDim)) as [Float32Array, Float32Array];
     for (const d of often.keys()) {
       // Magnitudes are ordered as their bits are.
       const bits = random.integer(1, 0x7bfe) | (random.chance(0.5) ? 0x8000 : 0);
       const [here, above] = [f16BitsToF32(bits), f16BitsToF32(bits + 1)];
       [often[d], once[d]] = random.chance(0.5) ? [here, above] : [above, here];
     }
-    for (let row = 0; row * headDim < v.length; row++) v.set(row % 4 === 1 ? once : often, row * headDim);
+    for (let row = 0; row * valueDim < v.length; row++) v.set(row % 4 === 1 ? once : often, row * valueDim);
     q.fill(0);
   },
   // The first row of V is one of the three.
-  ({ headDim }, got, { v }) =>
+  (params, got, { v }) =>
     compareAll(
       'o',
       got,
-      got.map((_, i) => v[i % headDim] as number),
+      got.map((_, i) => v[i % valueDimOf(params)] as number),
       { format: 'f16', bound: () => 0 },
     ),
 );

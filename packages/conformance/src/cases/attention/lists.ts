@@ -71,6 +71,8 @@ export const PLAIN_CASES: readonly Entry[] = [
 /** One token after a cache. */
 const CACHE: Partial<AttentionParams> = { seqQ: 1, seqKv: 77, headDim: 64, causal: true, causalOffset: 76 };
 const LONG: Partial<AttentionParams> = { seqQ: 3, seqKv: 1300, headDim: 16, heads: 2 };
+/** A step of several sequences over caches of one capacity. */
+const RAGGED: Partial<AttentionParams> = { batch: 4, heads: 4, kvHeads: 2, seqQ: 1, seqKv: 300, headDim: 64 };
 const SQUARE: Partial<AttentionParams> = { heads: 2, seqQ: 70, seqKv: 70, headDim: 24 };
 /** Crosses tiles of keys and of queries. */
 const TILES: Partial<AttentionParams> = { seqQ: 150, seqKv: 200, headDim: 16 };
@@ -139,6 +141,30 @@ const masks: readonly Entry[] = [
   ['masked-nan', { seqQ: 1, seqKv: 300, headDim: 64, mask: 'one' }],
   ['masked-nan', { seqQ: 40, seqKv: 40, headDim: 16, mask: 'qk', causal: true }],
 ];
+
+/** Masks that are not float32; of operands in float32 their own type is said. */
+const MASK_TYPES: readonly Partial<AttentionParams>[] = [
+  { maskDtype: 'u8' },
+  { maskDtype: 'u8', dtype: 'f16' },
+  { maskDtype: 'own' },
+  { maskDtype: 'own', dtype: 'f16' },
+];
+const maskTypes: readonly Entry[] = MASK_TYPES.flatMap((type): Entry[] => [
+  ...['bhqk', 'qk', 'bk', 'k', 'q'].map((mask): Entry => [
+    'bounded',
+    { batch: 2, heads: 3, seqQ: 7, seqKv: 9, headDim: 8, ...type, mask },
+  ]),
+  ['bounded', { ...TILES, heads: 2, ...type, mask: 'qk' }],
+  ['bounded', { ...SQUARE, headDim: 64, ...type, mask: 'hqk', offset: 4, softcap: 3 }],
+  ['bounded', { ...SQUARE, ...type, mask: 'bhqk', together: true, causal: true }],
+  ['bounded', { ...LONG, ...type, mask: 'hqk' }],
+  ['bounded', { ...CACHE, ...type, mask: 'k', heads: 4 }],
+  ['bounded', { ...RAGGED, ...type, mask: 'bk', lengths: 'each', causal: true }],
+  ['unseen', { heads: 2, seqQ: 70, seqKv: 130, headDim: 64, ...type, mask: 'hqk' }],
+  ['unseen', { seqQ: 1, seqKv: 900, headDim: 64, ...type, mask: 'one' }],
+  ['masked-nan', { seqQ: 5, seqKv: 70, headDim: 8, heads: 2, ...type, mask: 'k' }],
+  ['repeat', { ...SQUARE, ...type, mask: 'qk' }],
+]);
 
 const softcaps: readonly Entry[] = [
   ['bounded', { ...SQUARE, softcap: 2, range: 4 }],
@@ -219,8 +245,6 @@ const halves: readonly Entry[] = [
   ['rounding', { ...HALF, seqQ: 40, seqKv: 4, headDim: 37, offset: 2 }],
 ];
 
-/** A step of several sequences over caches of one capacity. */
-const RAGGED: Partial<AttentionParams> = { batch: 4, heads: 4, kvHeads: 2, seqQ: 1, seqKv: 300, headDim: 64 };
 const PLACES: readonly Partial<AttentionParams>[] = [
   { lengths: 'each' },
   { lengths: 'one' },
@@ -253,16 +277,95 @@ const places: readonly Entry[] = PLACES.flatMap((place, seed): Entry[] => [
     : []),
 ]);
 
+const widths: readonly Entry[] = [
+  [1, 1, 8, 3],
+  [3, 33, 5, 64],
+  [17, 31, 33, 16],
+  [70, 130, 64, 128],
+  [70, 130, 128, 32],
+  [66, 70, 24, 200],
+  [20, 40, 192, 128],
+  [1, 900, 64, 20],
+  [3, 1300, 16, 40],
+].flatMap(([seqQ, seqKv, headDim, valueDim]): Entry[] => {
+  const shape = { seqQ, seqKv, headDim, valueDim } as Partial<AttentionParams>;
+  return [
+    ['bounded', { ...shape, heads: 2 }],
+    ['bounded', { ...shape, heads: 4, kvHeads: 2, batch: 2, causal: true, layout: 'padded', mask: 'k' }],
+    ['bounded', { ...shape, heads: 2, batch: 2, lengths: 'each', layout: 'interleaved', causal: true }],
+    ['bounded', { ...shape, ...HALF, heads: 3, offset: 2 }],
+    ['hidden', { ...shape, heads: 2, causal: true, causalOffset: 2, window: 40 }],
+  ];
+});
+const valueDims: readonly Entry[] = [
+  ...widths,
+  ['bounded', { ...SQUARE, batch: 2, heads: 4, kvHeads: 2, valueDim: 9, layout: 'joined' }],
+  ...(['only v', 'only o'] as const).map((layout): Entry => [
+    'bounded',
+    { batch: 2, heads: 3, seqQ: 17, seqKv: 9, headDim: 8, valueDim: 12, layout },
+  ]),
+  ['one-key', { batch: 2, heads: 2, seqQ: 5, seqKv: 1, headDim: 64, valueDim: 24 }],
+  ['infinite', { ...SQUARE, causal: true, valueDim: 33 }],
+  ['specials', { heads: 2, seqQ: 12, seqKv: 12, headDim: 8, valueDim: 20, causal: true }],
+  ['rounding', { ...HALF, heads: 2, seqQ: 3, seqKv: 4, headDim: 64, valueDim: 37 }],
+  ['repeat', { ...SQUARE, valueDim: 50, causal: true }],
+];
+
+const sums: readonly Entry[] = [
+  ...SIZES.map(([seqQ, seqKv, headDim]): Entry => ['bounded', { seqQ, seqKv, headDim, heads: 2, lse: true }]),
+  ['bounded', { ...SQUARE, batch: 2, heads: 4, kvHeads: 2, layout: 'padded', causal: true, lse: true }],
+  ['bounded', { ...SQUARE, batch: 2, layout: 'interleaved', together: true, offset: 4, lse: true }],
+  ['bounded', { ...SQUARE, range: 4, softcap: 3, mask: 'hqk', lse: true }],
+  ['bounded', { ...SQUARE, range: 20, scale: 1, lse: true }],
+  ['bounded', { ...TILES, batch: 3, window: 70, mask: 'qk', maskDtype: 'u8', lse: true }],
+  ['bounded', { ...TILES, heads: 2, causal: true, causalOffset: -70, lse: true }],
+  ['bounded', { ...TILES, batch: 3, lengths: 'each', causal: true, lse: true }],
+  ['bounded', { ...RAGGED, lengths: 'each', starts: 'each', causal: true, lse: true }],
+  ['bounded', { ...LONG, valueDim: 24, lse: true }],
+  ['bounded', { seqQ: 2, seqKv: 20_001, headDim: 8, lse: true }],
+  ['bounded', { ...HALF, ...SQUARE, headDim: 64, causal: true, lse: true }],
+  ['bounded', { ...HALF, ...SQUARE, headDim: 33, offset: 2, layout: 'padded', lse: true }],
+  ['bounded', { ...CACHE, batch: 2, heads: 8, kvHeads: 2, lse: true }],
+  ['unseen', { heads: 2, seqQ: 70, seqKv: 130, headDim: 64, mask: 'hqk', lse: true }],
+  ['masked-nan', { seqQ: 40, seqKv: 40, headDim: 16, mask: 'qk', causal: true, lse: true }],
+  ['hidden', { ...LONG, window: 300, causal: true, causalOffset: 900, lse: true }],
+  ['bad-key', { heads: 2, seqQ: 20, seqKv: 20, headDim: 8, causal: true, lse: true }],
+  ['infinite', { ...SQUARE, causal: true, lse: true }],
+  ['overflow', { seqQ: 70, seqKv: 70, headDim: 33, scale: 2 ** -10, causal: true, lse: true }],
+  ['repeat', { ...SQUARE, causal: true, lse: true }],
+];
+
+const caches: readonly Entry[] = (['f16', 'bf16'] as const).flatMap((dtypeKv): Entry[] => [
+  ...SIZES.map(([seqQ, seqKv, headDim]): Entry => ['bounded', { seqQ, seqKv, headDim, heads: 2, dtypeKv }]),
+  ['bounded', { ...SQUARE, batch: 2, heads: 4, kvHeads: 2, layout: 'padded', causal: true, dtypeKv }],
+  ['bounded', { ...SQUARE, headDim: 33, layout: 'interleaved', together: true, offset: 4, dtypeKv }],
+  ['bounded', { ...TILES, heads: 2, mask: 'qk', window: 50, dtypeKv, lse: true }],
+  ['bounded', { ...RAGGED, lengths: 'each', causal: true, dtypeKv }],
+  ['bounded', { ...TILES, batch: 3, lengths: 'each', starts: 'each', causal: true, dtypeKv, valueDim: 20 }],
+  ['bounded', { ...CACHE, batch: 2, heads: 8, kvHeads: 2, softcap: 5, dtypeKv }],
+  ['bounded', { ...LONG, dtypeKv }],
+  ['bounded', { seqQ: 8, seqKv: 40, headDim: 16, range: 30, dtypeKv }],
+  ['hidden', { ...CACHE, seqKv: 100, heads: 2, dtypeKv }],
+  ['specials', { ...SQUARE, causal: true, dtypeKv }],
+  ['infinite', { ...SQUARE, causal: true, dtypeKv }],
+  ['bad-key', { heads: 2, seqQ: 20, seqKv: 20, headDim: 8, causal: true, dtypeKv }],
+  ['repeat', { ...SQUARE, causal: true, dtypeKv }],
+]);
+
 /** Cases of the fields that a call may leave out, alone and together. */
 export const FIELD_CASES: readonly Entry[] = [
   ...offsets,
   ...windows,
   ...masks,
+  ...maskTypes,
   ...softcaps,
   ...groups,
   ...layouts,
   ...onlyOne,
   ...halves,
+  ...valueDims,
+  ...sums,
+  ...caches,
   ...places,
   ['repeat', { ...SQUARE, kvHeads: 1, mask: 'hqk', softcap: 4, window: 30, causal: true, layout: 'interleaved' }],
   ['repeat', { ...CACHE, heads: 8, kvHeads: 2, mask: 'k' }],

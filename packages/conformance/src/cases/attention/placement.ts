@@ -1,14 +1,14 @@
 import { type AttentionCall, type DevicePtr, type HeadStrides, offsetPtr } from '@concord/backend-core';
 import { CaseFailure } from '../../harness/case.ts';
 import type { Slot, Slots } from '../../harness/slot.ts';
-import { type AttentionParams, kvHeadsOf, viewsOf } from './params.ts';
+import { type AttentionParams, dtypeKvOf, kvHeadsOf, maskDtypeOf, valueDimOf, viewsOf } from './params.ts';
 
 /** The input of a case: packed, also where the case lays them out otherwise. */
 export interface AttentionOperands {
   readonly q: Float32Array;
   readonly k: Float32Array;
   readonly v: Float32Array;
-  /** With the strides of `maskStridesOf`. */
+  /** With the strides of `maskStridesOf`, as it is stored. */
   readonly mask: Float32Array | undefined;
   /** Of the keys of each batch, or of all. */
   readonly lengths?: readonly number[] | undefined;
@@ -16,7 +16,7 @@ export interface AttentionOperands {
 }
 
 /** The operands that a call may leave out. */
-type PlacedViews = Pick<AttentionCall, 'mask' | 'lengths' | 'starts'>;
+type PlacedViews = Pick<AttentionCall, 'mask' | 'lengths' | 'starts' | 'lse'>;
 
 /** The operands in a workspace. Pointers are valid while the op runs. */
 export interface PlacedAttention {
@@ -24,6 +24,8 @@ export interface PlacedAttention {
   pointers(): { q: DevicePtr; k: DevicePtr; v: DevicePtr; o: DevicePtr } & PlacedViews;
   /** O after the op, packed. */
   output(): Float32Array;
+  /** The logarithms after the op, where they are wanted. */
+  readonly lse: Slot | undefined;
 }
 
 /** Elements after each row, head and batch of `padded`; in the inputs they are NaN. */
@@ -39,58 +41,78 @@ export function placeAttention(
   params: AttentionParams,
   operands: AttentionOperands,
 ): PlacedAttention {
-  const { batch, heads, seqQ, seqKv, headDim, dtype, layout } = params;
+  const { batch, seqQ, headDim, dtype, layout, heads } = params;
   const kvHeads = kvHeadsOf(params);
-  const queries: Extent = [batch, heads, seqQ, headDim];
-  const keys: Extent = [batch, kvHeads, seqKv, headDim];
+  const extents = extentsOf(params);
   const views = viewsOf(params);
-  const given = Object.entries({ mask: 'f32', lengths: 'u32', starts: 'i32' } as const).flatMap(([name, type]) => {
-    const values = operands[name as keyof PlacedViews];
-    return values === undefined ? [] : [{ name, slot: workspace.input(values, type) }];
-  });
+  const given = Object.entries({ mask: maskDtypeOf(params), lengths: 'u32', starts: 'i32' } as const).flatMap(
+    ([name, type]) => {
+      const values = operands[name as 'mask' | 'lengths' | 'starts'];
+      return values === undefined ? [] : [{ name, slot: workspace.input(values, type) }];
+    },
+  );
+  const lse = params.lse ? workspace.output(batch * heads * seqQ, 'f32') : undefined;
   const viewFields = (): PlacedViews =>
     Object.fromEntries(
-      given.map(({ name, slot }) => [name, { ptr: slot.ptr, ...views[name as keyof PlacedViews] }]),
+      [...given, ...(lse === undefined ? [] : [{ name: 'lse', slot: lse }])].map(({ name, slot }) => [
+        name,
+        { ptr: slot.ptr, ...views[name as keyof PlacedViews] },
+      ]),
     ) as PlacedViews;
-  const outputStrides = stridesOf(queries, layout, 'o');
-  const outputAt = (): Slot => workspace.output(lengthOf(queries, outputStrides), dtype);
+  const outputStrides = stridesOf(extents.o, layout, 'o');
+  const outputAt = (): Slot => workspace.output(lengthOf(extents.o, outputStrides), dtype);
 
   if (layout === 'joined') {
-    const row = (heads + 2 * kvHeads) * headDim;
+    const row = (heads + kvHeads) * headDim + kvHeads * valueDimOf(params);
     const strides: HeadStrides = [seqQ * row, headDim, row];
+    const vStrides: HeadStrides = [seqQ * row, valueDimOf(params), row];
     const all = new Float32Array(batch * seqQ * row).fill(Number.NaN);
     const starts = { q: 0, k: heads * headDim, v: (heads + kvHeads) * headDim };
-    spread(all.subarray(starts.q), operands.q, queries, strides);
-    spread(all.subarray(starts.k), operands.k, keys, strides);
-    spread(all.subarray(starts.v), operands.v, keys, strides);
+    spread(all.subarray(starts.q), operands.q, extents.q, strides);
+    spread(all.subarray(starts.k), operands.k, extents.k, strides);
+    spread(all.subarray(starts.v), operands.v, extents.v, vStrides);
     const slot = workspace.input(all, dtype);
     const o = outputAt();
     const bytes = dtype === 'f16' ? 2 : 4;
     const at = (start: number): DevicePtr => offsetPtr(slot.ptr, bytes * start);
     return {
-      strides: { q: strides, k: strides, v: strides, o: outputStrides },
+      strides: { q: strides, k: strides, v: vStrides, o: outputStrides },
       pointers: () => ({ q: at(starts.q), k: at(starts.k), v: at(starts.v), o: o.ptr, ...viewFields() }),
-      output: () => gather(o, queries, outputStrides),
+      output: () => gather(o, extents.o, outputStrides),
+      lse,
     };
   }
   const slots = (['q', 'k', 'v'] as const).map((name) => {
-    const extent = name === 'q' ? queries : keys;
+    const extent = extents[name];
     const strides = stridesOf(extent, layout, name);
     const all = new Float32Array(lengthOf(extent, strides)).fill(Number.NaN);
     spread(all, operands[name], extent, strides);
-    return { slot: workspace.input(all, dtype), strides };
+    return { slot: workspace.input(all, name === 'q' ? dtype : dtypeKvOf(params)), strides };
   });
   const [q, k, v] = slots as [(typeof slots)[0], (typeof slots)[0], (typeof slots)[0]];
   const o = outputAt();
   return {
     strides: saidStrides(layout, { q: q.strides, k: k.strides, v: v.strides, o: outputStrides }),
     pointers: () => ({ q: q.slot.ptr, k: k.slot.ptr, v: v.slot.ptr, o: o.ptr, ...viewFields() }),
-    output: () => gather(o, queries, outputStrides),
+    output: () => gather(o, extents.o, outputStrides),
+    lse,
   };
 }
 
 /** The axes of an operand. */
-export type Extent = readonly [batch: number, heads: number, rows: number, headDim: number];
+export type Extent = readonly [batch: number, heads: number, rows: number, columns: number];
+
+/** The axes of each operand. */
+export function extentsOf(params: AttentionParams): Readonly<Record<'q' | 'k' | 'v' | 'o', Extent>> {
+  const { batch, heads, seqQ, seqKv, headDim } = params;
+  const [kvHeads, valueDim] = [kvHeadsOf(params), valueDimOf(params)];
+  return {
+    q: [batch, heads, seqQ, headDim],
+    k: [batch, kvHeads, seqKv, headDim],
+    v: [batch, kvHeads, seqKv, valueDim],
+    o: [batch, heads, seqQ, valueDim],
+  };
+}
 
 /** The strides that a call says: all, none, or those of one operand. */
 export function saidStrides(

@@ -16,15 +16,18 @@ function draw(random: Random): [string, AttentionParams] {
   const params: AttentionParams = {
     batch: random.integer(1, 2),
     ...rarely({ heads: kvHeads, kvHeads: 0 }, () => ({ heads: kvHeads * random.integer(1, 8), kvHeads })),
-    ...{ seqQ, seqKv, layout, mask },
+    ...{ seqQ, seqKv, layout, mask, maskDtype: rarely('f32', () => random.pick(['u8', 'own'])) },
     headDim: random.pick([random.integer(1, 20), random.integer(1, 256), 64]),
+    valueDim: rarely(0, () => random.pick([random.integer(1, 20), random.integer(1, 256)])),
     scale: random.pick([0, 0, 1, 0.01]),
     softcap: rarely(0, () => random.pick([0.5, 5, 50])),
     causal: random.chance(0.5),
     causalOffset: rarely(0, () => random.integer(-3, seqKv)),
     window: rarely(0, () => random.integer(1, seqKv + 1)),
     ...rarely({ lengths: 'none', starts: 'none' } as const, () => drawPlaces(random)),
+    lse: random.chance(0.2),
     dtype: random.pick(['f32', 'f32', 'f16'] as const),
+    dtypeKv: rarely('own', () => random.pick(['f16', 'bf16'] as const)),
     range: random.pick([1, 1, 4, 20]),
     offset: random.pick([0, 4, 12]),
     together: random.chance(0.2),
@@ -52,14 +55,17 @@ function shrink(params: AttentionParams): Partial<AttentionParams>[] {
   }
   if (kvHeads > 0) smaller.push({ kvHeads: 0 }, { heads: heads / kvHeads, kvHeads: 1 });
   else if (heads > 1) smaller.push({ heads: Math.ceil(heads / 2) }, { heads: heads - 1 });
-  for (const name of ['softcap', 'causalOffset', 'window', 'offset'] as const) {
+  for (const name of ['softcap', 'causalOffset', 'window', 'offset', 'valueDim'] as const) {
     if (params[name] !== 0) smaller.push({ [name]: 0 });
   }
   if (params.mask !== 'none') smaller.push(...['none', 'k', 'one'].map((mask) => ({ mask })));
+  if (params.maskDtype !== 'f32') smaller.push({ maskDtype: 'f32' });
   if (params.layout !== 'packed') smaller.push({ layout: 'packed' });
   if (params.dtype !== 'f32') smaller.push({ dtype: 'f32' });
   if (params.together) smaller.push({ together: false });
   if (params.causal) smaller.push({ causal: false });
+  if (params.dtypeKv !== 'own') smaller.push({ dtypeKv: 'own' });
+  if (params.lse) smaller.push({ lse: false });
   for (const name of ['lengths', 'starts'] as const) {
     if (params[name] !== 'none') smaller.push({ [name]: 'none' });
   }
@@ -74,9 +80,10 @@ export const attentionSuite: Suite = defineSuite<AttentionParams>({
   texts: ATTENTION_TEXTS,
   list: [...PLAIN_CASES, ...FIELD_CASES],
   needs: (params) => {
-    const { dtype, lengths, starts } = params;
-    const hasPlaces = lengths !== 'none' || starts !== 'none';
-    return hasPlaces ? { dtype, shape: { ...shapeOf(params), ...viewsOf(params) } } : { dtype };
+    const { dtype, dtypeKv, lengths, starts, mask, valueDim, lse } = params;
+    const needsMore =
+      lengths !== 'none' || starts !== 'none' || mask !== 'none' || valueDim !== 0 || lse || dtypeKv !== 'own';
+    return needsMore ? { dtype, shape: { ...shapeOf(params), ...viewsOf(params) } } : { dtype };
   },
   draw,
   shrink,
