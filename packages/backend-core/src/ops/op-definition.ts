@@ -51,8 +51,8 @@ export interface Features {
   /** `lengths`, `starts`: positions in the memory of the device. */
   readonly attention: 'lengths' | 'starts';
   readonly topK: never;
-  /** `scatter`: outputs that are written by index; without it they are UNSUPPORTED. */
-  readonly run: 'scatter';
+  /** `scatter`: outputs that are written by index. `scan`: folds of the row up to each element. */
+  readonly run: 'scatter' | 'scan';
 }
 
 /** One of the {@link Features} of a kernel. */
