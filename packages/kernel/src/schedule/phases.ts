@@ -1,4 +1,11 @@
-import { type FoldNode, type FoldOp, type Kernel, operandsOf, type ScanNode, type ValueType } from '@concord/backend-core/kernel';
+import {
+  type FoldNode,
+  type FoldOp,
+  type Kernel,
+  operandsOf,
+  type ScanNode,
+  type ValueType,
+} from '@concord/backend-core/kernel';
 import { type Folding, foldingOf } from '../functions/folds.ts';
 
 /** The order in which the folds of a kernel can be computed. */

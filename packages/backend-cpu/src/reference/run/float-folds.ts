@@ -93,8 +93,7 @@ export class RunningSum implements Running {
     const lo = this.#lo / scale;
     const hi = this.#hi / scale;
     if (this.#isExact && (!isMean || magnitude === 0)) return overflowing({ lo, hi, nan });
-    const relative =
-      gamma((this.#depth ?? depthOf(count)) + (isMean ? ROUNDINGS_OF_MEAN : 0)) + count * OWN_ROUNDOFF;
+    const relative = gamma((this.#depth ?? depthOf(count)) + (isMean ? ROUNDINGS_OF_MEAN : 0)) + count * OWN_ROUNDOFF;
     const underflow = (count + 2) * MIN_NORMAL;
     const errorAt = (end: number): number => relative * (isOneSigned ? Math.abs(end) : magnitude) + underflow;
     const sum = widenedBy({ lo, hi, nan }, errorAt(lo), errorAt(hi));

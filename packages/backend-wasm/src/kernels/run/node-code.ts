@@ -86,7 +86,7 @@ export class NodeCode {
     for (const index of missingNodes(kernel, roots, (each) => this.#isKnown(each), isStored)) {
       const node = this.#nodes[index] as KernelNode;
       const place = this.#places[index] as NodePlace;
-      if (place.scope > scope || node.kind === 'fold') continue;
+      if (place.scope > scope || node.kind === 'fold' || node.kind === 'scan') continue;
       const count = place.varies ? units : 1;
       const values = Array.from({ length: count }, (_, unit) => this.#computeOrKeep(node, index, unit));
       this.#known[place.scope]?.set(index, values);
@@ -179,6 +179,7 @@ export class NodeCode {
       case 'spread':
         return this.value(node.operands[0], unit);
       case 'fold':
+      case 'scan':
         throw new Error(`fold ${index} is wanted before it is computed`);
       case 'arithmetic':
         return this.#arithmetic(node, unit);

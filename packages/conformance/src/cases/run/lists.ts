@@ -1,6 +1,7 @@
 import { NODE_OPS, type NodeOp, STORAGE_DTYPES } from '@concord/backend-core/kernel';
 import { borderCount, FLOAT_SPECIALS, INTEGER_SPECIALS } from '../../run/data.ts';
 import { GATHER_KERNELS } from '../../run/gather-kernels.ts';
+import { SCAN_KERNELS } from '../../run/scan-kernels.ts';
 import { SCATTER_KERNELS } from '../../run/scatter-kernels.ts';
 import { FOLD_CASES, inputTypeOf, NODE_CASES } from '../../run/node-kernels.ts';
 import type { RunParams } from '../../run/params.ts';
@@ -245,6 +246,34 @@ const scatters: readonly RunEntry[] = [
   ['scatter', { kernel: 'rows are counted', shape: [5, 0], folded: 1, data: 'indices' }],
 ];
 
+/** Rows of nothing, of one, of less than a vector, a tile, and what no tile divides; columns; rows of several lines. */
+const scans: readonly RunEntry[] = Object.keys(SCAN_KERNELS).flatMap((kernel): RunEntry[] => {
+  const isProduct = kernel.startsWith('scan product');
+  const data = isProduct ? 'factors' : kernel.startsWith('what') ? 'indices' : 'small';
+  const entry = (shape: readonly number[], more: Partial<RunParams> = {}): RunEntry => [
+    'scan',
+    { kernel, shape, folded: 1, data, ...more },
+  ];
+  const isPlain = kernel.startsWith('scan');
+  const dtype = kernel.includes('f32') ? 'f16' : kernel.includes('i32') ? 'i8' : 'u8';
+  return [
+    ...[0, 1, 7, 1024].map((length) => entry([5, length])),
+    entry([1, 50_257]),
+    entry([300, 12], { views: 'transposed', offset: 1 }),
+    entry([70, 1028], { views: 'transposed' }),
+    entry([2, 5, 37], { folded: 2, views: 'permuted' }),
+    ...(isPlain
+      ? [
+          entry([9, 129], { dtype, views: 'padded', offset: 3 }),
+          entry([6, 260], { data: 'rare-specials' }),
+          entry([3, 1025], { place: 'packed', data: isProduct ? data : 'any' }),
+          entry([1, 9], { data: 'specials' }),
+        ]
+      : []),
+    ...(kernel.startsWith('scan sum f32') ? [entry([2, 300_001], { data: 'moderate' }), entry([40_000, 3])] : []),
+  ];
+});
+
 const gathers: readonly RunEntry[] = [
   ...Object.keys(GATHER_KERNELS).flatMap((kernel): RunEntry[] => {
     const isRows = kernel === 'rows of a table' || kernel === 'at the greatest' || kernel.startsWith('sum of');
@@ -307,6 +336,7 @@ export const HAND_WRITTEN: readonly RunEntry[] = [
   ...levels,
   ...gathers,
   ...scatters,
+  ...scans,
   ...zeros,
   ...long,
   ...maximal,
