@@ -17,10 +17,12 @@ import { poolingCases } from './pooling.ts';
 import { productCases } from './products.ts';
 import { randomCases } from './random.ts';
 import { ropeCases } from './rope.ts';
+import { scanCases } from './scans.ts';
 import { shapingCases } from './shaping.ts';
 import { smallIntegerCases } from './small-integers.ts';
 import { softmaxCases } from './softmax.ts';
 import { scatterCases } from './scatter.ts';
+import { sortCases } from './sort.ts';
 import { takeAlongAxisCases } from './take-along-axis.ts';
 import { topKCases } from './top-k.ts';
 import { trigonometryCases } from './trigonometry.ts';
@@ -47,10 +49,12 @@ export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
   products: productCases,
   random: randomCases,
   rope: ropeCases,
+  scan: scanCases,
   scatter: scatterCases,
   shaping: shapingCases,
   smallIntegers: smallIntegerCases,
   softmax: softmaxCases,
+  sort: sortCases,
   takeAlongAxis: takeAlongAxisCases,
   topK: topKCases,
   trigonometry: trigonometryCases,
