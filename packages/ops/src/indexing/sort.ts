@@ -1,6 +1,12 @@
 import type { DType } from '@concord/backend-core';
 import { ELEMENT_TYPES } from '@concord/backend-core/implement';
-import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
+import {
+  defineKernel,
+  type Kernel,
+  type KernelBuilder,
+  type Scattered,
+  type Value,
+} from '@concord/backend-core/kernel';
 import { Kernels } from '../compute/kernels.ts';
 import { checkAxis } from '../compute/rows.ts';
 import { allocate } from '../tensor/allocate.ts';
@@ -119,8 +125,9 @@ function kernelOf(op: string, dtype: DType | undefined, descending: boolean, isL
       const key = dtype === undefined ? given.key : keyOf(k, dtype, given.key, descending);
       const digit = k.and(k.shr(key, given.shift), 3);
       const at = [k.rowIndex(0), placeOf(k, digit)];
-      const indexed = k.scatter(given.index ?? k.index(-1), at);
-      return (isLast ? { indexed } : { indexed, sorted: k.scatter(key, at) }) as Record<string, typeof indexed>;
+      const scattered: Record<string, Scattered> = { indexed: k.scatter(given.index ?? k.index(-1), at) };
+      if (!isLast) scattered['sorted'] = k.scatter(key, at);
+      return scattered;
     }) as Kernel;
   });
 }

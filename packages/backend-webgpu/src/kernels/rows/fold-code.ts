@@ -22,9 +22,14 @@ export const mean: FoldSource<WgslValue>['mean'] = () => ({
 
 /** Variables that begin with the state that changes nothing. */
 export function foldVariables(fold: OpenFold, math: WgslArithmetic, width: 1 | 4): State {
-  return fold.identity(math).map((part) => {
-    const name = math.block.fresh();
-    math.block.add(`var ${name} = ${widened(part, width)};`);
+  return variablesOf(math.block, fold.identity(math), width);
+}
+
+/** Variables that begin with a state. */
+export function variablesOf(block: WgslBlock, state: State, width: 1 | 4): State {
+  return state.map((part) => {
+    const name = block.fresh();
+    block.add(`var ${name} = ${widened(part, width)};`);
     return { text: name, type: part.type, width };
   });
 }

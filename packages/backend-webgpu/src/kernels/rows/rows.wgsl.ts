@@ -1,5 +1,4 @@
-import type { Kernel as KernelGraph } from '@concord/backend-core/kernel';
-import { foldAt, foldsOf, FoldStates, outputsOf, type PhaseFold, phasesOf, type Scans, scansOf } from '@concord/kernel';
+import { foldAt, foldsOf, FoldStates, outputsOf, type PhaseFold, type Scans, scansOf } from '@concord/kernel';
 import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
 import { WgslBlock, type WgslValue, widened } from '../arithmetic/wgsl-block.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
@@ -14,8 +13,8 @@ import {
   type StoredValue,
 } from '../run/operand-code.ts';
 import { paramUniforms, storageOf, uniformsOf } from '../run/run-spec.ts';
-import { foldVariables, mean, type OpenFold, openFolds, readVariables, ScratchCode } from './fold-code.ts';
-import { FIRST_PLACE, placeName, type RowsSpec, stageUniforms } from './rows-spec.ts';
+import { foldVariables, mean, type OpenFold, openFolds, readVariables, ScratchCode, variablesOf } from './fold-code.ts';
+import { FIRST_PLACE, placeName, type RowsSpec, stageUniforms, unrollOf } from './rows-spec.ts';
 import { scanVectors } from './scan-code.ts';
 import { lanesOf, setVariables, type State, TeamCode } from './team.ts';
 import { TeamScan } from './team-scan.ts';
@@ -61,21 +60,6 @@ interface Step {
   readonly inside: string | undefined;
   /** The values of scans at it. */
   readonly scans: Map<number, WgslValue>;
-}
-
-/**
- * Steps that a loop takes at once, so that their loads overlap and sums have short chains: of vectors; of elements that
- * are read once; and of those that are read again, from a cache.
- */
-const UNROLL = { vectors: 4, elements: 8, again: 16 };
-/** Graphs with more nodes are written once in a loop. */
-const MAX_UNROLLED_NODES = 24;
-
-/** Steps that the loops of a graph take at once. */
-export function unrollOf(graph: KernelGraph, width: 1 | 4): number {
-  if (graph.nodes.length > MAX_UNROLLED_NODES) return 1;
-  if (width === 4 || scansOf(graph) !== undefined) return UNROLL.vectors;
-  return phasesOf(graph).folds.length > 1 ? UNROLL.again : UNROLL.elements;
 }
 
 /** Writes the body of a kernel that computes rows. */
@@ -381,12 +365,7 @@ class RowsCode {
       scan(block, kept, none);
       return;
     }
-    const carried = (before ?? none).map((part): WgslValue => {
-      const own = this.#isAcross ? width : 1;
-      const name = block.fresh();
-      block.add(`var ${name} = ${widened(part, own)};`);
-      return { ...part, text: name, width: own };
-    });
+    const carried = variablesOf(block, before ?? none, this.#isAcross ? width : 1);
     const unroll = unrollOf(kernel, width);
     const [first, inner] = [block.fresh(), block.inner()];
     const steps = Array.from({ length: unroll }, (_, k) =>
