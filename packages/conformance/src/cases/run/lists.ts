@@ -271,7 +271,7 @@ const scans: readonly RunEntry[] = Object.keys(SCAN_KERNELS).flatMap((kernel): R
             place: 'packed',
             data: isProduct || kernel.includes('sum f32') ? data : 'any',
           }),
-          entry([9, 3], { data: 'specials' }),
+          ...(isShort ? [] : [entry([9, 3], { data: 'specials' })]),
         ]
       : []),
     ...(kernel.startsWith('scan sum f32')
