@@ -48,10 +48,10 @@ export function perhapsScattered(params: RunParams): RunParams {
   return random.chance(0.2) ? { ...params, scatter: random.pick(SCATTER_MODES) } : params;
 }
 
-/** The same parameters, perhaps with a first output that is scanned. */
+/** The same parameters, perhaps with a first output that is scanned, unless it is written by index: nodes are limited. */
 export function perhapsScanned(params: RunParams): RunParams {
   const random = new Random(`run ${params.seed} scan`);
-  if (params.folded === 0 || !random.chance(0.25)) return params;
+  if (params.folded === 0 || params.scatter !== '' || !random.chance(0.25)) return params;
   const words = [random.chance(0.5) ? 'exclusive' : '', random.chance(0.5) ? 'reverse' : '', random.pick(SCAN_OPS)];
   return { ...params, scan: words.filter((word) => word !== '').join(' ') };
 }
