@@ -19,7 +19,7 @@ const SETUP: Record<string, string[]> = {
   'packages/backend-levelzero': ['test/support/software-device.ts'],
   'packages/ops': ['test/support/software-devices.ts'],
   'examples/train': ['../../packages/ops/test/support/software-devices.ts'],
-  'examples/gpt': ['../../packages/ops/test/support/software-devices.ts'],
+  'examples/lm': ['../../packages/ops/test/support/software-devices.ts'],
 };
 
 // The global setup that the long tests of a workspace share.

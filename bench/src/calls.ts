@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import { median } from '@concord/cli/bench';
-import { Gpt2 } from '@concord/example-gpt';
-import { empty, type Recorded, tensor, type Tensor } from '@concord/ops';
+import { empty, tensor, type Tensor } from '@concord/ops';
 import { type NativeCalls, type NativeCounts, replaceNativeCalls } from './calls/native-calls.ts';
-import { recordToken } from './gpt/concord.ts';
+import type { Decoder } from '@concord/example-lm';
+import { gpt2, recordToken } from './gpt/concord.ts';
 import { startDevice } from './device.ts';
 import { GPT_SIZES, type GptSize, gptWeights } from './gpt/cases.ts';
 import { oneOf, positive } from './options.ts';
@@ -130,18 +130,18 @@ async function timeWork(
 }
 
 /** A model whose weights are not written: nothing is computed while it is timed. */
-async function untrainedModel(backend: WebGpuBackend, { config }: GptSize): Promise<Gpt2> {
+async function untrainedModel(backend: WebGpuBackend, { config }: GptSize): Promise<Decoder> {
   const weights: Record<string, Tensor> = {};
   for (const { name, shape } of gptWeights(config)) weights[name] = empty(backend, shape);
   await backend.synchronize();
-  return new Gpt2(config, weights);
+  return gpt2(backend, config, weights);
 }
 
-/** A prompt through ops, tokens as they are generated, and a token that is replayed, each from several places. */
+/** A prompt through ops, and a token that is replayed, each from several places. */
 function gptWorks(
   backend: WebGpuBackend,
-  model: Gpt2,
-  { config, cached, prefills }: GptSize,
+  model: Decoder,
+  { cached, prefills }: GptSize,
 ): { readonly works: readonly Work[]; readonly close: () => void } {
   const [, length] = prefills[0] as readonly [number, number];
   // Sizes take turns as well as places.
@@ -152,11 +152,9 @@ function gptWorks(
   const texts = Array.from({ length: PLACES }, () => {
     const given = tensor(backend, new Uint32Array(1), [1, 1]);
     const cache = model.cache(1);
-    const replayed = recordToken(backend, model, { mode: 'pipelined', batch: 1, cached }, given, cache);
-    const generated = recordToken(backend, model, { mode: 'growing', batch: 1, cached }, given, cache);
-    return { given, cache, replayed, generated };
+    const replayed = recordToken(backend, model, 'pipelined', cached, given, cache);
+    return { given, cache, replayed };
   });
-  const recordings: readonly Recorded<Tensor>[] = texts.flatMap(({ replayed, generated }) => [replayed, generated]);
   return {
     works: [
       {
@@ -164,17 +162,7 @@ function gptWorks(
         calls: PLACES,
         call: (turn) => {
           const { given, cache } = prompts[turn % PLACES] as (typeof prompts)[number];
-          cache.length = 0;
           model.forward(given, cache).dispose();
-        },
-      },
-      {
-        name: 'generated: a token, its cache grows',
-        calls: 4 * PLACES,
-        call: (turn) => {
-          const { cache, generated } = texts[turn % PLACES] as (typeof texts)[number];
-          if (cache.length === config.n_positions) cache.length = cached;
-          generated.replay();
         },
       },
       {
@@ -184,10 +172,10 @@ function gptWorks(
       },
     ],
     close() {
-      for (const recording of recordings) recording.dispose();
+      for (const { replayed } of texts) replayed.dispose();
       for (const { given, cache } of [...prompts, ...texts]) {
         given.dispose();
-        for (const layer of cache.layers) layer.dispose();
+        cache[Symbol.dispose]();
       }
     },
   };

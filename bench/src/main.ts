@@ -30,7 +30,7 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
               limits/torch_kernels.py printed
   gpt         GPT-2 with random weights on WebGPU beside TensorFlow.js and ONNX Runtime: one token at 512 cached, and prefill;
               --torch runs limits/torch_gpt.py first, --limit takes what it printed; --size tiny for a software device;
-              --backend wasm: the model of examples/gpt beside ONNX Runtime on the processor, with as many threads
+              --backend wasm: the model of examples/lm beside ONNX Runtime on the processor, with as many threads
   resnet      ResNet-18 over 16 images, beside eager PyTorch with --torch (limits/torch_resnet.py)
   calls       what our own JavaScript takes of a launch: GPT-2 on WebGPU with native calls of passes replaced by nothing
 

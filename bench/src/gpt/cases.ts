@@ -1,8 +1,17 @@
 import { type FloatDType, fromF16Array, toF16Array } from '@concord/backend-core';
 import { noise } from '@concord/cli/bench';
-import type { Config } from '@concord/example-gpt';
 import type { PreparedModel } from '../models/measure.ts';
 import type { ContestantResult } from '../results.ts';
+
+/** The sizes of a GPT-2, by the names of its `config.json`. */
+export interface Config {
+  readonly vocab_size: number;
+  readonly n_positions: number;
+  readonly n_embd: number;
+  readonly n_layer: number;
+  readonly n_head: number;
+  readonly layer_norm_epsilon: number;
+}
 
 /** A model and the work that it is timed with. */
 export interface GptSize {
@@ -14,7 +23,7 @@ export interface GptSize {
 }
 
 /**
- * Values of `--size`: GPT-2 of 124 million weights; the model that `examples/gpt` trains, of 2 million; one for a software
+ * Values of `--size`: GPT-2 of 124 million weights; the model that `examples/lm` trains, of 2 million; one for a software
  * device, whose numbers mean nothing.
  */
 export const GPT_SIZES: Readonly<Record<string, GptSize>> = {

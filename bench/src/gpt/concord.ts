@@ -1,15 +1,23 @@
 import type { ComputeBackend, FloatDType } from '@concord/backend-core';
-import { type Cache, type Config, Gpt2 } from '@concord/example-gpt';
-import { argmax, empty, record, type Recorded, reshape, tensor, type Tensor } from '@concord/ops';
-import { cachedRows, type GptCase, type GptContestant, type GptModel, gptWeights, tokensOf } from './cases.ts';
+import { type Cache, Decoder, parseConfig, weightsOf } from '@concord/example-lm';
+import { add, argmax, empty, mul, record, type Recorded, reshape, sub, tensor, type Tensor } from '@concord/ops';
+import {
+  cachedRows,
+  type Config,
+  type GptCase,
+  type GptContestant,
+  type GptModel,
+  gptWeights,
+  tokensOf,
+} from './cases.ts';
 import { hostMsOf, type PreparedModel } from '../models/measure.ts';
 
-/** The GPT-2 of `examples/gpt` on a backend of this package. */
+/** The GPT-2 of `examples/lm` on a backend of this package. */
 export function concordGpt(name: string, create: () => ComputeBackend): GptContestant {
   return {
     name: 'concord',
     role: 'ours',
-    version: `${name} and examples/gpt, this checkout`,
+    version: `${name} and examples/lm, this checkout`,
     load: async (config, dtype) => load(create(), config, dtype),
   };
 }
@@ -24,7 +32,7 @@ async function load(backend: ComputeBackend, config: Config, dtype: FloatDType):
     // Else all of them wait on the host.
     await backend.synchronize();
   }
-  const model = new Gpt2(config, weights);
+  const model = gpt2(backend, config, weights, dtype);
   return {
     prepare: async (gptCase) => prepare(backend, model, gptCase),
     close: async () => {
@@ -34,28 +42,34 @@ async function load(backend: ComputeBackend, config: Config, dtype: FloatDType):
   };
 }
 
-function prepare(backend: ComputeBackend, model: Gpt2, gptCase: GptCase): PreparedModel {
+function prepare(backend: ComputeBackend, model: Decoder, gptCase: GptCase): PreparedModel {
   const { config, batch, length, cached, mode, dtype } = gptCase;
   const given = tensor(backend, tokensOf(gptCase), [batch, length]);
   const cache = model.cache(batch);
   if (cached > 0) fillCache(backend, cache, config, cached, dtype);
   const word = new Float32Array(1);
   // As generate does: a text is read once, its tokens follow each other.
-  const token = length === 1 ? recordToken(backend, model, gptCase, given, cache) : undefined;
+  const token = length === 1 ? recordToken(backend, model, mode, cached, given, cache) : undefined;
+  let room = 0;
   return {
     async calls(count) {
       const read = token !== undefined && mode === 'read each';
       const once = (call: number): void => {
-        if (mode !== 'growing' || call === 0 || cache.length === config.n_positions) cache.length = cached;
-        if (token === undefined) model.forward(given, cache).dispose();
-        else token.replay();
+        if (call === 0 || --room < 0) {
+          setLengths(cache, cached);
+          room = config.n_positions - cached - 1;
+        }
+        if (token === undefined) {
+          setLengths(cache, cached);
+          model.forward(given, cache).dispose();
+        } else token.replay();
       };
       const hostMs = await hostMsOf(count, once, read ? () => backend.copyDtoh(word, token.result.ptr) : undefined);
       await backend.synchronize();
       return hostMs;
     },
     async outputs() {
-      cache.length = cached;
+      setLengths(cache, cached);
       // A text that grows has put its last token there.
       backend.copyHtod(given.ptr, tokensOf(gptCase));
       using logits = model.forward(given, cache);
@@ -64,9 +78,14 @@ function prepare(backend: ComputeBackend, model: Gpt2, gptCase: GptCase): Prepar
     async close() {
       token?.dispose();
       given.dispose();
-      for (const layer of cache.layers) layer.dispose();
+      cache[Symbol.dispose]();
     },
   };
+}
+
+function setLengths({ lengths }: Cache, tokens: number): void {
+  mul(lengths, 0, { out: lengths });
+  add(lengths, tokens, { out: lengths });
 }
 
 /**
@@ -75,22 +94,54 @@ function prepare(backend: ComputeBackend, model: Gpt2, gptCase: GptCase): Prepar
  */
 export function recordToken(
   backend: ComputeBackend,
-  model: Gpt2,
-  { mode, batch, cached }: Pick<GptCase, 'mode' | 'batch' | 'cached'>,
+  model: Decoder,
+  mode: GptCase['mode'],
+  cached: number,
   given: Tensor,
   cache: Cache,
 ): Recorded<Tensor> {
-  cache.length = cached;
-  return record(backend, (anew) => {
-    if (mode !== 'growing') return model.forward(given, cache);
-    const logits = model.forward(given, cache, anew);
-    argmax(logits, { axis: -1, out: reshape(given, [batch]) });
+  setLengths(cache, cached);
+  return record(backend, () => {
+    if (mode !== 'growing') {
+      const logits = model.forward(given, cache);
+      sub(cache.lengths, 1, { out: cache.lengths });
+      return logits;
+    }
+    const logits = model.forward(given, cache);
+    argmax(logits, { axis: -1, out: reshape(given, [given.shape[0] as number]) });
     return logits;
   });
 }
 
-function fillCache(backend: ComputeBackend, cache: Cache, config: Config, cached: number, dtype: FloatDType): void {
-  for (const [layer, { ptr }] of cache.layers.entries()) {
-    backend.copyHtod(ptr, cachedRows(config, layer, cached, dtype).stored);
+/** Keys and values of the tokens before those of a case; the rows that it has hold queries too. */
+function fillCache(
+  backend: ComputeBackend,
+  { layers }: Cache,
+  config: Config,
+  cached: number,
+  dtype: FloatDType,
+): void {
+  const width = config.n_embd;
+  for (const [layer, pair] of layers.entries()) {
+    const { stored } = cachedRows(config, layer, cached, dtype);
+    for (const [at, { ptr }] of pair.entries()) {
+      const own = stored.slice(0, cached * width);
+      for (let row = 0; row < cached; row++) {
+        const from = (3 * row + 1 + at) * width;
+        own.set(stored.subarray(from, from + width), row * width);
+      }
+      backend.copyHtod(ptr, own);
+    }
   }
+}
+
+/** The decoder of GPT-2's weights. */
+export function gpt2(
+  backend: ComputeBackend,
+  config: Config,
+  weights: Readonly<Record<string, Tensor>>,
+  dtype: FloatDType = 'f32',
+): Decoder {
+  const own = parseConfig({ ...config }, 'the case');
+  return new Decoder(backend, own, weightsOf(weights, own), dtype);
 }

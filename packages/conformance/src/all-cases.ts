@@ -15,6 +15,7 @@ import { lifetimeCases } from './cases/lifetimes.ts';
 import { memoryCases } from './cases/memory.ts';
 import { orderOfChecksCases } from './cases/order-of-checks.ts';
 import { plannedCallCases } from './cases/planned-calls.ts';
+import { recordingSlotCases } from './cases/recording-slots.ts';
 import { recordingCases } from './cases/recordings.ts';
 import { reduceSuite } from './cases/reduce.ts';
 import { largeAngleCases } from './cases/run/large-angles.ts';
@@ -75,6 +76,7 @@ function listed(): ReadonlyMap<string, ConformanceCase> {
       ...memoryCases,
       ...lifetimeCases,
       ...recordingCases,
+      ...recordingSlotCases,
       ...refusalCases,
       ...epilogueRefusalCases,
       ...orderOfChecksCases,

@@ -8,7 +8,7 @@ export { rope, type RopeOptions } from './attention/rope.ts';
 export type { TensorLike } from './compute/elementwise.ts';
 export type { OutOption } from './compute/produce.ts';
 export type { Axes, FoldOptions } from './compute/rows.ts';
-export { type Anew, record, type Recorded, type RecordOptions } from './compute/record.ts';
+export { record, type Recorded, type RecordOptions } from './compute/record.ts';
 export { run, type RunOptions } from './compute/run.ts';
 export { arange } from './create/arange.ts';
 export { full, ones } from './create/full.ts';
@@ -83,6 +83,7 @@ export {
 } from './quantized/create-quantized.ts';
 export { fromGguf, type GgufOptions, type GgufType } from './quantized/gguf.ts';
 export { type QuantizedParts, QuantizedTensor } from './quantized/quantized-tensor.ts';
+export { quantizeWeight, type QuantizeWeightOptions } from './quantized/quantize-weight.ts';
 export { dropout, type DropoutOptions } from './random/dropout.ts';
 export { randomNormal, type RandomNormalOptions, randomUniform, type RandomUniformOptions } from './random/random.ts';
 export { abs, ceil, floor, neg, round, sign, trunc } from './elementwise/rounding.ts';

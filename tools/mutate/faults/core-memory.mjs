@@ -40,9 +40,9 @@ export const coreMemoryFaults = [
   },
   {
     file: implementCapture,
-    find: "    this.#state = 'running anew';",
-    replace: '',
-    breaks: 'What is run anew runs twice in a replay.',
+    find: 'this.#spare.findIndex((each) => each.bytes === bytes)',
+    replace: 'this.#spare.findIndex((each) => each.bytes <= bytes)',
+    breaks: 'An allocation of a recording lies in memory that is too small.',
   },
   {
     file: implementMemoryMethods,

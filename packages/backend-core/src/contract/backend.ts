@@ -96,17 +96,12 @@ export interface Recording {
    * Queues the recorded work again, as if its calls were made now.
    *
    * @param operands - memory in the place of that of slots, for this replay: see {@link RecordOptions.slots}
-   * @throws {BackendError} INVALID_ARGUMENT after `dispose`, when memory that it uses was freed, while something is recorded,
-   *   and in what it runs anew itself; for memory that cannot take the place of a slot's; and what work that is run anew
-   *   throws: what was recorded before it is queued then
+   * @throws {BackendError} INVALID_ARGUMENT after `dispose`, when memory that it uses was freed, and while something is
+   *   recorded; for memory that cannot take the place of a slot's
    * @throws {BackendError} OUT_OF_MEMORY with memory that is new, for the temporary memory of its kernels
    */
   replay(operands?: Readonly<Record<string, DevicePtr>>): void;
-  /**
-   * Gives back what the recording keeps, after the work queued so far. Idempotent.
-   *
-   * @throws {BackendError} INVALID_ARGUMENT in what it runs anew
-   */
+  /** Gives back what the recording keeps, after the work queued so far. Idempotent. */
   dispose(): void;
 }
 
@@ -303,15 +298,16 @@ export interface ComputeBackend extends AsyncDisposable {
    * Runs `work`, whose calls take effect as ever, and takes them down: `replay` queues them again with the same operands and
    * numbers, and checks nothing again. As a CUDA graph does, this spares most of what calls cost the host.
    *
-   * What changes from one replay to the next is given to `anew`: it runs a function now and, in its place among the others,
-   * in each replay. Memory that is allocated and freed in `work` stays the recording's until it is disposed.
+   * What changes from one replay to the next lies in device memory: a step counts there, reads its position there (`lengths` of
+   * attention, inputs of `run` with strides 0) and writes at it (`scatter`). Memory that is allocated and freed in `work` stays
+   * the recording's until it is disposed, and serves later allocations of it.
    *
    * @param work - what is recorded; it must not wait for anything
    * @param options - memory that replays may put other memory in the place of
    * @throws {BackendError} INVALID_ARGUMENT when `work` waits, prepares, records, replays or returns a promise; for slots
    *   that are not live, that overlap, that nothing uses or that an operand is partly in; and what `work` throws
    */
-  record?(work: (anew: (work: () => void) => void) => void, options?: RecordOptions): Recording;
+  record?(work: () => void, options?: RecordOptions): Recording;
 
   /**
    * Returns whether the op, in that dtype or as a call of that whole shape if one is given, would be accepted. Never throws for a

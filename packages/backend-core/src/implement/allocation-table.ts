@@ -10,6 +10,9 @@ const ALIGNMENT = 256;
 /** Freed ranges that are remembered one by one, in order of age, besides two for each live allocation. */
 const MAX_FREE_RANGES = 65_536;
 
+/** Bases of freed allocations that are kept, besides one for each live one. */
+const MAX_FREED_BASES = 64;
+
 /** Labels of freed allocations that are remembered, for messages. */
 const MAX_FREED_LABELS = 256;
 
@@ -39,8 +42,12 @@ export class AllocationTable<Buffer> {
   #fresh: number;
   /** Freed ranges, oldest first. */
   #free: FreeRange[] = [];
-  /** Live bases in ascending order, for finding the allocation around an interior pointer. */
-  readonly #bases: number[] = [];
+  /**
+   * Bases in ascending order, for finding the allocation around an interior pointer. Those of freed allocations stay until they
+   * are as many as the others: taking one out moves all behind it, for seconds where there are 100,000 and the array has lost
+   * V8's fast way (a program that changes the species of an array is enough). None lies inside a live allocation.
+   */
+  #bases: number[] = [];
   readonly #live = new Map<number, Allocation<Buffer>>();
   /** Freed allocations that had a label, by their base, oldest first. */
   readonly #freedLabels = new Map<number, { readonly label: string; readonly bytes: number }>();
@@ -68,7 +75,10 @@ export class AllocationTable<Buffer> {
 
   /** The live allocations, in ascending order of address. */
   *allocations(): Generator<Allocation<Buffer>> {
-    for (const base of this.#bases) yield this.#live.get(base) as Allocation<Buffer>;
+    for (const base of this.#bases) {
+      const allocation = this.#live.get(base);
+      if (allocation !== undefined) yield allocation;
+    }
   }
 
   /**
@@ -77,8 +87,11 @@ export class AllocationTable<Buffer> {
    * @throws {BackendError} OUT_OF_MEMORY when the address space has no gap of that size
    */
   add(bytes: number, buffer: Buffer, label?: string): DevicePtr {
-    const base = this.#reserve(reservedSize(bytes));
-    this.#bases.splice(this.#indexAfter(base), 0, base);
+    const size = reservedSize(bytes);
+    const base = this.#reserve(size);
+    const [first, last] = [this.#indexAfter(base - 1), this.#indexAfter(base + size - 1)];
+    if (first === this.#bases.length) this.#bases.push(base);
+    else this.#bases.splice(first, last - first, base);
     this.#live.set(base, { base, bytes, buffer, label });
     this.#freedLabels.delete(base);
     this.#inUseBytes += bytes;
@@ -95,7 +108,9 @@ export class AllocationTable<Buffer> {
     const allocation = this.#live.get(ptr);
     if (allocation === undefined) throw this.#unknownHandle(ptr);
     this.#live.delete(ptr);
-    this.#bases.splice(this.#indexAfter(ptr) - 1, 1);
+    if (this.#bases.length > MAX_FREED_BASES + 2 * this.#live.size) {
+      this.#bases = this.#bases.filter((base) => this.#live.has(base));
+    }
     this.#release(ptr, reservedSize(allocation.bytes));
     this.#inUseBytes -= allocation.bytes;
     this.#noteLabel(allocation);
@@ -142,7 +157,7 @@ export class AllocationTable<Buffer> {
     return { buffer: allocation.buffer, byteOffset, byteLength };
   }
 
-  /** Number of live bases that are <= address. */
+  /** Number of bases that are <= address. */
   #indexAfter(address: number): number {
     let low = 0;
     let high = this.#bases.length;

@@ -1,5 +1,4 @@
 import type { Recording } from '../contract/backend.ts';
-import { describe } from '../contract/checks.ts';
 import { isBackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 import { reading } from '../errors/reading.ts';
@@ -45,26 +44,26 @@ interface Program<Buffer> {
 const MAX_PROGRAMS = 4;
 
 /**
- * The content of a recording: calls with their operands in device memory, copies and fills, and what the caller runs
- * anew. Memory that was allocated and freed meanwhile stays, since a replay writes it again.
+ * The content of a recording: calls with their operands in device memory, copies and fills. Memory that was allocated and
+ * freed meanwhile stays, since a replay writes it again; later allocations of the recording take it.
  */
 export class Capture<Buffer> implements Recording {
   readonly #options: CaptureOptions<Buffer>;
-  readonly #steps: (MemoryStep<Buffer> | (() => void))[] = [];
+  readonly #steps: MemoryStep<Buffer>[] = [];
   /** Memory that was allocated in it. */
   readonly #made = new Set<Buffer>();
   /** Of that, what was freed in it. */
   #spare: Allocation<Buffer>[] = [];
   /** The one used last is the last. */
   #programs: Program<Buffer>[] = [];
-  #state: 'recording' | 'running anew' | 'ready' | 'replaying' | 'disposed' = 'recording';
+  #state: 'recording' | 'ready' | 'disposed' = 'recording';
   #freed: string | undefined;
 
   constructor(options: CaptureOptions<Buffer>) {
     this.#options = options;
   }
 
-  /** True if calls are taken down: until the end, but not in what is run anew. */
+  /** True if calls are taken down. */
   get isRecording(): boolean {
     return this.#state === 'recording';
   }
@@ -109,21 +108,10 @@ export class Capture<Buffer> implements Recording {
     return { operands, slots: operands.map((operand) => this.#options.slots.slotOf(operand)) };
   }
 
-  /** @throws {BackendError} INVALID_ARGUMENT for what is no function or returns a promise, and within another one */
-  anew(work: () => unknown): void {
-    if (!this.isRecording) throw invalid('anew works directly in the function that record is given, while it runs');
-    if (typeof work !== 'function') throw invalid(`anew takes a function, got ${describe(work)}`);
-    if (!this.#options.slots.isEmpty) {
-      throw invalid('a recording with slots runs nothing anew', { hint: 'give each replay other memory instead' });
-    }
-    const step = (): void => refusePromise('anew', work());
-    this.#steps.push(step);
-    this.#state = 'running anew';
-    try {
-      step();
-    } finally {
-      this.#state = 'recording';
-    }
+  /** Memory of that size that was freed in the recording, for another allocation of it. */
+  takeFreed(bytes: number): Buffer | undefined {
+    const found = this.#spare.findIndex((each) => each.bytes === bytes);
+    return found < 0 ? undefined : this.#spare.splice(found, 1)[0]?.buffer;
   }
 
   /** Is told of each allocation that is made while calls are taken down. */
@@ -134,7 +122,7 @@ export class Capture<Buffer> implements Recording {
   /** Is told of each allocation that is freed. @returns whether the recording keeps the memory */
   freed(allocation: Allocation<Buffer>): boolean {
     const { buffer, bytes, label } = allocation;
-    if (this.#state !== 'ready' && this.#state !== 'replaying' && this.#made.has(buffer)) {
+    if (this.isRecording && this.#made.has(buffer)) {
       this.#spare.push(allocation);
       return true;
     }
@@ -151,7 +139,7 @@ export class Capture<Buffer> implements Recording {
   /** @throws {BackendError} INVALID_ARGUMENT while calls are taken down */
   refuse(op: string): void {
     if (!this.isRecording) return;
-    throw invalid(`${op} cannot be recorded`, { hint: `call ${op} after record, or in what it runs anew` });
+    throw invalid(`${op} cannot be recorded`, { hint: `call ${op} after record` });
   }
 
   /**
@@ -183,11 +171,6 @@ export class Capture<Buffer> implements Recording {
       calls = [];
     };
     for (const step of this.#steps) {
-      if (typeof step === 'function') {
-        flush();
-        steps.push(step);
-        continue;
-      }
       const { launch, queue } = step;
       const isOwn = binding.length === 0 || step.slots.every((slot) => slot < 0);
       const placed = (operand: Operand<Buffer>, index: number): Operand<Buffer> =>
@@ -249,48 +232,22 @@ export class Capture<Buffer> implements Recording {
   replay(given?: unknown): void {
     // Its getters may do anything: what follows is asked after them.
     const pointers = given === undefined ? [] : reading('the operands', () => this.#options.slots.read(given));
-    this.#assertReplayable();
-    const program = this.#options.slots.isEmpty ? (this.#programs[0] as Program<Buffer>) : this.#bound(pointers);
-    this.#state = 'replaying';
-    try {
-      for (const step of program.steps) {
-        // Each time: what runs anew may free memory, and dispose the backend.
-        this.#assertUsable();
-        step();
-      }
-    } finally {
-      this.#state = 'ready';
-    }
-  }
-
-  #assertReplayable(): void {
     if (this.#state === 'disposed') throw invalid('the recording was disposed');
-    if (this.#state === 'replaying') throw invalid('a recording must not be replayed in what it runs anew');
-    this.#assertUsable();
-  }
-
-  #assertUsable(): void {
     this.#options.assertReplayable();
-    if (this.#freed === undefined) return;
-    throw invalid(`the recording uses memory that was freed: ${this.#freed}`, { hint: 'record again' });
+    if (this.#freed !== undefined) {
+      throw invalid(`the recording uses memory that was freed: ${this.#freed}`, { hint: 'record again' });
+    }
+    const program = this.#options.slots.isEmpty ? (this.#programs[0] as Program<Buffer>) : this.#bound(pointers);
+    for (const step of program.steps) step();
   }
 
   dispose(): void {
     if (this.#state === 'disposed') return;
-    if (this.#state === 'replaying') throw invalid('a recording must not be disposed in what it runs anew');
     this.#state = 'disposed';
     this.#keep([]);
     this.#steps.length = 0;
     this.#options.onDispose();
   }
-}
-
-/** @throws {BackendError} INVALID_ARGUMENT for what an async function returns: its calls would come too late */
-export function refusePromise(op: string, returned: unknown): void {
-  if (typeof (returned as PromiseLike<unknown> | null | undefined)?.then !== 'function') return;
-  // No other call waits for it.
-  Promise.resolve(returned).catch(() => undefined);
-  throw invalid(`${op} takes a function that returns at once, got one that returns a promise`);
 }
 
 function isSameMemory<Buffer>(a: Binding<Buffer>, b: Binding<Buffer>): boolean {

@@ -105,10 +105,11 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
           limitBytes,
         });
       }
-      const buffer = this.#nativeAlloc(bytes, label, fields);
+      const recording = this.capture?.isRecording === true ? this.capture : undefined;
+      const buffer = recording?.takeFreed(bytes) ?? this.#nativeAlloc(bytes, label, fields);
       try {
         const ptr = this.allocations.add(bytes, buffer, label);
-        if (this.capture?.isRecording === true) this.capture.allocated(buffer);
+        recording?.allocated(buffer);
         return ptr;
       } catch (error) {
         this.doFree(buffer);

@@ -5,7 +5,7 @@ import { annotate, isBackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 import { reading } from '../errors/reading.ts';
 import type { Launch } from './backend-kernels.ts';
-import { Capture, refusePromise, type Sequence } from './capture.ts';
+import { Capture, type Sequence } from './capture.ts';
 import { MemoryMethods } from './memory-methods.ts';
 import { RecordingSlots } from './recording-slots.ts';
 
@@ -17,7 +17,7 @@ export abstract class RecordMethods<Buffer> extends MemoryMethods<Buffer> {
    */
   protected abstract doSequence(calls: readonly Launch<Buffer>[]): Sequence;
 
-  record(work: (anew: (work: () => void) => void) => void, options: RecordOptions = {}): Recording {
+  record(work: () => void, options: RecordOptions = {}): Recording {
     this.assertUsable('record');
     return this.#named('record', () => {
       if (typeof work !== 'function') throw invalid(`record takes a function, got ${describe(work)}`);
@@ -27,10 +27,7 @@ export abstract class RecordMethods<Buffer> extends MemoryMethods<Buffer> {
       this.#assertIdle('record');
       const capture = this.#open(new RecordingSlots(this.allocations, slots));
       try {
-        refusePromise(
-          'record',
-          work((each) => capture.anew(each)),
-        );
+        refusePromise(work());
         capture.finish();
       } catch (error) {
         capture.dispose();
@@ -69,7 +66,7 @@ export abstract class RecordMethods<Buffer> extends MemoryMethods<Buffer> {
     if (this.capture !== undefined) throw invalid(`${op} must not be called while something is recorded`);
   }
 
-  /** Errors of a backend say where they are from; those of the caller's own functions are left alone. */
+  /** Errors of a backend say where they are from; those of the caller's own function are left alone. */
   #named<T>(op: string, action: () => T): T {
     try {
       return action();
@@ -77,6 +74,14 @@ export abstract class RecordMethods<Buffer> extends MemoryMethods<Buffer> {
       throw isBackendError(error) ? annotate(error, { backend: this.name, op }) : error;
     }
   }
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT for what an async function returns: its calls would come too late */
+function refusePromise(returned: unknown): void {
+  if (typeof (returned as PromiseLike<unknown> | null | undefined)?.then !== 'function') return;
+  // No other call waits for it.
+  Promise.resolve(returned).catch(() => undefined);
+  throw invalid('record takes a function that returns at once, got one that returns a promise');
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT */

@@ -1,14 +1,16 @@
 import { type ComputeBackend, type DevicePtr, download, offsetPtr, upload } from '@concord/backend-core';
+import { defineKernel } from '@concord/backend-core/kernel';
 import { compareBytes } from '../checks/compare.ts';
 import { type CaseContext, type ConformanceCase, expectThat, UnsupportedCall } from '../harness/case.ts';
+import { expectUnsupported } from '../run/check-plan.ts';
 import { behaviour } from '../harness/case-text.ts';
 import { expectRejects, expectThrows } from '../harness/expect-error.ts';
 
 type Record = NonNullable<ComputeBackend['record']>;
 
-const INVALID = { code: 'INVALID_ARGUMENT' } as const;
+export const INVALID = { code: 'INVALID_ARGUMENT' } as const;
 
-function recordingCase(
+export function recordingCase(
   id: string,
   does: string,
   run: (context: CaseContext & { readonly record: Record }) => Promise<void>,
@@ -28,15 +30,22 @@ function recordingCase(
   };
 }
 
-const N = 96;
-const BYTES = 4 * N;
+const append = defineKernel(
+  'append at',
+  { inputs: { x: 'f32', at: 'u32' }, outputs: { rows: { type: 'f32', access: 'scatter', rank: 2, mode: 'set' } } },
+  ({ x, at }, k) => ({ rows: k.scatter(x, [at, k.index(-1)]) }),
+);
+const next = defineKernel('next', { inputs: { n: 'u32' } }, ({ n }, k) => ({ n1: k.add(n, 1) }));
+
+export const N = 96;
+export const BYTES: number = 4 * N;
 
 const numbers = (of: (i: number) => number): Float32Array => Float32Array.from({ length: N }, (_, i) => of(i));
 
-const filled = (x: number): Float32Array => new Float32Array(N).fill(x);
+export const filled = (x: number): Float32Array => new Float32Array(N).fill(x);
 
 /** Allocations of {@link BYTES} that are freed at the end. */
-async function withMemory(
+export async function withMemory(
   backend: ComputeBackend,
   count: number,
   use: (pointers: readonly DevicePtr[]) => Promise<void>,
@@ -49,12 +58,34 @@ async function withMemory(
   }
 }
 
-function expectSame(what: string, got: Float32Array, want: Float32Array): void {
+export function expectSame(what: string, got: Float32Array, want: Float32Array): void {
   compareBytes(what, new Uint8Array(got.buffer), new Uint8Array(want.buffer));
 }
 
-async function expectNumbers(what: string, backend: ComputeBackend, ptr: DevicePtr, want: Float32Array): Promise<void> {
+export async function expectNumbers(
+  what: string,
+  backend: ComputeBackend,
+  ptr: DevicePtr,
+  want: Float32Array,
+): Promise<void> {
   expectSame(what, await download(backend, ptr, want.length), want);
+}
+
+type Others = readonly { readonly bytes: number; readonly ptr: DevicePtr }[];
+
+/** Memory beside that of a recording, for {@link expectFilled}. */
+function filledBeside(backend: ComputeBackend, sizes: readonly number[]): Others {
+  const others = sizes.map((bytes) => ({ bytes, ptr: backend.alloc(bytes) }));
+  for (const { ptr, bytes } of others) backend.fill(ptr, 0x11, bytes);
+  return others;
+}
+
+async function expectFilled(backend: ComputeBackend, others: Others): Promise<void> {
+  for (const { ptr, bytes } of others) {
+    const got = new Uint8Array(bytes);
+    await backend.copyDtoh(got, ptr);
+    compareBytes(`${bytes} bytes beside it`, got, new Uint8Array(bytes).fill(0x11));
+  }
 }
 
 /** Work that is recorded and replayed. */
@@ -99,33 +130,67 @@ export const recordingCases: readonly ConformanceCase[] = [
     },
   ),
   recordingCase(
-    'what is run anew, in its place',
-    'Records a sum, a product of it that is run anew with another place and number each time, and a sum of that; replays it.',
+    'a position that is counted in memory',
+    'Records a sum that a kernel writes at the row named by a counter in memory, the next count, and a sum of both; replays it.',
     async ({ backend, record }) => {
-      const rows = backend.alloc(5 * BYTES);
-      await withMemory(backend, 3, async ([a, b, last]) => {
-        const [x, y, z] = [a as DevicePtr, b as DevicePtr, last as DevicePtr];
-        backend.copyHtod(x, filled(1));
-        let turn = 0;
-        const recording = record((anew) => {
-          backend.binary({ op: 'add', n: N, a: x, b: x, output: y });
-          anew(() => {
-            const row = offsetPtr(rows, turn * BYTES);
-            backend.binary({ op: 'add', n: N, a: y, b: y, output: row });
-            backend.copyDtod(z, row, BYTES);
-            turn++;
+      const rows = backend.alloc(6 * BYTES);
+      await withMemory(backend, 3, async ([a, b, count]) => {
+        const [x, y, at] = [a as DevicePtr, b as DevicePtr, count as DevicePtr];
+        const appended = { shape: [N], inputs: { x: {}, at: { strides: [0] } }, outputs: { rows: { shape: [6, N] } } };
+        const support = backend.supports('run', { kernel: append, ...appended });
+        const call = (): void =>
+          backend.run(append, {
+            shape: [N],
+            inputs: { x: y, at: { ptr: at, strides: [0] } },
+            outputs: { rows: { ptr: rows, shape: [6, N] } },
           });
-          backend.binary({ op: 'add', n: N, a: z, b: x, output: x });
+        if (!support.ok) expectUnsupported('a kernel that writes by index', support.reason, call);
+        backend.copyHtod(x, filled(1));
+        backend.fill(at, 0, 4);
+        backend.fill(rows, 0, 6 * BYTES);
+        const recording = record(() => {
+          backend.binary({ op: 'add', n: N, a: x, b: x, output: y });
+          call();
+          backend.run(next, { shape: [1], inputs: { n: at }, outputs: { n1: at } });
+          backend.binary({ op: 'add', n: N, a: y, b: x, output: x });
         });
         for (let replay = 1; replay < 5; replay++) recording.replay();
         recording.dispose();
-        // x is 1, then 4 x + x each time.
-        for (let row = 0; row < 5; row++) {
-          await expectNumbers(`row ${row}`, backend, offsetPtr(rows, row * BYTES), filled(4 * 5 ** row));
+        // x is 1, then 2 x + x each time; no step wrote the last row.
+        for (let row = 0; row < 6; row++) {
+          const want = filled(row < 5 ? 2 * 3 ** row : 0);
+          await expectNumbers(`row ${row}`, backend, offsetPtr(rows, row * BYTES), want);
         }
-        await expectNumbers('x', backend, x, filled(5 ** 5));
+        await expectNumbers('x', backend, x, filled(3 ** 5));
       });
       backend.free(rows);
+    },
+  ),
+  recordingCase(
+    'temporary memory of a recording, one after the other',
+    'Records sums whose memory is allocated after that of the one before was freed, some of them read later, and replays them.',
+    async ({ backend, record }) => {
+      await withMemory(backend, 2, async ([a, out]) => {
+        const [x, y] = [a as DevicePtr, out as DevicePtr];
+        backend.copyHtod(x, filled(1));
+        backend.fill(y, 0, BYTES);
+        const recording = record(() => {
+          const first = backend.alloc(BYTES);
+          backend.binary({ op: 'add', n: N, a: x, b: x, output: first });
+          for (let turn = 0; turn < 4; turn++) {
+            const own = backend.alloc(BYTES);
+            backend.binary({ op: 'add', n: N, a: first, b: y, output: own });
+            backend.binary({ op: 'add', n: N, a: own, b: x, output: y });
+            backend.free(own);
+          }
+          backend.free(first);
+        });
+        await expectNumbers('what is recorded', backend, y, filled(12));
+        backend.copyHtod(x, filled(2));
+        recording.replay();
+        recording.dispose();
+        await expectNumbers('what is replayed', backend, y, filled(12 + 24));
+      });
     },
   ),
   recordingCase(
@@ -169,18 +234,13 @@ export const recordingCases: readonly ConformanceCase[] = [
         backend.gemm({ m: k, n, k: m, a, transA: 'T', b: c, c: d });
       });
       const sizes = [64, 1000, 4 * k * n, 4 * m * k, 4 * m * n, 200_000];
-      const others = sizes.map((bytes) => ({ bytes, ptr: backend.alloc(bytes) }));
-      for (const { ptr, bytes } of others) backend.fill(ptr, 0x11, bytes);
+      const others = filledBeside(backend, sizes);
       for (let turn = 0; turn < 3; turn++) {
         backend.fill(c, 0, 4 * m * n);
         recording.replay();
       }
       await expectNumbers('the second product', backend, d, new Float32Array(k * n).fill(2 * k * m));
-      for (const { ptr, bytes } of others) {
-        const got = new Uint8Array(bytes);
-        await backend.copyDtoh(got, ptr);
-        compareBytes(`${bytes} bytes beside it`, got, new Uint8Array(bytes).fill(0x11));
-      }
+      await expectFilled(backend, others);
       recording.dispose();
       for (const ptr of [a, b, c, d, ...others.map((other) => other.ptr)]) backend.free(ptr);
     },
@@ -227,107 +287,15 @@ export const recordingCases: readonly ConformanceCase[] = [
       const first = record(() => backend.gemm({ m, n, k, a, b, c }));
       const second = record(() => backend.gemm({ m, n, k, alpha: 3, a, b, c: d }));
       first.dispose();
-      const others = [64, 1000, 4 * k * n, 4 * m * k, 4 * m * n].map((bytes) => ({ bytes, ptr: backend.alloc(bytes) }));
-      for (const { ptr, bytes } of others) backend.fill(ptr, 0x11, bytes);
+      const others = filledBeside(backend, [64, 1000, 4 * k * n, 4 * m * k, 4 * m * n]);
       backend.fill(d, 0, 4 * m * n);
       second.replay();
       await expectNumbers('the second product', backend, d, new Float32Array(m * n).fill(6 * k));
-      for (const { ptr, bytes } of others) {
-        const got = new Uint8Array(bytes);
-        await backend.copyDtoh(got, ptr);
-        compareBytes(`${bytes} bytes beside it`, got, new Uint8Array(bytes).fill(0x11));
-      }
+      await expectFilled(backend, others);
       second.dispose();
       for (const ptr of [a, b, c, d, ...others.map((other) => other.ptr)]) backend.free(ptr);
     },
     'gemm',
-  ),
-  recordingCase(
-    'other memory in slots, in turns',
-    'Records a sum of a slot, a copy of it and a product of the copy into another slot, and replays it with memory for either, both and neither, at odd places too, some of the results read later.',
-    async ({ backend, record }) => {
-      const rows = 6;
-      const memory = Array.from({ length: 4 }, () => backend.alloc(rows * BYTES + 64));
-      const [given, results] = memory as [DevicePtr, DevicePtr];
-      const row = (ptr: DevicePtr, index: number): DevicePtr => offsetPtr(ptr, index * BYTES + 4 * index);
-      for (const ptr of memory) {
-        for (let index = 0; index < rows; index++) backend.copyHtod(row(ptr, index), filled(index + 1));
-      }
-      await withMemory(backend, 4, async ([a, b, c, out]) => {
-        const [x, y, z, w] = [a as DevicePtr, b as DevicePtr, c as DevicePtr, out as DevicePtr];
-        backend.copyHtod(x, filled(10));
-        backend.copyHtod(y, filled(100));
-        const recording = record(
-          () => {
-            backend.binary({ op: 'add', n: N, a: x, b: y, output: z });
-            backend.copyDtod(w, z, BYTES);
-            backend.binary({ op: 'mul', n: N, a: w, b: x, output: w });
-          },
-          { slots: { x: { ptr: x, bytes: BYTES }, w: { ptr: w, bytes: BYTES } } },
-        );
-        await expectNumbers('what is recorded', backend, w, filled(1100));
-        const reads: [string, Promise<Float32Array>, number][] = [];
-        for (let turn = 0; turn < 3 * rows; turn++) {
-          const index = turn % rows;
-          const isGiven = turn % 2 === 0;
-          const isStored = turn % 3 !== 0;
-          const target = isStored ? row(results, index) : w;
-          recording.replay({ ...(isGiven && { x: row(given, index) }), ...(isStored && { w: target }) });
-          const value = isGiven ? index + 1 : 10;
-          reads.push([`replay ${turn}`, download(backend, target, N), value * (value + 100)]);
-          if (turn % 4 === 0) await reads.at(-1)?.[1];
-        }
-        for (const [what, read, want] of reads) expectSame(what, await read, filled(want));
-        for (let index = 0; index < rows; index++) {
-          await expectNumbers(`row ${index} that was given`, backend, row(given, index), filled(index + 1));
-        }
-        recording.dispose();
-      });
-      for (const ptr of memory) backend.free(ptr);
-    },
-  ),
-  recordingCase(
-    'memory that cannot take the place of a slot',
-    'Replays a sum with memory that is freed, too short, not aligned, or what the sum writes, and records with slots that are not live, overlap, are not used, or hold a part of an operand. Nothing is written.',
-    async ({ backend, record }) => {
-      await withMemory(backend, 4, async ([a, b, c, d]) => {
-        const [x, y, out, other] = [a as DevicePtr, b as DevicePtr, c as DevicePtr, d as DevicePtr];
-        for (const ptr of [x, y]) backend.copyHtod(ptr, filled(1));
-        const freed = backend.alloc(BYTES);
-        backend.free(freed);
-        const work = (): void => backend.binary({ op: 'add', n: N, a: x, b: y, output: out });
-        const slot = (ptr: DevicePtr, bytes = BYTES): { ptr: DevicePtr; bytes: number } => ({ ptr, bytes });
-        const recording = record(work, { slots: { x: slot(x), out: slot(out) } });
-        backend.copyHtod(out, filled(7));
-        backend.copyHtod(other, filled(7));
-        const replays: Readonly<globalThis.Record<string, globalThis.Record<string, DevicePtr>>> = {
-          'memory that was freed': { x: freed },
-          'memory that is too short': { x: offsetPtr(other, 4) },
-          'memory that is not aligned': { out: offsetPtr(other, 2) },
-          'memory that the recording writes': { x: out },
-          'memory that the recording reads': { out: y },
-          'memory of two slots': { x: other, out: other },
-          'a name of no slot': { input: other },
-        };
-        for (const [what, given] of Object.entries(replays)) {
-          expectThrows(what, INVALID, () => recording.replay(given));
-        }
-        const slots = {
-          'a slot that is not live': { x: slot(freed) },
-          'slots that overlap': { x: slot(x), y: slot(offsetPtr(x, 4), 8) },
-          'a slot that nothing uses': { x: slot(other) },
-          'a slot that an operand is partly in': { x: slot(x, 8) },
-        };
-        await expectNumbers('the result', backend, out, filled(7));
-        await expectNumbers('other memory', backend, other, filled(7));
-        for (const [what, given] of Object.entries(slots)) {
-          expectThrows(what, INVALID, () => record(work, { slots: given }));
-        }
-        recording.replay({ out: other });
-        await expectNumbers('other memory that is given', backend, other, filled(2));
-        recording.dispose();
-      });
-    },
   ),
   recordingCase(
     'what is refused',

@@ -233,14 +233,6 @@ const RECORDING_BUGS: Readonly<Record<string, Wrap>> = {
     ...disposable(backend.record(work)),
     replay: () => undefined,
   })),
-  'what is run anew is run once': recorded((backend, work) => backend.record(() => work((each) => each()))),
-  'what is run anew comes last': recorded((backend, work) => {
-    return backend.record((anew) => {
-      const later: (() => void)[] = [];
-      work((each) => later.push(each));
-      for (const each of later) anew(each);
-    });
-  }),
   'replays after dispose': recorded((backend, work) => {
     const recording = backend.record(work);
     return { replay: () => recording.replay(), dispose: () => undefined };
@@ -259,7 +251,7 @@ const RECORDING_BUGS: Readonly<Record<string, Wrap>> = {
     return { ...disposable(recording), replay: (given) => recording.replay((last = { ...last, ...given })) };
   }),
   'the work is called again': recorded((_backend, work) => {
-    const replay = (): void => work((each) => each());
+    const replay = (): void => work();
     replay();
     return { replay, dispose: () => undefined };
   }),

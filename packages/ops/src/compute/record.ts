@@ -3,11 +3,8 @@ import { BackendError, BYTES_OF, type ComputeBackend, type DevicePtr, type Memor
 import { checkBackend, checkOptions, checkTensor, shown } from '../tensor/arguments.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import type { SharedLayout } from '../tensor/layout.ts';
-import { keepAll, keepNone } from '../tensor/scope.ts';
+import { keepAll } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-
-/** Runs a function now, and again in each replay, in its place among what was recorded. */
-export type Anew = (work: () => unknown) => void;
 
 /** Tensors by the names of slots. */
 type Tensors = Readonly<Record<string, Tensor>>;
@@ -30,8 +27,8 @@ export interface Recorded<Result> extends Disposable {
    * Queues the work again: the same calls, on the same memory, with the same numbers.
    *
    * @param tensors - in the place of those of slots, for this replay; of the same shape, strides and element type
-   * @throws {BackendError} INVALID_ARGUMENT after `dispose`, when a tensor that it uses was disposed, while something is
-   *   recorded, and in what it runs anew; for a tensor that cannot take the place of a slot's: of another layout, or on another
+   * @throws {BackendError} INVALID_ARGUMENT after `dispose`, when a tensor that it uses was disposed, and while something is
+   *   recorded; for a tensor that cannot take the place of a slot's: of another layout, or on another
    *   backend, or sharing memory with what is used besides, where either is written; DISPOSED, DEVICE_LOST
    */
   replay(tensors?: Tensors): void;
@@ -43,11 +40,12 @@ export interface Recorded<Result> extends Disposable {
  * Runs a function, and takes down what it queues: a replay queues it again for a small part of what the calls cost the host.
  * Worth it for steps of many small calls, such as a token of a transformer.
  *
- * Numbers and places that change from step to step are given to `anew`, whose function is run at each replay and writes into
- * tensors that are there (`out`). All tensors that are made in the recording live as long as it does; `tidy` in it disposes none.
+ * Numbers and positions that change from step to step are tensors: a step counts in one (`add(n, 1, { out: n })`), writes at it
+ * ({@link scatter}, {@link indexPut}, a kernel's output by `scatter`), and {@link attention} takes it as `lengths`. Tensors that are
+ * made in the recording, and that no `tidy` in it disposes, live as long as it does.
  *
  * @param backend - whose calls are taken down; those of tensors on another one are only made
- * @param work - must not wait for anything; with slots it runs nothing anew
+ * @param work - must not wait for anything
  * @throws {BackendError} INVALID_ARGUMENT when `work` waits, records, replays or returns a promise, and for a slot that is no tensor
  *   of the backend, or that the work does not use
  * @throws {BackendError} UNSUPPORTED by a backend without `record`
@@ -69,7 +67,7 @@ export interface Recorded<Result> extends Disposable {
  */
 export function record<Result>(
   backend: ComputeBackend,
-  work: (anew: Anew) => Result,
+  work: () => Result,
   options: RecordOptions = {},
 ): Recorded<Result> {
   if (typeof (backend as ComputeBackend | null | undefined)?.name !== 'string') checkBackend('record', backend);
@@ -89,8 +87,8 @@ export function record<Result>(
   let result: Result | undefined;
   try {
     const recording = backend.record(
-      (anew) => {
-        result = keepAll(tensors, () => work((each) => anew(() => keepNone(each))));
+      () => {
+        result = keepAll(tensors, work);
         return result;
       },
       { slots: Object.fromEntries([...slots].map(([name, tensor]) => [name, memoryOf(tensor)])) },

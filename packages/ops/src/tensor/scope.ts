@@ -5,8 +5,6 @@ import { Tensor } from './tensor.ts';
 
 /** The tensors of each `tidy` that runs, the innermost last. */
 const scopes: Tensor[][] = [];
-/** Where `tidy` leaves what it would dispose, in a recording. */
-let keeper: Tensor[] | undefined;
 
 /** Leaves a new tensor to the innermost `tidy`; without one the collector watches over it. */
 export function adopt(tensor: Tensor): void {
@@ -51,44 +49,19 @@ export function tidy<Result>(work: () => Result): Result {
     scopes.pop();
     for (const tensor of scope) {
       const isKept = kept instanceof Tensor ? kept === tensor : kept?.has(tensor) === true;
-      if (!isKept) leave(tensor);
+      if (!isKept) tensor.dispose();
       else if (!tensor.isDisposed) adopt(tensor);
     }
   }
 }
 
-function leave(tensor: Tensor): void {
-  if (keeper === undefined) tensor.dispose();
-  else keeper.push(tensor);
-}
-
-/** Runs a function of which every tensor, also those of a `tidy` in it, is added to `tensors` and left alone. */
+/** Runs a function, and adds what it makes and no `tidy` in it disposes to `tensors`. */
 export function keepAll<Result>(tensors: Tensor[], work: () => Result): Result {
-  const outer = keeper;
-  keeper = tensors;
-  const scope: Tensor[] = [];
-  scopes.push(scope);
+  scopes.push(tensors);
   try {
     return work();
   } finally {
     scopes.pop();
-    tensors.push(...scope);
-    keeper = outer;
-  }
-}
-
-/** Runs a function of which no tensor is kept, also in {@link keepAll}. @returns what it returns */
-export function keepNone(work: () => unknown): unknown {
-  const outer = keeper;
-  keeper = undefined;
-  let result: unknown;
-  try {
-    tidy(() => {
-      result = work();
-    });
-    return result;
-  } finally {
-    keeper = outer;
   }
 }
 

@@ -1,7 +1,21 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { add, empty, matmul, memory, mul, permute, record, slice, sum, tensor, tidy } from '../../src/index.ts';
+import {
+  add,
+  empty,
+  indexPut,
+  matmul,
+  memory,
+  mul,
+  permute,
+  record,
+  reshape,
+  slice,
+  sum,
+  tensor,
+  tidy,
+} from '../../src/index.ts';
 
 const backend = new CpuBackend();
 beforeAll(() => backend.init());
@@ -29,33 +43,33 @@ test('a replay computes again what was recorded, also in a tidy of it', async ()
   expect(memory()).toEqual(before);
 });
 
-test('what is run anew sees the tensors of the recording, and may write elsewhere each time', async () => {
+test('a step writes at the row that it counts, and its tidy frees memory for the next', async () => {
   using rows = empty(backend, [4, 2]);
+  using row = tensor(backend, [0], [1], { dtype: 'i32' });
   using x = tensor(backend, [1, 2]);
-  let row = 0;
-  using step = record(backend, (anew) => {
-    const doubled = tidy(() => add(x, x));
-    anew(() => {
-      mul(doubled, add(doubled, row), { out: slice(rows, [row]) });
-      row++;
-    });
+  const before = memory();
+  const { inUseBytes } = backend.memory();
+  const step = record(backend, () => {
+    for (let turn = 0; turn < 3; turn++) tidy(() => void add(x, x));
+    const doubled = add(x, x);
+    indexPut(rows, [row], reshape(doubled, [1, 2]), { out: rows });
+    add(row, 1, { out: row });
     add(x, 1, { out: x });
   });
-  const { tensors } = memory();
-  while (row < 4) step.replay();
-  expect(memory().tensors).toBe(tensors);
-  expect(await rows.toArray()).toEqual(Float32Array.of(4, 16, 20, 42, 48, 80, 88, 130));
+  // Of eight bytes, one after the other; `doubled` has them now, and a view of it.
+  expect(memory()).toMatchObject({ tensors: before.tensors + 2 });
+  expect(backend.memory()).toMatchObject({ inUseBytes: inUseBytes + 8, pooledBytes: 0 });
+  for (let turn = 0; turn < 4; turn++) step.replay();
+  // The last one is outside, and stores nothing.
+  expect(await rows.toArray()).toEqual(Float32Array.of(2, 4, 4, 6, 6, 8, 8, 10));
+  step.dispose();
+  expect(memory()).toEqual(before);
 });
 
 test('a tensor that was disposed is no longer there for a replay', () => {
   const before = memory();
   const x = tensor(backend, [1, 2]);
-  const step = record(backend, (anew) => {
-    const y = add(x, x);
-    anew(() => {
-      mul(x, 2, { out: y });
-    });
-  });
+  const step = record(backend, () => add(x, x));
   x.dispose();
   expect(() => step.replay()).toThrow('was freed');
   step.dispose();

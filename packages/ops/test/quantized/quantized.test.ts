@@ -14,6 +14,7 @@ import {
   ones,
   pack,
   quantizedTensor,
+  quantizeWeight,
   type QuantizedTensor,
   type QuantizedTensorOptions,
   reshape,
@@ -122,6 +123,46 @@ describe.each<readonly [string, () => ComputeBackend]>([
       offset: () => 0,
     });
     await expectWeight(weight, [n, k], want);
+  });
+
+  test.each([
+    ['i8', 127],
+    ['u4', 7],
+  ] as const)('quantizeWeight to %s rounds to the nearest of the numbers that a block has', async (dtype, most) => {
+    const shape = [4, 12] as const;
+    // A block of zeros, and one of subnormal numbers, which count as zeros.
+    const stored = numbers(48, 3).map((value, at) => (at < 4 ? 0 : at < 8 ? 1e-40 : value * 10));
+    using floats = tensor(backend, stored, shape);
+    using weight = quantizeWeight(floats, { dtype, block: 4 });
+    using one = tensor(
+      backend,
+      Float32Array.from({ length: 144 }, (_, at) => Number(at % 13 === 0)),
+      [12, 12],
+    );
+    using rows = linear(one, weight);
+    const got = await rows.toArray();
+    for (const [at, value] of stored.entries()) {
+      const first = at - (at % 4);
+      const step = Math.max(...stored.slice(first, first + 4).map(Math.abs)) / most;
+      const own = got[(at % 12) * 4 + Math.floor(at / 12)] as number;
+      expect(Math.abs(own - value), `element ${at}`).toBeLessThanOrEqual(step * 0.501 + 1e-39);
+      expect(Math.abs(own / step - Math.round(own / step)) || 0).toBeLessThan(1e-3);
+    }
+    expect(weight.shape).toEqual(shape);
+  });
+
+  test('quantizeWeight refuses what has no blocks', () => {
+    using matrix = tensor(backend, [1, 2, 3, 4, 5, 6], [2, 3]);
+    using flat = tensor(backend, [1, 2]);
+    expectInvalid(
+      () => quantizeWeight(matrix, { block: 2 }),
+      'quantizeWeight: block must be even and divide k of [2, 3], got 2',
+    );
+    expectInvalid(() => quantizeWeight(flat), 'quantizeWeight: takes a matrix [n, k], got [2]');
+    expectInvalid(
+      () => quantizeWeight(matrix, { dtype: 'u8' as 'u4' }),
+      'quantizeWeight: dtype must be i8 or u4, got u8',
+    );
   });
 
   const DTYPES = ['i8', 'u8', 'i4', 'u4'] as const;

@@ -1,0 +1,153 @@
+import type { ComputeBackend, FloatDType } from '@concord/backend-core';
+import {
+  add,
+  attention,
+  empty,
+  layerNorm,
+  linear,
+  type LinearOptions,
+  mul,
+  permute,
+  reshape,
+  rmsNorm,
+  rope,
+  slice,
+  tensor,
+  type Tensor,
+  tidy,
+  unsqueeze,
+  zeros,
+} from '@concord/ops';
+import type { Config } from './config.ts';
+import { append, embed, positionsOf } from './kernels.ts';
+import type { Block, Norm, Product, Weights } from './weights.ts';
+
+/** The state of a batch of texts, all of it on the device. */
+export interface Cache extends Disposable {
+  /** Keys and values of each layer, `[batch, context, kvHeads, headDim]` each. */
+  readonly layers: readonly (readonly [keys: Tensor, values: Tensor])[];
+  /** Tokens of each text so far, u32 `[batch]`. */
+  readonly lengths: Tensor;
+}
+
+/** A decoder-only transformer whose weights are on a device: GPT-2, Llama, Mistral, Qwen 2 and 3, SmolLM. */
+export class Decoder implements Disposable {
+  readonly backend: ComputeBackend;
+  readonly config: Config;
+  readonly #weights: Weights;
+  readonly #dtype: FloatDType;
+  readonly #frequencies: Tensor | undefined;
+
+  /** @param weights - which it owns from now on */
+  constructor(backend: ComputeBackend, config: Config, weights: Weights, dtype: FloatDType = 'f32') {
+    this.backend = backend;
+    this.config = config;
+    this.#weights = weights;
+    this.#dtype = dtype;
+    this.#frequencies = config.rope && tensor(backend, config.rope.frequencies);
+  }
+
+  /** Room for the tokens of a batch of texts, `context` each; default all that the model knows. */
+  cache(batch = 1, context: number = this.config.context): Cache {
+    const shape = [batch, context, this.config.kvHeads, this.config.headDim];
+    const room = (label: string): Tensor => empty(this.backend, shape, { dtype: this.#dtype, label });
+    const { layers, lengths } = tidy(() => ({
+      layers: this.#weights.blocks.map((): [Tensor, Tensor] => [room('keys'), room('values')]),
+      lengths: zeros(this.backend, [batch], { dtype: 'u32' }),
+    }));
+    return { layers, lengths, [Symbol.dispose]: () => [...layers.flat(), lengths].forEach((each) => each.dispose()) };
+  }
+
+  /**
+   * The logits of what follows the last token, `[batch, vocabulary]`. Positions are read on the device, so a recording of it
+   * takes the next tokens in each replay.
+   *
+   * @param ids - u32 `[batch, length]`: the tokens after those in the cache, which it adds to it
+   */
+  forward(ids: Tensor, { layers, lengths }: Cache): Tensor {
+    return tidy(() => {
+      const positions = positionsOf(lengths, ids);
+      add(lengths, ids.shape[1] as number, { out: lengths });
+      let x = embed(ids, positions, this.#weights.tokens, this.#weights.positions, this.#dtype);
+      for (const [layer, block] of this.#weights.blocks.entries()) {
+        // What a block makes is freed before the next one, of a long prompt gigabytes.
+        x = tidy(() => {
+          const cached = layers[layer] as readonly [Tensor, Tensor];
+          const attended = tidy(() => this.#attend(this.#norm(x, block.norm1), block, cached, positions, lengths));
+          const h = project(attended, block.merge, { residual: x });
+          return tidy(() => this.#mlp(this.#norm(h, block.norm2), h, block));
+        });
+      }
+      return project(this.#norm(slice(x, [null, -1]), this.#weights.norm), this.#weights.head);
+    });
+  }
+
+  #norm(x: Tensor, { weight, bias }: Norm): Tensor {
+    const { eps } = this.config;
+    // A model of layer norms has biases.
+    return bias === undefined ? rmsNorm(x, { weight, eps }) : layerNorm(x, { weight, bias, eps });
+  }
+
+  /** `[batch, length, heads headDim]` */
+  #attend(
+    x: Tensor,
+    block: Block,
+    [keys, values]: readonly [Tensor, Tensor],
+    positions: Tensor,
+    lengths: Tensor,
+  ): Tensor {
+    const { heads, kvHeads, headDim, rope: turned, window } = this.config;
+    const [batch = 1, length = 1] = x.shape;
+    const byHead = (of: Tensor): Tensor => reshape(of, [batch, length, (of.shape[2] as number) / headDim, headDim]);
+    const rows = block.qkv.length === 1 ? project(x, block.qkv[0] as Product) : undefined;
+    const part = (index: number, first: number, count: number): Tensor =>
+      byHead(
+        rows === undefined
+          ? project(x, block.qkv[index] as Product)
+          : slice(rows, [null, null, [first * headDim, (first + count) * headDim]]),
+      );
+    let [q, k] = [part(0, 0, heads), part(1, heads, kvHeads)];
+    const v = part(2, heads + kvHeads, kvHeads);
+    if (block.qNorm !== undefined) q = this.#norm(q, block.qNorm);
+    if (block.kNorm !== undefined) k = this.#norm(k, block.kNorm);
+    if (turned !== undefined) {
+      const options = {
+        positions: unsqueeze(positions, -1),
+        frequencies: this.#frequencies,
+        interleaved: turned.interleaved,
+      };
+      for (const each of [q, k]) rope(each, { ...options, out: each });
+    }
+    append(k, v, positions, keys, values);
+    const merged = empty(this.backend, [batch, length, heads, headDim], { dtype: this.#dtype });
+    const [inQ, inK, inV, out] = [q, keys, values, merged].map((each) => permute(each, [0, 2, 1, 3])) as [
+      Tensor,
+      Tensor,
+      Tensor,
+      Tensor,
+    ];
+    const scale = (turned?.factor ?? 1) ** 2 / Math.sqrt(headDim);
+    attention(inQ, inK, inV, { causal: true, lengths, scale, out, ...(window !== undefined && { window }) });
+    return reshape(merged, [batch, length, heads * headDim]);
+  }
+
+  #mlp(x: Tensor, residual: Tensor, { gate, up, down }: Block): Tensor {
+    const { activation } = this.config;
+    const hidden =
+      gate === undefined ? project(x, up, { activation }) : mul(project(x, gate, { activation }), project(x, up));
+    return project(hidden, down, { residual });
+  }
+
+  dispose(): void {
+    this.#weights.dispose();
+    this.#frequencies?.dispose();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
+
+function project(x: Tensor, { weight, bias }: Product, options: LinearOptions = {}): Tensor {
+  return linear(x, weight, { ...options, bias });
+}

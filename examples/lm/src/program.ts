@@ -1,0 +1,169 @@
+import { fileURLToPath } from 'node:url';
+import type { ComputeBackend } from '@concord/backend-core';
+import {
+  atLeast,
+  colorsFor,
+  type CommandContext,
+  type CommonOptions,
+  defineProgram,
+  deviceFields,
+  EXIT,
+  integer,
+  type Program,
+  progressOn,
+  UserError,
+  withBackend,
+} from '@concord/example-command';
+import { Template } from '@huggingface/jinja';
+import { Option } from 'commander';
+import { generate } from './generate.ts';
+import type { Decoder } from './decoder.ts';
+import { type ModelFiles, openModel } from './load-model.ts';
+import { TokenText } from './token-text.ts';
+
+interface Options extends CommonOptions {
+  readonly model: string;
+  readonly tokens: number;
+  readonly temperature: number;
+  readonly topK?: number;
+  readonly topP?: number;
+  readonly chat?: boolean;
+  readonly quantize?: 'i8' | 'i4';
+  readonly stop?: readonly string[];
+  readonly seed: number;
+  readonly dtype: 'f32' | 'f16';
+}
+
+/** The small model that comes with this example. */
+const OWN_MODEL = fileURLToPath(new URL('../model', import.meta.url));
+const MAX = 2 ** 32 - 1;
+
+/** Continues a text, or answers. */
+export const runProgram: Program = defineProgram<Options>({
+  name: 'lm',
+  description: 'Continues a text with a language model, on whichever compute backend works best on this machine.',
+  examples: [
+    'lm "A backend is"',
+    'lm --model ~/models/SmolLM2-135M-Instruct --chat "What is a compute backend?"',
+    'lm --model ~/models/llama-3.2-1b.q4_0.gguf --top-p 0.9 --json "The answer is" | jq .text',
+  ],
+  notes: `A model is a folder with config.json, model.safetensors and tokenizer.json, as Transformers' models are published, or one GGUF
+file: Llama, Mistral, Qwen 2 and 3, SmolLM, GPT-2 (as a folder). Without --model a small one runs that was trained on this
+repository's own text: it knows the words, not what they mean.`,
+  exitCodes: { failed: 'the device failed', usage: 'wrong arguments, or no such model' },
+  define: (command) =>
+    command
+      .argument('<prompt>', 'how the text begins, or with --chat what is said to the model')
+      .addOption(new Option('--model <path>', 'the model').default(OWN_MODEL, 'the small one of this example'))
+      .option('--chat', "write the prompt as the model's chats are written")
+      .option('--tokens <n>', 'maximum of tokens to generate', integer(1, MAX), 100)
+      .option('--temperature <t>', '0: always the most likely token', atLeast(0), 0.8)
+      .option('--top-k <k>', 'choose among the k most likely tokens', integer(1, MAX))
+      .option('--top-p <p>', 'choose among the fewest that have this share of the probability', atLeast(0))
+      .option(
+        '--stop <text>',
+        'end the text before it; may be given again',
+        (text, all: string[]) => [...all, text],
+        [],
+      )
+      .option('--seed <n>', 'of the random choices', integer(0, MAX), 1)
+      .addOption(new Option('--dtype <type>', 'of activations and cache').choices(['f32', 'f16']).default('f32'))
+      .addOption(new Option('--quantize <type>', 'round the weights of products').choices(['i8', 'i4'])),
+  run: async ([given = ''], options, context) => {
+    const files = await openModel(options.model);
+    const prompt = options.chat === true ? chatText(files, given) : given;
+    const begun = files.begin !== undefined && !prompt.startsWith(files.begin) ? files.begin + prompt : prompt;
+    const { ids } = files.tokenizer.encode(begun, { add_special_tokens: false });
+    if (given === '' || ids.length === 0)
+      throw new UserError('NO_PROMPT', 'the prompt is empty', { hint: 'give the text at least a word' });
+    const { dtype } = options;
+    return withBackend(
+      options.backend,
+      [{ op: 'gemm', dtype }, { op: 'attention', dtype }, { op: 'run' }],
+      async (backend) => {
+        using model = await load(backend, files, options, context);
+        return await write(model, files, given, ids, options, context);
+      },
+    );
+  },
+});
+
+/** What is said, as a chat of the model begins. */
+function chatText({ chatTemplate, begin }: ModelFiles, said: string): string {
+  if (chatTemplate === undefined)
+    throw new UserError('NO_CHAT', 'the model has no chat template', { hint: 'leave --chat out' });
+  const messages = [{ role: 'user', content: said }];
+  return new Template(chatTemplate).render({ messages, bos_token: begin ?? '', add_generation_prompt: true });
+}
+
+async function load(
+  backend: ComputeBackend,
+  files: ModelFiles,
+  { dtype, quantize }: Options,
+  { stderr, signal }: CommandContext,
+): Promise<Decoder> {
+  const progress = progressOn(stderr, 'weights');
+  const onProgress = (done: number, total: number): void => progress.update(done, total, `of ${round(total / 1e6)} MB`);
+  return files.load(backend, { dtype, quantize, signal, onProgress }).finally(() => progress.stop());
+}
+
+async function write(
+  model: Decoder,
+  { tokenizer }: ModelFiles,
+  prompt: string,
+  ids: readonly number[],
+  { json = false, stop = [], ...options }: Options,
+  { stdout, signal }: CommandContext,
+): Promise<number> {
+  const { context } = model.config;
+  if (ids.length >= context) {
+    throw new UserError('TOO_LONG', `the prompt has ${ids.length} tokens, the model takes ${context - 1}`, {
+      hint: 'use a shorter one',
+    });
+  }
+  const pieces = new TokenText(tokenizer, stop);
+  let [text, tokens, prefilled] = ['', 0, 0];
+  const show = (piece: string): void => {
+    text += piece;
+    if (!json) stdout.write(piece);
+  };
+  if (!json && options.chat !== true) stdout.write(prompt);
+  const started = performance.now();
+  const onPrefill = (): void => {
+    prefilled = performance.now();
+  };
+  for await (const token of generate(model, ids, { ...options, signal, onPrefill })) {
+    tokens++;
+    show(pieces.add(token));
+    if (pieces.isStopped) break;
+  }
+  show(pieces.end());
+  const { backend, device } = deviceFields(model.backend);
+  const promptMs = round(prefilled - started);
+  const rate = tokens > 1 ? round((1000 * (tokens - 1)) / (performance.now() - prefilled)) : null;
+  const { dtype, quantize } = options;
+  if (json) {
+    const whole = options.chat === true ? text : prompt + text;
+    const figures = {
+      backend,
+      device,
+      dtype,
+      quantize,
+      promptTokens: ids.length,
+      promptMs,
+      tokens,
+      tokensPerSecond: rate,
+    };
+    stdout.write(`${JSON.stringify({ prompt, text: whole, ...figures })}\n`);
+  } else {
+    const speed = rate === null ? 'too short to time' : `${rate} tokens/s`;
+    const kind = quantize === undefined ? dtype : `${dtype}, weights ${quantize}`;
+    const line = `${tokens} tokens, ${speed}, prompt of ${ids.length} in ${promptMs} ms; ${backend}: ${device}, ${kind}`;
+    stdout.write(`\n\n${colorsFor(stdout).dim(line)}\n`);
+  }
+  return EXIT.ok;
+}
+
+function round(value: number): number {
+  return value < 10 ? Math.round(value * 100) / 100 : Math.round(value * 10) / 10;
+}
