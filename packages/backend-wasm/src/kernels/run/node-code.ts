@@ -254,8 +254,9 @@ export class NodeCode {
     const { a, cursor } = this;
     if (axis < 0) return a.constant('u32', 0);
     const first = i32x4.splat(cursor.coordinates[axis] as Local<'i32'>);
-    const along = axis === vectorAxis(this.form) ? i32x4.add(first, cursor.lanes.iota) : first;
-    const vector = unit === 0 ? a.keep(along) : a.add('u32', a.keep(along), a.constant('u32', unit * LANES));
+    const isAlong = axis === vectorAxis(this.form);
+    const own = a.keep(isAlong ? i32x4.add(first, cursor.lanes.iota) : first);
+    const vector = unit === 0 || !isAlong ? own : a.add('u32', own, a.constant('u32', unit * LANES));
     if (!this.form.isReverse || axis < this.form.rowRank) return vector;
     return a.keep(i32x4.sub(i32x4.splat(i32.sub(cursor.size(axis), 1)), vector));
   }
