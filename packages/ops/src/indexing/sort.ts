@@ -38,7 +38,7 @@ const OPTIONS = { axis: 'any', descending: 'boolean' } as const;
  * @throws {BackendError} OUT_OF_MEMORY
  * @example
  * ```ts
- * await sort(tensor(backend, [[3, 1, 2], [0, NaN, -1]])).toArray(); // [1, 2, 3, -1, 0, NaN]
+ * await sort(tensor(backend, [[3, 1, 2], [0, 5, -1]])).toArray(); // [1, 2, 3, -1, 0, 5]
  * ```
  */
 export function sort(x: Tensor, options: SortOptions = {}): Tensor {
