@@ -5,6 +5,7 @@ import type { ComputeBackend } from '@concord/backend-core';
 import { UserError } from '@concord/example-command';
 import { cast, loadSafetensors, QuantizedTensor, quantizeWeight } from '@concord/ops';
 import { fileSource } from '@concord/ops/node';
+import { Template } from '@huggingface/jinja';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { type Config, parseConfig } from './config.ts';
 import { Decoder } from './decoder.ts';
@@ -137,6 +138,29 @@ async function load(
     throw error;
   }
   return new Decoder(backend, config, weightsOf(weights, config), dtype);
+}
+
+/** What somebody says in a chat. */
+export interface Message {
+  readonly role: string;
+  readonly content: string;
+}
+
+/** A chat as the model was taught to read it, up to its answer; the messages as they are where it has no template. */
+export function chatText({ chatTemplate, begin }: ModelFiles, messages: readonly Message[]): string {
+  if (chatTemplate === undefined) return messages.map(({ content }) => content).join('\n');
+  const given = { messages, bos_token: begin ?? '', add_generation_prompt: true };
+  try {
+    return new Template(chatTemplate).render(given);
+  } catch (error) {
+    throw new UserError('BAD_CHAT', `the model's chat template refuses it: ${(error as Error).message}`);
+  }
+}
+
+/** The tokens of a prompt, after that which the model has before every text. */
+export function tokensOf({ tokenizer, begin }: ModelFiles, prompt: string): number[] {
+  const whole = begin !== undefined && !prompt.startsWith(begin) ? begin + prompt : prompt;
+  return tokenizer.encode(whole, { add_special_tokens: false }).ids;
 }
 
 interface TokenizerConfig {

@@ -1,3 +1,5 @@
+import type { AddressInfo } from 'node:net';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ComputeBackend } from '@concord/backend-core';
 import {
@@ -14,11 +16,11 @@ import {
   UserError,
   withBackend,
 } from '@concord/example-command';
-import { Template } from '@huggingface/jinja';
 import { Option } from 'commander';
-import { generate } from './generate.ts';
+import { Batch } from './batch.ts';
 import type { Decoder } from './decoder.ts';
-import { type ModelFiles, openModel } from './load-model.ts';
+import { chatText, type ModelFiles, openModel, tokensOf } from './load-model.ts';
+import { serve } from './serve.ts';
 import { TokenText } from './token-text.ts';
 
 interface Options extends CommonOptions {
@@ -30,6 +32,10 @@ interface Options extends CommonOptions {
   readonly chat?: boolean;
   readonly quantize?: 'i8' | 'i4';
   readonly stop?: readonly string[];
+  readonly serve?: boolean;
+  readonly port: number;
+  readonly batch: number;
+  readonly queue: number;
   readonly seed: number;
   readonly dtype: 'f32' | 'f16';
 }
@@ -45,6 +51,7 @@ export const runProgram: Program = defineProgram<Options>({
   examples: [
     'lm "A backend is"',
     'lm --model ~/models/SmolLM2-135M-Instruct --chat "What is a compute backend?"',
+    'lm --model ~/models/SmolLM2-135M-Instruct --serve --port 8080',
     'lm --model ~/models/llama-3.2-1b.q4_0.gguf --top-p 0.9 --json "The answer is" | jq .text',
   ],
   notes: `A model is a folder with config.json, model.safetensors and tokenizer.json, as Transformers' models are published, or one GGUF
@@ -53,7 +60,7 @@ repository's own text: it knows the words, not what they mean.`,
   exitCodes: { failed: 'the device failed', usage: 'wrong arguments, or no such model' },
   define: (command) =>
     command
-      .argument('<prompt>', 'how the text begins, or with --chat what is said to the model')
+      .argument('[prompt]', 'how the text begins, or with --chat what is said to the model')
       .addOption(new Option('--model <path>', 'the model').default(OWN_MODEL, 'the small one of this example'))
       .option('--chat', "write the prompt as the model's chats are written")
       .option('--tokens <n>', 'maximum of tokens to generate', integer(1, MAX), 100)
@@ -68,13 +75,19 @@ repository's own text: it knows the words, not what they mean.`,
       )
       .option('--seed <n>', 'of the random choices', integer(0, MAX), 1)
       .addOption(new Option('--dtype <type>', 'of activations and cache').choices(['f32', 'f16']).default('f32'))
+      .option('--serve', "answer over HTTP instead, by OpenAI's interface for chats")
+      .option('--port <n>', 'where --serve listens on this machine', integer(0, 65_535), 8080)
+      .option('--batch <n>', 'texts that --serve continues together', integer(1, 256), 8)
+      .option('--queue <n>', 'texts that may wait for that', integer(0, MAX), 64)
       .addOption(new Option('--quantize <type>', 'round the weights of products').choices(['i8', 'i4'])),
   run: async ([given = ''], options, context) => {
     const files = await openModel(options.model);
-    const prompt = options.chat === true ? chatText(files, given) : given;
-    const begun = files.begin !== undefined && !prompt.startsWith(files.begin) ? files.begin + prompt : prompt;
-    const { ids } = files.tokenizer.encode(begun, { add_special_tokens: false });
-    if (given === '' || ids.length === 0)
+    if (options.chat === true && files.chatTemplate === undefined)
+      throw new UserError('NO_CHAT', 'the model has no chat template', { hint: 'leave --chat out' });
+    const prompt = options.chat === true ? chatText(files, [{ role: 'user', content: given }]) : given;
+    const ids = tokensOf(files, prompt);
+    const isServer = options.serve === true;
+    if (!isServer && (given === '' || ids.length === 0))
       throw new UserError('NO_PROMPT', 'the prompt is empty', { hint: 'give the text at least a word' });
     const { dtype } = options;
     return withBackend(
@@ -82,18 +95,33 @@ repository's own text: it knows the words, not what they mean.`,
       [{ op: 'gemm', dtype }, { op: 'attention', dtype }, { op: 'run' }],
       async (backend) => {
         using model = await load(backend, files, options, context);
+        if (isServer) return await serveUntilStopped(model, files, options, context);
         return await write(model, files, given, ids, options, context);
       },
     );
   },
 });
 
-/** What is said, as a chat of the model begins. */
-function chatText({ chatTemplate, begin }: ModelFiles, said: string): string {
-  if (chatTemplate === undefined)
-    throw new UserError('NO_CHAT', 'the model has no chat template', { hint: 'leave --chat out' });
-  const messages = [{ role: 'user', content: said }];
-  return new Template(chatTemplate).render({ messages, bos_token: begin ?? '', add_generation_prompt: true });
+async function serveUntilStopped(
+  model: Decoder,
+  files: ModelFiles,
+  { port, batch: size, queue, model: path }: Options,
+  { stdout, signal }: CommandContext,
+): Promise<number> {
+  const { server, batch } = serve(model, files, { name: basename(path), size, queue });
+  await using _closed = batch;
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
+  stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1: Ctrl-C ends it\n`);
+  try {
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve());
+    });
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+  return EXIT.ok;
 }
 
 async function load(
@@ -129,11 +157,10 @@ async function write(
   };
   if (!json && options.chat !== true) stdout.write(prompt);
   const started = performance.now();
-  const onPrefill = (): void => {
-    prefilled = performance.now();
-  };
-  for await (const token of generate(model, ids, { ...options, signal, onPrefill })) {
-    tokens++;
+  const whole = Math.min(context, ids.length + options.tokens);
+  await using batch = new Batch(model, { context: whole, topK: options.topK });
+  for await (const token of batch.generate({ ...options, prompt: ids, signal })) {
+    if (tokens++ === 0) prefilled = performance.now();
     show(pieces.add(token));
     if (pieces.isStopped) break;
   }
@@ -143,7 +170,7 @@ async function write(
   const rate = tokens > 1 ? round((1000 * (tokens - 1)) / (performance.now() - prefilled)) : null;
   const { dtype, quantize } = options;
   if (json) {
-    const whole = options.chat === true ? text : prompt + text;
+    const shown = options.chat === true ? text : prompt + text;
     const figures = {
       backend,
       device,
@@ -154,7 +181,7 @@ async function write(
       tokens,
       tokensPerSecond: rate,
     };
-    stdout.write(`${JSON.stringify({ prompt, text: whole, ...figures })}\n`);
+    stdout.write(`${JSON.stringify({ prompt, text: shown, ...figures })}\n`);
   } else {
     const speed = rate === null ? 'too short to time' : `${rate} tokens/s`;
     const kind = quantize === undefined ? dtype : `${dtype}, weights ${quantize}`;

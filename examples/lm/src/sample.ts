@@ -1,5 +1,5 @@
 import { defineKernel } from '@concord/backend-core/kernel';
-import { argmax, cast, empty, full, reshape, run, slice, type Tensor, tidy, topK } from '@concord/ops';
+import { cast, full, reshape, run, slice, type Tensor, tidy, topK } from '@concord/ops';
 
 /** Below it logits over the temperature are beyond float32; there is one likely token anyway. */
 const MIN_TEMPERATURE = 1e-6;
@@ -8,12 +8,28 @@ const MIN_TEMPERATURE = 1e-6;
 export interface Sampling {
   /** 0: the most likely one. */
   readonly temperature: number;
-  /** Choose among this number of the most likely ones; undefined: all. */
-  readonly topK?: number | undefined;
   /** Choose among the fewest likely ones that have this share of the probability; undefined: all. */
   readonly topP?: number | undefined;
   readonly seed: number;
 }
+
+/** What the choice of each text of a batch goes by, on the device: `[batch]` each. */
+export interface Choice {
+  readonly coldness: Tensor;
+  /** 0: the most likely token, 1: drawn. */
+  readonly noise: Tensor;
+  readonly share: Tensor;
+  readonly seed: Tensor;
+}
+
+/** The numbers of {@link Choice} for one text. */
+export function numbersOf({ temperature, topP = 1, seed }: Sampling): { readonly [Name in keyof Choice]: number } {
+  const isDrawn = temperature >= MIN_TEMPERATURE;
+  return { coldness: isDrawn ? 1 / temperature : 1, noise: Number(isDrawn), share: Math.min(topP, 1), seed };
+}
+
+const ROW = { type: 'f32', level: 'row' } as const;
+const COUNTER = { type: 'u32', level: 'row' } as const;
 
 /**
  * The largest of `logit / temperature + g`, g from the standard Gumbel distribution, is distributed as the softmax of the
@@ -21,16 +37,12 @@ export interface Sampling {
  */
 const draw = defineKernel(
   'draw',
-  {
-    inputs: { logits: 'f32', least: { type: 'f32', level: 'row' }, step: { type: 'u32', level: 'row' } },
-    params: { coldness: 'f32', seed: 'u32' },
-  },
-  ({ logits, least, step, coldness, seed }, k) => {
-    const place = k.add(k.mul(k.rowIndex(0), k.extent(-1)), k.index(-1));
+  { inputs: { logits: 'f32', least: ROW, coldness: ROW, noise: ROW, seed: COUNTER, step: COUNTER } },
+  ({ logits, least, coldness, noise, seed, step }, k) => {
     // 23 bits and a half are exact, so that no number is 0 or 1, whose noise would be infinite.
-    const uniform = k.mul(k.add(k.toF32(k.shr(k.random(seed, place, step), 9)), 0.5), 2 ** -23);
+    const uniform = k.mul(k.add(k.toF32(k.shr(k.random(seed, k.index(-1), step), 9)), 0.5), 2 ** -23);
     const gumbel = k.neg(k.log(k.neg(k.log(uniform))));
-    const score = k.add(k.mul(logits, coldness), gumbel);
+    const score = k.add(k.mul(logits, coldness), k.mul(gumbel, noise));
     return { token: k.fold('argmax', k.select(k.ge(logits, least), score, -Infinity)) };
   },
 );
@@ -43,7 +55,7 @@ const SPAN = 40;
 /** The logits of the nucleus (Holtzman et al., The curious case of neural text degeneration, 2020), the others -Infinity. */
 const nucleus = defineKernel(
   'nucleus',
-  { inputs: { logits: 'f32', least: { type: 'f32', level: 'row' } }, params: { coldness: 'f32', share: 'f32' } },
+  { inputs: { logits: 'f32', least: ROW, coldness: ROW, share: ROW } },
   ({ logits, least, coldness, share }, k) => {
     const score = k.select(k.ge(logits, least), k.mul(logits, coldness), -Infinity);
     const below = k.sub(score, k.fold('max', score));
@@ -60,34 +72,31 @@ const nucleus = defineKernel(
   },
 );
 
-/**
- * The token that follows, `[batch, 1]` u32, chosen on the device.
- *
- * @param logits - `[batch, vocabulary]`
- * @param step - u32 `[batch]`: a number that differs for each choice of a text, so that each gets its own random numbers
- * @param out - filled instead of a new tensor
- */
-export function sample(logits: Tensor, sampling: Sampling, step: Tensor, out?: Tensor): Tensor {
-  const { temperature, topK: k, topP, seed } = sampling;
-  const [batch = 1] = logits.shape;
-  return tidy(() => {
-    const tokens = out ?? empty(logits.backend, [batch, 1], { dtype: 'u32' });
-    const token = reshape(tokens, [batch]);
-    if (temperature < MIN_TEMPERATURE) {
-      argmax(logits, { axis: -1, out: token });
-      return tokens;
-    }
-    const least = k === undefined ? full(logits.backend, [batch], -Infinity) : leastOf(logits, k);
-    const coldness = 1 / temperature;
-    const isWhole = topP === undefined || topP >= 1;
-    const among = isWhole ? logits : run(nucleus, { logits, least }, { params: { coldness, share: topP } }).kept;
-    run(draw, { logits: among, least, step }, { params: { coldness, seed }, out: { token } });
-    return tokens;
-  });
+/** Options of {@link sample}. */
+export interface SampleOptions {
+  /** Whether any text has a share below 1. */
+  readonly hasNucleus: boolean;
+  /** Choose among this number of the most likely ones; undefined: all. */
+  readonly topK?: number | undefined;
 }
 
-/** The k-th largest of each row. */
-function leastOf(logits: Tensor, k: number): Tensor {
-  const { values } = topK(cast(logits, 'f32'), Math.min(k, logits.shape.at(-1) as number));
-  return slice(values, [null, -1]);
+/**
+ * Chooses the tokens that follow, on the device.
+ *
+ * @param logits - `[batch, vocabulary]`
+ * @param step - u32 `[batch]`: a number that differs for each choice of a text; a seed and a step always draw the same
+ * @param out - u32 `[batch, 1]`, filled with them
+ */
+export function sample(logits: Tensor, choice: Choice, step: Tensor, out: Tensor, options: SampleOptions): void {
+  const [batch = 1, vocabulary = 1] = logits.shape;
+  const { coldness, noise, share, seed } = choice;
+  tidy(() => {
+    const { topK: k } = options;
+    const least =
+      k === undefined
+        ? full(logits.backend, [batch], -Infinity)
+        : slice(topK(cast(logits, 'f32'), Math.min(k, vocabulary)).values, [null, -1]);
+    const among = options.hasNucleus ? run(nucleus, { logits, least, coldness, share }).kept : logits;
+    run(draw, { logits: among, least, coldness, noise, seed, step }, { out: { token: reshape(out, [batch]) } });
+  });
 }

@@ -17,7 +17,7 @@ import {
   type Tensor,
 } from '@concord/ops';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { generate } from '../src/generate.ts';
+import { Batch, type TextRequest } from '../src/batch.ts';
 import { type Cache, Decoder } from '../src/decoder.ts';
 import { openWeights } from '../src/load-model.ts';
 import { weightsOf } from '../src/weights.ts';
@@ -74,6 +74,18 @@ describe.each([
     using input = tensor(backend, ids, [1, ids.length]);
     using logits = of.forward(input, cache);
     return (await logits.toArray()) as Float32Array;
+  }
+
+  async function tokensAfter(
+    prompt: readonly number[],
+    options: Omit<TextRequest, 'prompt' | 'signal'>,
+    topK?: number,
+  ): Promise<number[]> {
+    await using batch = new Batch(model, { topK });
+    const got: number[] = [];
+    const signal = new AbortController().signal;
+    for await (const token of batch.generate({ ...options, prompt, signal })) got.push(token);
+    return got;
   }
 
   function expectLike(got: Float32Array, of: Float32Array, step: number, tolerance: number): void {
@@ -142,9 +154,7 @@ describe.each([
   });
 
   test('64 tokens are those of PyTorch', async () => {
-    const got: number[] = [];
-    const options = { tokens: STEPS, temperature: 0, seed: 1 };
-    for await (const token of generate(model, [...tokens.subarray(0, PROMPT)], options)) got.push(token);
+    const got = await tokensAfter([...tokens.subarray(0, PROMPT)], { tokens: STEPS, temperature: 0, seed: 1 });
     expect(got).toEqual([...tokens.subarray(PROMPT)]);
   });
 
@@ -190,14 +200,45 @@ describe.each([
     },
   );
 
+  test('texts that are continued together are those of each alone, also of more than there are places for', async () => {
+    const requests = Array.from({ length: 7 }, (_, text) => ({
+      prompt: [...tokens.subarray(text, 2 * text + 2)],
+      ...{ tokens: 3 + 5 * (text % 3), temperature: text % 2, topP: text % 3 === 0 ? 0.9 : 1, seed: text },
+    }));
+    const alone: number[][] = [];
+    for (const { prompt, ...options } of requests) alone.push(await tokensAfter(prompt, options));
+    const before = backend.memory().liveAllocations;
+    {
+      await using batch = new Batch(model, { size: 3 });
+      const { signal } = new AbortController();
+      const stopped = new AbortController();
+      const lost = batch.generate({
+        ...(requests[0] as (typeof requests)[number]),
+        tokens: 60,
+        signal: stopped.signal,
+      });
+      await lost.next();
+      const all = requests.map(async (request) => {
+        const got: number[] = [];
+        for await (const token of batch.generate({ ...request, signal })) got.push(token);
+        return got;
+      });
+      stopped.abort(new Error('mine'));
+      await expect(
+        lost
+          .next()
+          .then(() => lost.next())
+          .then(() => lost.next()),
+      ).rejects.toThrow('mine');
+      expect(await Promise.all(all)).toEqual(alone);
+    }
+    expect(backend.memory().liveAllocations).toBe(before);
+  });
+
   test('choices are repeatable by their seed, differ by it, and stay among the k most likely', async () => {
     const prompt = [...tokens.subarray(0, PROMPT)];
-    const choose = async (seed: number, topK?: number, topP?: number): Promise<number[]> => {
-      const got: number[] = [];
-      const options = { tokens: 12, temperature: 1.5, seed, topK, topP };
-      for await (const token of generate(model, prompt, options)) got.push(token);
-      return got;
-    };
+    const choose = (seed: number, topK?: number, topP?: number): Promise<number[]> =>
+      tokensAfter(prompt, { tokens: 12, temperature: 1.5, seed, topP }, topK);
     const first = await choose(7);
     expect(await choose(7)).toEqual(first);
     expect(await choose(8)).not.toEqual(first);

@@ -36,11 +36,12 @@ export async function tryDevice(client: WebGpuClient, options: WebGpuOptions): P
 async function faultsOf({ traits }: WebGpuClient, options: WebGpuOptions): Promise<Faults> {
   // A device may offer `shader-f16` and compile little of it: naga, the compiler of wgpu, refused what Dawn takes. So before
   // the first kernel with it, a tiny one has to compile and come out right.
-  const f16 = traits.hasF16 ? textOf(await faultOf('f16', () => wrongHalf(roundTripOn(options)))) : undefined;
+  const f16 = traits.hasF16 ? textOf(await faultOf('f16', () => wrongHalf(roundTripOn(options, false)))) : undefined;
   if (f16 !== undefined || matrixUnitsTiles(traits).length === 0) return { f16, matrixUnits: f16 };
   // Matrix units are an experiment of Dawn's.
   const multiply = (a: Uint16Array, b: Uint16Array): Promise<Uint16Array> => multiplyOn(options, a, b);
-  return { matrixUnits: textOf(await faultOf('the matrix units', () => wrongProduct(SIZES, multiply))) };
+  const trial = async () => (await wrongHalf(roundTripOn(options, true))) ?? wrongProduct(SIZES, multiply);
+  return { matrixUnits: textOf(await faultOf('the matrix units', trial)) };
 }
 
 const textOf = (fault: Fault | undefined): string | undefined =>
@@ -70,7 +71,8 @@ export async function wrongHalf(roundTrip: RoundTrip): Promise<string | undefine
   return `made ${f16BitsToF32(halves[wrong] ?? 0)} of ${VALUES[wrong]}, and ${widened[wrong]} in float32`;
 }
 
-function roundTripOn(options: WebGpuOptions): RoundTrip {
+/** By the kernel whose numbers are packed in pairs, or not. */
+function roundTripOn(options: WebGpuOptions, packs: boolean): RoundTrip {
   return (values) =>
     withTrialClient(options, async ({ client, place, upload, read }) => {
       const storage = {
@@ -79,7 +81,7 @@ function roundTripOn(options: WebGpuOptions): RoundTrip {
         widened: place(4 * ROUND_TRIP_NUMBERS),
       };
       client.record('f16 trial', (recorder) => {
-        recorder.launch({ kernel: f16RoundTrip, storage, uniforms: {}, groups: 1 });
+        recorder.launch({ kernel: f16RoundTrip({ packs }), storage, uniforms: {}, groups: 1 });
       });
       const halves = new Uint16Array(await read(storage.halves));
       return { halves, widened: new Float32Array(await read(storage.widened)) };

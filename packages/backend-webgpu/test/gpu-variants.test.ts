@@ -1,7 +1,10 @@
 import { describeConformance } from '@concord/conformance/vitest';
 import { WebGpuClient } from '../src/client/webgpu-client.ts';
-import { WebGpuBackend } from '../src/index.ts';
+import { PipelineCache } from '../src/client/pipeline-cache.ts';
+import { WebGpuBackend, type WebGpuOptions } from '../src/index.ts';
+import type { Kernel } from '../src/kernels/kernel.ts';
 import type { DeviceTraits } from '../src/kernels/recorder.ts';
+import { UNITS_TRAITS, withoutUnits } from './support/emulated-units.ts';
 
 // The variants for GPUs, which are not chosen on a software device, give the right results there too. They are slow
 // there: a part of the cases has to do.
@@ -15,9 +18,9 @@ WebGpuClient.open = async (options) => {
 };
 
 /** A backend that takes the device for a GPU. */
-const as = (gpu: Partial<DeviceTraits>) => (): WebGpuBackend => {
+const as = (gpu: Partial<DeviceTraits>, options?: WebGpuOptions) => (): WebGpuBackend => {
   traits = { isSoftware: false, ...gpu };
-  return new WebGpuBackend();
+  return new WebGpuBackend(options);
 };
 
 await describeConformance(as({}), { sample: 0.15, title: 'conformance of webgpu as on a GPU' });
@@ -31,4 +34,21 @@ for (const [filter, sample] of [
 ] as const) {
   const title = `${filter} of webgpu as on a GPU without sub-groups`;
   await describeConformance(as(withoutSubgroups), { filter, sample, title });
+}
+
+// Those on matrix units are emulated, one tile of each kind.
+for (const method of ['compile', 'now'] as const) {
+  const original = Reflect.get(PipelineCache.prototype, method) as (kernel: Kernel) => unknown;
+  Reflect.set(PipelineCache.prototype, method, function emulated(this: PipelineCache, kernel: Kernel) {
+    return original.call(this, withoutUnits(kernel));
+  });
+}
+for (const [filter, sample, variant] of [
+  ['conv2dForward/*/*filter=40x3x*dtype=f16*', 1, 'conv2d/matrix-64x64x32'],
+  ['conv2dForward/*/*filter=33x3x3*dtype=f16*', 1, 'conv2d/matrix-64x64x32'],
+  ['conv2dForward/*/*filter=?4x1x1*dtype=f16*', 1, 'gemm/matrix-64x64x32'],
+  ['gemmF16/**', 0.3, 'gemm/matrix-64x64x32'],
+] as const) {
+  const title = `${filter} of webgpu with matrix units, emulated`;
+  await describeConformance(as(UNITS_TRAITS, { variants: [variant] }), { filter, sample, title });
 }

@@ -102,7 +102,23 @@ const WINDOWS: readonly Partial<Conv2dParams>[] = [
   { dilation: [1, 2] },
 ];
 
+/** More filters than a matrix product by vectors is taken for too small for, with rows that are vectors of eight and others. */
+const MANY_FILTERS: readonly Partial<Conv2dParams>[] = (
+  [
+    { input: [2, 16, 9, 7], filter: [33, 3, 3], pad: [1, 1] },
+    { input: [2, 3, 9, 8], filter: [40, 3, 2], pad: [2, 0, 0, 1], stride: [1, 2], offset: 2 },
+    { input: [1, 32, 8, 8], filter: [64, 1, 1] },
+    { input: [2, 32, 6, 6], filter: [72, 1, 1] },
+    { input: [2, 40, 7, 6], filter: [24, 1, 1], stride: [2, 2] },
+    { input: [2, 48, 8, 8], filter: [40, 3, 3], pad: [1, 1], groups: 2 },
+    { input: [1, 64, 10, 11], filter: [65, 3, 3], dilation: [2, 1] },
+  ] satisfies Partial<Conv2dParams>[]
+).map((params: Partial<Conv2dParams>) => ({ ...params, dtype: 'f16' }));
+
 const list: Entry[] = [
+  ...['exact', 'bounded'].flatMap((check) => MANY_FILTERS.map((params): Entry => [check, params])),
+  ['specials', MANY_FILTERS[0] as Partial<Conv2dParams>],
+  ...EPILOGUES.map((params): Entry => ['epilogue', { ...MANY_FILTERS[5], ...params }]),
   ...(['f32', 'f16'] as const).flatMap((dtype) => ONE_SIDED.map((params): Entry => ['exact', { ...params, dtype }])),
   ...ASYMMETRIC.map((params): Entry => ['exact', params]),
   ...ASYMMETRIC.slice(0, 5).map((params): Entry => ['bounded', params]),

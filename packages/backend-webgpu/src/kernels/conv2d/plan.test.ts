@@ -20,7 +20,15 @@ function planned(traits: DeviceTraits, conv: Conv2dCase, isTogether = false): Pl
     : { input: fakeSpan(inputBytes), filter: fakeSpan(filterBytes), output: fakeSpan(outputBytes) };
   const recorder = new PlanRecorder({ ...traits, maxBufferBytes: 2 ** 40 });
   planConv2d(
-    { ...spans, ...shape, dtype: 'f32', operands: [], opName: 'conv2dForward', transposed: false, epilogue: undefined },
+    {
+      ...spans,
+      ...shape,
+      dtype: conv.dtype ?? 'f32',
+      operands: [],
+      opName: 'conv2dForward',
+      transposed: false,
+      epilogue: undefined,
+    },
     recorder,
   );
   return recorder;
@@ -131,5 +139,42 @@ describe('refuses', () => {
     const large: Conv2dCase = { input: [1, 1, 300, 300], filter: [9, 256, 256] };
     expect(refusal(TEST_DEVICES.lavapipe, large)).toBe('a 256 x 256 filter is too large for a software device');
     expect(refusal(TEST_DEVICES.gpu, large)).toBe('nothing');
+  });
+});
+
+describe('f16', () => {
+  const plain: Conv2dCase = { input: [16, 64, 56, 56], filter: [64, 3, 3], padding: [1, 1], dtype: 'f16' };
+
+  it.each([
+    ['filters of one tap', { ...plain, filter: [256, 1, 1], padding: [0, 0] }, /^gemm\/matrix f16 NN 64x64x32 /],
+    [
+      'one tap, rows that are no vectors',
+      { ...plain, input: [16, 64, 7, 7], filter: [64, 1, 1], padding: [0, 0] },
+      /^conv2d\/matrix f16 [^,]* vectors inside$/,
+    ],
+    ['many taps', plain, /^conv2d\/matrix f16 64x64x32 32x32 full vectors wide$/],
+    [
+      'many taps and little work',
+      { ...plain, input: [16, 256, 14, 14], filter: [256, 3, 3] },
+      /^conv2d\/matrix f32 128x128x32 64x64 full vectors wide,gemm\/finish f16$/,
+    ],
+    [
+      'filters that are no vectors',
+      { ...plain, input: [16, 3, 224, 224], filter: [64, 7, 7], padding: [3, 3], stride: [2, 2] },
+      /^conv2d\/matrix f16 64x128x32 32x32 edges wide$/,
+    ],
+    ['few filters', { ...plain, filter: [8, 3, 3] }, /conv2d\/direct/],
+    ['large filters', { ...plain, filter: [64, 17, 3], padding: [8, 1] }, /implicit-gemm/],
+  ] as const)('on matrix units: %s', (_, conv, names) => {
+    expect(kernelOf(TEST_DEVICES.gpu, conv)).toMatch(names);
+  });
+
+  it('by float32 copies on other devices, and in pieces', () => {
+    expect(kernelOf({ ...TEST_DEVICES.gpu, matrixUnits: [] }, plain)).toMatch(/^map .*implicit-gemm/);
+    expect(kernelOf({ ...TEST_DEVICES.gpu, maxBindingBytes: 2 ** 23 }, plain)).toMatch(/^map .*implicit-gemm/);
+  });
+
+  it('copies an input in the memory of the output', () => {
+    expect(planned(TEST_DEVICES.gpu, plain, true).copies).toHaveLength(2);
   });
 });

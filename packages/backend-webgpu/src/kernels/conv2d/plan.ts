@@ -10,26 +10,43 @@ import {
   bindWindow,
   type BoundWindow,
   type Conv2dShape,
+  type Conv2dSizes,
   conv2dSizes,
   conv2dWindows,
   MODULUS,
   placesOf,
+  type Range,
   shapeOf,
   type Variant,
 } from './windows.ts';
 import { directTable } from './direct.wgsl.ts';
 import { implicitGemmTable } from './implicit-gemm.wgsl.ts';
+import { matrixConv2dTable } from './matrix-units.wgsl.ts';
+import { fusedEpilogue } from '../epilogue/fused-epilogue.ts';
+import { finish } from '../gemm/finish.wgsl.ts';
+import { VECTOR } from '../gemm/matrix-tile.ts';
+import { planGemm } from '../gemm/plan.ts';
+
+const FLOAT_BYTES = 4;
 
 type ChooseVariant = (shape: Conv2dShape, recorder: Recorder) => Variant;
 
 /** Kernels that convolve. A new one is added here, and nothing else has to know of it. */
 export const conv2dTables: VariantTables<Conv2dShape, BoundWindow, Recorder, Kernel, Variant> = new VariantTables(
   [implicitGemmTable, directTable],
-  (shape) => {
-    const { groups, filters, channels, filterHeight, filterWidth } = shape;
-    return `conv2d ${filterHeight}x${filterWidth} ${[groups, filters, channels, placesOf(shape)].map(sizeStep).join(' ')}`;
-  },
+  (shape) => `conv2d ${classOf(shape)}`,
 );
+
+/** Kernels that convolve f16 without float32 copies. */
+export const halvesTables: VariantTables<Conv2dShape, BoundWindow, Recorder, Kernel, Variant> = new VariantTables(
+  [matrixConv2dTable],
+  (shape) => `conv2d f16 ${classOf(shape)}`,
+);
+
+function classOf(shape: Conv2dShape): string {
+  const { groups, filters, channels, filterHeight, filterWidth } = shape;
+  return `${filterHeight}x${filterWidth} ${[groups, filters, channels, placesOf(shape)].map(sizeStep).join(' ')}`;
+}
 
 /** conv2dForward. */
 export const conv2dFamily: Family<'conv2dForward', StorageBuffer, Recorder, Kernel> = {
@@ -37,12 +54,12 @@ export const conv2dFamily: Family<'conv2dForward', StorageBuffer, Recorder, Kern
   dtypes: ['f32', 'f16'],
   features: ['epilogues', 'transposed'],
   plan: planConv2d,
-  tables: [conv2dTables],
+  tables: [conv2dTables, halvesTables, finish],
 };
 
 /**
  * conv2dForward: NCHW x KCRS to NKPQ, with stride, padding, dilation and groups, in as many launches as it takes for
- * each piece of an operand to fit a binding.
+ * each piece of an operand to fit a binding. f16 on matrix units as it is, where it is one piece; else by float32 copies.
  *
  * @param choose - gives the kernel for a window; tests have their own
  * @throws {BackendError} UNSUPPORTED when a channel of an image or of a filter or an output row does not fit a binding,
@@ -53,7 +70,61 @@ export function planConv2d(
   recorder: Recorder,
   choose: ChooseVariant = chooseVariant,
 ): void {
+  if (call.dtype === 'f16' && !call.transposed && planHalves(call, recorder)) return;
   floatResults.convolution(call, recorder, (floats) => planFloats(floats, recorder, choose));
+}
+
+/** Plans a convolution of f16 whose filters have one tap as the product of them with each image, where that reads by vectors. */
+function planPointwise(call: ResolvedConv2d<StorageBuffer>, sizes: Conv2dSizes, recorder: Recorder): boolean {
+  const { input: b, filter: a, output: c, stride, padding, epilogue, opName } = call;
+  const { images: batchCount, groups, filters: m, channels: k, taps, inputPlane: n } = sizes;
+  const isPlain = taps * groups * stride[0] * stride[1] === 1 && padding.every((extent) => extent === 0);
+  const isByVectors = [k, n, a.byteOffset / 2, b.byteOffset / 2].every((elements) => elements % VECTOR === 0);
+  if (!isPlain || !isByVectors || epilogue !== undefined) return false;
+  const layout = { lda: k, ldb: n, ldc: n, strideA: 0, strideB: k * n, strideC: m * n, transA: false, transB: false };
+  const plain = { dtype: 'f16', dtypeB: undefined, alpha: 1, beta: 0, operands: [], epilogue } as const;
+  planGemm({ opName, m, n, k, batchCount, ...layout, ...plain, a, b, c }, recorder);
+  return true;
+}
+
+/** Plans a convolution of f16 that is one window, where there are kernels for it; returns whether that is so. */
+function planHalves(call: ResolvedConv2d<StorageBuffer>, recorder: Recorder): boolean {
+  checkCoordinates(call);
+  const { traits } = recorder;
+  const sizes = conv2dSizes(call);
+  const all = (count: number): Range => ({ first: 0, count });
+  const { images, groups, filters, channels, outputRows, outputWidth } = sizes;
+  const window = {
+    images: all(images),
+    groups: all(groups),
+    filters: all(filters),
+    rows: all(outputRows),
+    channels: all(channels),
+  };
+  const entries = images * groups * filters * outputRows * outputWidth;
+  const most = traits.maxBindingBytes - bindingSlack(traits.storageAlignment);
+  if (Math.max(call.input.byteLength, call.filter.byteLength, FLOAT_BYTES * entries) > most) return false;
+  const shape = shapeOf({ call, sizes, window });
+  if (matrixConv2dTable.candidates(shape, traits) === undefined) return false;
+  if (planPointwise(call, sizes, recorder)) return true;
+  const operands = {
+    input: apartFrom(call.output, call.input, recorder),
+    weights: apartFrom(call.output, call.filter, recorder),
+    output: call.output,
+  };
+  const ofCall = { call, sizes, window, ...operands, stored: 'f16' } as const;
+  const variant = halvesTables.choose(shape, recorder);
+  const { outputShape, dtype, epilogue: hasEpilogue } = call;
+  const epilogue = variant.splits === 1 ? fusedEpilogue(call, call.output, recorder) : undefined;
+  if (hasEpilogue === undefined || epilogue !== undefined) {
+    halvesTables.launch({ ...bindWindow(ofCall, traits.storageAlignment), epilogue }, variant, recorder);
+    return true;
+  }
+  const results = floatResults.scratch(outputShape, recorder);
+  const floats = { ...ofCall, output: results.span, stored: 'f32' } as const;
+  halvesTables.launch(bindWindow(floats, traits.storageAlignment), variant, recorder);
+  floatResults.finish(call, outputShape, { strides: results.strides, dtype }, call.output, results, recorder);
+  return true;
 }
 
 function planFloats(call: ResolvedConv2d<StorageBuffer>, recorder: Recorder, choose: ChooseVariant): void {
@@ -64,7 +135,7 @@ function planFloats(call: ResolvedConv2d<StorageBuffer>, recorder: Recorder, cho
   const weights = apartFrom(call.output, call.filter, recorder);
   const elements = Math.floor((maxBindingBytes - bindingSlack(storageAlignment)) / 4);
   for (const window of conv2dWindows(sizes, { elements, channels: maxChannels(call, recorder.traits) })) {
-    const ofCall = { call, sizes, window, input, weights, output: call.output };
+    const ofCall = { call, sizes, window, input, weights, output: call.output, stored: 'f32' } as const;
     const variant = choose(shapeOf(ofCall), recorder);
     conv2dTables.launch(bindWindow(ofCall, storageAlignment), variant, recorder);
   }

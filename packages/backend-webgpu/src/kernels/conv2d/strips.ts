@@ -203,7 +203,8 @@ ${repeat(reads, (index) => `  var tap${index} = ${type}();\n  var values${index}
   };
 }
 
-const SETS = /* wgsl */ `
+/** WGSL: what `sets` needs. */
+export const SETS: string = /* wgsl */ `
 // The elements from a place's corner to a tap, and the set of the tap's row and column.
 fn tap_at(tap: u32, end: u32) -> vec2u {
   if (tap >= end) { return vec2u(0u, 1u << ${MAX_ROWS}u); }

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkConv2d, type Conv2dCase } from '../../../../backend-cpu/test/op-memory.ts';
 import { memoryOf, pretending } from '../../../test/support/device-values.ts';
+import { emulatingUnits } from '../../../test/support/emulated-units.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import { bindingSlack } from '../operands.ts';
 import type { DeviceTraits } from '../recorder.ts';
-import { conv2dTables, planConv2d } from './plan.ts';
+import { conv2dTables, halvesTables, planConv2d } from './plan.ts';
 import type { Conv2dShape, Variant } from './windows.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
@@ -122,5 +123,56 @@ describe.each(conv2dTables.ids.filter((id) => id.startsWith('conv2d/direct')))('
 
   it('groups', async () => {
     await check(id, { input: [2, 6, 5, width], filter: [3 * filters, 2, 1], groups: 3 });
+  });
+});
+
+describe.each(halvesTables.ids)('%s, emulated', (id) => {
+  /** A convolution of f16 by one variant: the names of its kernels. */
+  async function check(conv: Conv2dCase, traits: Partial<DeviceTraits> = {}, lead = 0): Promise<string> {
+    const names: string[] = [];
+    const preferences = { forced: [id], tuned: {} };
+    await checkConv2d(
+      memoryOf(client),
+      { ...conv, dtype: 'f16' },
+      (call) =>
+        client.record('conv2d', (recorder) => {
+          const emulating = emulatingUnits(recorder, { preferences, ...traits });
+          const launch: typeof emulating.launch = (given) => {
+            names.push(given.kernel.name);
+            emulating.launch(given);
+          };
+          planConv2d(call, { ...emulating, launch });
+        }),
+      { lead },
+    );
+    expect(names[0]).toMatch(/^conv2d\/matrix /);
+    return names.join();
+  }
+
+  it('whole tiles, without padding', async () => {
+    expect(await check({ input: [2, 32, 6, 6], filter: [128, 1, 1] })).toMatch(/full vectors wide inside/);
+  });
+
+  it('padding, strides, dilations, odd sizes', async () => {
+    const padded: Conv2dCase = { input: [2, 8, 9, 7], filter: [70, 3, 3], padding: [1, 1] };
+    expect(await check(padded)).toMatch(/edges vectors( clamped)?$/);
+    const odd: Conv2dCase = { input: [1, 3, 17, 13], filter: [9, 3, 2], stride: [2, 3], padding: [2, 1, 0, 1] };
+    expect(await check(odd, {}, 1)).toMatch(/edges( clamped)?$/);
+    await check({ ...odd, stride: [1, 1], dilation: [2, 3] }, {}, 1);
+  });
+
+  // Large ones take software devices seconds to compile.
+  if (id.includes('128x128')) return;
+
+  it('groups, taps split into ranges', async () => {
+    const groups: Conv2dCase = { input: [2, 48, 6, 8], filter: [40, 3, 3], padding: [1, 1], groups: 2 };
+    expect(await check(groups)).toMatch(/edges vectors wide$/);
+    const deep: Conv2dCase = { input: [1, 64, 5, 5], filter: [16, 3, 3], padding: [1, 1] };
+    expect(await check(deep, {}, 2)).toMatch(/f32 .*,gemm\/finish f16/);
+  });
+
+  it('without a read beyond a binding', async () => {
+    const few: Conv2dCase = { input: [1, 32, 5, 5], filter: [16, 1, 1], stride: [2, 2] };
+    expect(await check(few, { checksBounds: false })).toMatch(/edges vectors inside clamped$/);
   });
 });

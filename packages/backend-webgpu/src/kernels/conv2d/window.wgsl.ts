@@ -44,8 +44,8 @@ export const windowUniforms: Readonly<Record<string, UniformType>> = {
   accumulate: 'u32',
 };
 
-/** Functions of kernels with {@link windowUniforms} and the storage variables `input` and `output`. */
-export const windowFunctions: string = /* wgsl */ `
+/** Functions of kernels with {@link windowUniforms}. */
+export const placeFunctions: string = /* wgsl */ `
 // Where the filter stands for one entry of an output plane.
 struct Place {
   // Coordinates of its corner in the image.
@@ -70,7 +70,10 @@ fn place_at(row: u32, column: u32) -> Place {
     u.output_at + image * u.output_image + (output_row - u.first_row) * u.output_width + column,
   );
 }
+`;
 
+/** Functions of kernels with {@link windowUniforms} and the storage variables `input` and `output`, of float32. */
+export const windowFunctions: string = /* wgsl */ `${placeFunctions}
 // What lies beyond the image is not read and masked: 0 * Infinity would be NaN. On an H200 the branch made a convolution 1.6 times as
 // fast as a select around the read.
 fn load(at: u32, is_inside: bool) -> f32 {

@@ -1,9 +1,10 @@
 import type { NamedVariant, VariantTable } from '@concord/variants';
-import { BackendError } from '@concord/backend-core';
-import type { CheckedConv2d, ResolvedConv2d } from '@concord/backend-core/implement';
+import { BackendError, type FloatDType } from '@concord/backend-core';
+import { BYTES_OF, type CheckedConv2d, type ResolvedConv2d } from '@concord/backend-core/implement';
 import type { Kernel } from '../kernel.ts';
 import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
 import { bindable, slice } from '../operands.ts';
+import type { FusedEpilogue } from '../epilogue/fused-epilogue.ts';
 
 /** The facts that decide which kernel is chosen, of a convolution or of a window of it. */
 export interface Conv2dShape {
@@ -29,8 +30,12 @@ export interface BoundWindow {
   readonly input: Span;
   readonly weights: Span;
   readonly output: Span;
+  /** Dtype of the output. */
+  readonly stored: FloatDType;
   /** Those of `window.wgsl.ts`. */
   readonly uniforms: Readonly<Record<string, number>>;
+  /** The operation on each value of the output in the kernel that stores it. */
+  readonly epilogue?: FusedEpilogue | undefined;
 }
 
 /** A variant, and into how many ranges the taps are split. */
@@ -176,14 +181,15 @@ interface WindowOfCall {
   readonly input: Span;
   readonly weights: Span;
   readonly output: Span;
+  /** Dtype of the output. */
+  readonly stored: FloatDType;
 }
 
 /** Coordinates are computed modulo this. */
 export const MODULUS: number = 2 ** 32;
-const FLOAT_BYTES = 4;
 
 /** The facts that decide which kernel is chosen for a window. */
-export function shapeOf({ call, sizes, window }: WindowOfCall): Conv2dShape {
+export function shapeOf({ call, sizes, window }: Pick<WindowOfCall, 'call' | 'sizes' | 'window'>): Conv2dShape {
   return {
     groups: window.groups.count,
     filters: window.filters.count,
@@ -201,7 +207,7 @@ export function shapeOf({ call, sizes, window }: WindowOfCall): Conv2dShape {
 
 /** The pieces of the operands that a window touches, and what `window.wgsl.ts` has for uniforms. */
 export function bindWindow(ofCall: WindowOfCall, storageAlignment: number): BoundWindow {
-  const { call, sizes, window, ...operands } = ofCall;
+  const { call, sizes, window, stored, ...operands } = ofCall;
   const { stride, padding, dilation, inputShape, filterShape } = call;
   const { images, groups, filters, rows, channels } = window;
   const { inputPlane, taps, outputRows, outputWidth } = sizes;
@@ -211,8 +217,9 @@ export function bindWindow(ofCall: WindowOfCall, storageAlignment: number): Boun
   const outputPlane = outputRows * outputWidth;
   const outputImage = sizes.groups * sizes.filters * outputPlane;
 
-  const piece = (operand: Span, first: number, count: number) =>
-    bindable(slice(operand, FLOAT_BYTES * first, FLOAT_BYTES * count), storageAlignment);
+  const bytes = BYTES_OF[call.dtype];
+  const piece = (operand: Span, first: number, count: number, each = bytes) =>
+    bindable(slice(operand, each * first, each * count), storageAlignment);
   const firstFilter = groups.first * sizes.filters + filters.first;
   const moreFilters = (groups.count - 1) * sizes.filters + filters.count - 1;
   const moreImages = images.count - 1;
@@ -230,6 +237,7 @@ export function bindWindow(ofCall: WindowOfCall, storageAlignment: number): Boun
     operands.output,
     images.first * outputImage + firstFilter * outputPlane + rows.first * outputWidth,
     moreImages * outputImage + moreFilters * outputPlane + rows.count * outputWidth,
+    BYTES_OF[stored],
   );
   const uniforms = {
     groups: groups.count,
@@ -249,9 +257,9 @@ export function bindWindow(ofCall: WindowOfCall, storageAlignment: number): Boun
     pad_w: padding[1],
     dilation_h: dilation[0] % MODULUS,
     dilation_w: dilation[1] % MODULUS,
-    input_at: input.byteOffset / FLOAT_BYTES,
-    filter_at: weights.byteOffset / FLOAT_BYTES,
-    output_at: output.byteOffset / FLOAT_BYTES,
+    input_at: input.byteOffset / bytes,
+    filter_at: weights.byteOffset / bytes,
+    output_at: output.byteOffset / BYTES_OF[stored],
     // A distance that nothing is apart may exceed 2^32.
     input_image: images.count > 1 ? inputImage : 0,
     input_group: groups.count > 1 ? inputGroup : 0,
@@ -260,5 +268,6 @@ export function bindWindow(ofCall: WindowOfCall, storageAlignment: number): Boun
     output_plane: moreFilters > 0 ? outputPlane : 0,
     accumulate: channels.first > 0 ? 1 : 0,
   };
-  return { shape: shapeOf(ofCall), input: input.span, weights: weights.span, output: output.span, uniforms };
+  const spans = { input: input.span, weights: weights.span, output: output.span };
+  return { shape: shapeOf(ofCall), ...spans, stored, uniforms };
 }

@@ -186,28 +186,34 @@ fn entry_value(index: u32, old: f32) -> f32 {
 /** Numbers that {@link f16RoundTrip} takes. */
 export const ROUND_TRIP_NUMBERS = 32;
 
-/** Rounds float32 to `f16` as the products do, and widens it again: what has to work before `f16` is relied on. */
-export const f16RoundTrip: Kernel = defineKernel({
-  name: 'gemm/f16-round-trip',
-  storage: {
-    x: { access: 'read', type: 'array<f32>' },
-    halves: { access: 'read_write', type: outputType('f16', false) },
-    widened: { access: 'read_write', type: 'array<f32>' },
-  },
-  uniforms: {},
-  features: featuresFor('f16', false),
-  code: /* wgsl */ `
+/**
+ * Rounds float32 to `f16` as the products do, and widens it again: what has to work before `f16` is relied on.
+ *
+ * @param packs - as those on matrix units do, by `pack2x16float`
+ */
+export const f16RoundTrip: (params: { readonly packs: boolean }) => Kernel = variants(({ packs }) =>
+  defineKernel({
+    name: `gemm/f16-round-trip${packs ? ' packs' : ''}`,
+    storage: {
+      x: { access: 'read', type: 'array<f32>' },
+      halves: { access: 'read_write', type: outputType('f16', false) },
+      widened: { access: 'read_write', type: 'array<f32>' },
+    },
+    uniforms: {},
+    features: featuresFor('f16', false),
+    code: /* wgsl */ `
 ${TO_F16}
 
 @compute @workgroup_size(${ROUND_TRIP_NUMBERS})
 fn main(@builtin(local_invocation_index) lane: u32) {
-  halves[lane] = to_f16(x[lane]);
+  halves[lane] = ${packs ? 'f16(unpack2x16float(pack2x16float(vec2f(x[lane], 0.0))).x)' : 'to_f16(x[lane])'};
   widened[lane] = f32(halves[lane]);
 }`,
-});
+  }),
+);
 
 /** {@link f16RoundTrip}, where there is `f16`. */
 export const f16RoundTripTable: KernelTable = {
   ids: [],
-  kernelsFor: ({ hasF16 }) => (hasF16 ? [f16RoundTrip] : []),
+  kernelsFor: ({ hasF16 }) => (hasF16 ? [false, true].map((packs) => f16RoundTrip({ packs })) : []),
 };

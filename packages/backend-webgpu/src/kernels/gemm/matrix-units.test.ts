@@ -5,7 +5,16 @@ import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import type { DeviceTraits, StorageBuffer } from '../recorder.ts';
 import { planGemm } from './plan.ts';
-import { BLOCK_VECTORS, LINE, matrixUnitsSide, UNIT, VECTOR } from './matrix-units.wgsl.ts';
+import {
+  blockVectors,
+  matrixInvocations,
+  operandStrips,
+  STEP,
+  stripBlocks,
+  tileOnUnits,
+  UNIT,
+  VECTOR,
+} from './matrix-tile.ts';
 
 type Call = ResolvedGemm<StorageBuffer>;
 
@@ -94,81 +103,65 @@ describe('matrix units', () => {
   });
 });
 
-// Software devices have no matrix units: here the places that the WGSL works out are worked out by hand.
-
-/** Evaluates an expression of u32 with `+ * / %`. */
-function evaluate(text: string, names: Readonly<Record<string, number>>): number {
-  const tokens = text.match(/\w+|[()+*/%]/g) ?? [];
-  let next = 0;
-  const value = (): number => {
-    const token = tokens[next++] as string;
-    if (token === '(') {
-      const inner = sum();
-      next++;
-      return inner;
-    }
-    return /^\d/.test(token) ? Number.parseInt(token, 10) : (names[token] as number);
-  };
-  const product = (): number => {
-    let result = value();
-    while (/^[*/%]$/.test(tokens[next] ?? '')) {
-      const operator = tokens[next++];
-      const other = value();
-      result = operator === '*' ? result * other : operator === '/' ? Math.floor(result / other) : result % other;
-    }
-    return result;
-  };
-  const sum = (): number => {
-    let result = product();
-    while (tokens[next] === '+') {
-      next++;
-      result += product();
-    }
-    return result;
-  };
-  return sum();
-}
-
 describe.each([
-  { size: 128, piece: 64, threads: 128 },
-  { size: 64, piece: 32, threads: 128 },
-])('a strip of $size', ({ size, piece, threads }) => {
-  it.each(['a', 'b'] as const)(
-    '%s: matrices are found where vectors were stored, eight of which are in different banks',
-    (name) => {
-      for (const alongK of [false, true]) {
-        const side = matrixUnitsSide({ name, count: 'u.m', size, piece, alongK, threads, fit: 'full' });
-        const lines = [...side.declare('0u').matchAll(/let (\w+?)(\d+) = (.*);/g)];
-        const stored = new Map<number, { row: number; term: number }>();
-        for (let read = 0; read < (size * UNIT) / VECTOR / threads; read++) {
-          for (let first = 0; first < threads; first += 8) {
-            const banks = new Set<number>();
-            for (let lane = first; lane < first + 8; lane++) {
-              const names: Record<string, number> = { lane, begin: 0, [`${name}_first`]: 0 };
-              for (const [, text, number, expression] of lines) {
-                if (Number(number) === read) names[`${text}${number}`] = evaluate(expression as string, names);
-              }
-              const of = (what: string): number => names[`${name}_${what}${read}`] as number;
-              const place = of('block') * BLOCK_VECTORS + of('place');
-              expect(stored.has(place)).toBe(false);
-              stored.set(place, { row: of('row'), term: of('term') });
-              banks.add(place % 8);
-            }
-            expect(banks.size).toBe(8);
-          }
+  { m: 128, n: 128, piece: 64 },
+  { m: 64, n: 64, piece: 32 },
+  { m: 128, n: 64, piece: 32 },
+  { m: 64, n: 128, piece: 32 },
+] as const)('a tile of $m x $n', (tile) => {
+  const { piece } = tile;
+  const threads = matrixInvocations(tile);
+
+  it.each([
+    ['a', 'along k'],
+    ['a', 'across k'],
+    ['b', 'along k'],
+    ['b', 'across k'],
+    ['b', 'gathered'],
+  ] as const)(
+    '%s %s: matrices are found where vectors were stored, eight of which are in different banks',
+    (name, order) => {
+      const strips = operandStrips({ name, tile, order });
+      const size = name === 'a' ? tile.m : tile.n;
+      const stored = new Map<number, { row: number; term: number }>();
+      const flat = ({ block, at }: { block: number; at: number }): number => block * blockVectors(tile) + at;
+      for (let read = 0; read < strips.reads; read++) {
+        for (let first = 0; first < threads; first += 8) {
+          const places = [0, 1, 2, 3, 4, 5, 6, 7].map((lane) => strips.placeOf(read, first + lane));
+          for (const { row, term, ...at } of places) stored.set(flat(at), { row, term });
+          expect(new Set(places.map((place) => flat(place) % 8)).size).toBe(8);
         }
-        for (let row = 0; row < size; row += UNIT) {
-          const number = Math.floor(row / piece);
-          const [, block, column] = /&strips\[(.*)\], (\d+)u, /.exec(side.load(row % piece, 'number', '0u')) ?? [];
-          const start = evaluate(block as string, { number }) * BLOCK_VECTORS + Number(column);
-          for (let line = 0; line < UNIT; line++) {
-            for (const half of [0, VECTOR]) {
-              const want = alongK ? { row: row + line, term: half } : { row: row + half, term: line };
-              expect(stored.get(start + line * LINE + half / VECTOR)).toEqual(want);
-            }
+      }
+      expect(stored.size).toBe((size * STEP) / VECTOR);
+      const [first, perStrip] = [name === 'a' ? 0 : tile.m / piece, stripBlocks(tile)];
+      for (const [strip, row] of [0, 1].flatMap((of) =>
+        Array.from({ length: size / UNIT }, (_, i) => [of, i * UNIT]),
+      )) {
+        const [, column, line] = /, (\d+)u, (\d+)u\)/.exec(strips.load((row as number) % piece)) ?? [];
+        const block = (strip as number) * perStrip + first + Math.floor((row as number) / piece);
+        for (let at = 0; at < UNIT; at++) {
+          for (const half of [0, VECTOR]) {
+            const term = (strip as number) * UNIT;
+            const want =
+              order === 'across k'
+                ? { row: (row as number) + half, term: term + at }
+                : { row: (row as number) + at, term: term + half };
+            const vector = flat({ block, at: Number(column) + at * Number(line) + half / VECTOR });
+            expect(stored.get(vector)).toEqual(want);
           }
         }
       }
     },
   );
+
+  it('lets two workgroups share the memory of a multiprocessor of 48 KiB', () => {
+    const { memory } = tileOnUnits(
+      tile,
+      operandStrips({ name: 'a', tile, order: 'along k' }),
+      operandStrips({ name: 'b', tile, order: 'along k' }),
+    );
+    const [, vectors, blocks] = /vec4u, (\d+)>, (\d+)>/.exec(memory) ?? [];
+    // A convolution's table of taps has 2 KiB.
+    expect(16 * Number(vectors) * Number(blocks) + 2048).toBeLessThanOrEqual(24 * 1024);
+  });
 });

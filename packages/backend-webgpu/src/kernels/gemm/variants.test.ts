@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { checkGemm, type GemmCase } from '../../../../backend-cpu/test/op-memory.ts';
 import { memoryOf, pretending } from '../../../test/support/device-values.ts';
+import { emulatingUnits } from '../../../test/support/emulated-units.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import { directTable } from './direct.wgsl.ts';
 import type { Variant } from './product.ts';
+import { matrixUnitsTable } from './matrix-units.wgsl.ts';
 import { matvecTable } from './matvec.ts';
 import { planGemm } from './plan.ts';
 import { TILES, wholeIteration } from './tile.ts';
@@ -68,5 +70,25 @@ describe.each(matvecTable.ids)('%s', (id) => {
   it.each(['NN', 'TT'] as const)('%s', async (trans) => {
     await check(matvec, { m: 300, n: 1, k: 1000, trans });
     await check(matvec, { m: 1, n: 301, k: 499, trans, dtype: 'f16', batchCount: 2 });
+  });
+});
+
+describe.each(matrixUnitsTable.ids)('%s, emulated', (id) => {
+  const [, m = 0, n = 0] = (/-(\d+)x(\d+)/.exec(id) ?? []).map(Number);
+  const check = (shape: GemmCase, splits = 1): Promise<void> =>
+    checkGemm(memoryOf(client), { dtype: 'f16', ...shape }, (call) =>
+      client.record('gemm', (recorder) => planGemm(call, emulatingUnits(recorder), () => ({ id, splits }))),
+    );
+
+  it.each(['NN', 'TT'] as const)('%s', async (trans) => {
+    await check({ m: m + 8, n: n - 8, k: 40, trans, batchCount: 2 });
+    // Large ones take software devices seconds to compile.
+    if (m > 64) return;
+    await check({ m: 2 * m, n, k: 96, trans });
+    await check({ m: 8, n: 2 * n + 8, k: 72, trans, pad: 8, offset: 8, gap: 16 });
+  });
+
+  it('split along k', async () => {
+    await check({ m: 24, n: 40, k: 200, batchCount: 2 }, 2);
   });
 });
