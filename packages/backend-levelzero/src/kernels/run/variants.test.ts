@@ -49,7 +49,7 @@ const scanning = (reverse: boolean): Kernel =>
     each: k.sub(k.scan('sum', n, { exclusive: true, reverse }), k.toI32(k.index(-1))),
     least: k.scan('min', x, { reverse }),
     place: k.fold('argmin', x),
-  })) as unknown as Kernel;
+  }));
 const [running, fromTheEnd] = [scanning(false), scanning(true)];
 
 const points = defineKernel('points', { inputs: { a: 'f32', b: 'f32' } }, ({ a, b }, k) => ({
