@@ -15,6 +15,7 @@ const backend = new CpuBackend();
 const folder = mkdtempSync(join(tmpdir(), 'concord-ops-'));
 // Examples leave tensors to the collector, which says so.
 vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+vi.spyOn(console, 'log').mockImplementation(() => undefined);
 beforeAll(() => backend.init());
 afterAll(async () => {
   rmSync(folder, { recursive: true });

@@ -225,17 +225,26 @@ function keyOf(call: object): ListKey {
   });
 }
 
+/** The input whose name an output has, in whose place it is, or -1. */
+function namesakeOf({ inputs }: CheckedRun, output: RunLayout): number {
+  return inputs.findIndex(({ name }) => name === output.name);
+}
+
 /** For each output the input that lies as it does, in whose place it may be, or -1; undefined where there is none. */
 function matesOf(geometry: CheckedRun): readonly number[] | undefined {
-  const mates = geometry.outputs.map(({ access, dtype, strides }) =>
-    geometry.inputs.findIndex(
-      (input) =>
+  const own = geometry.outputs.map((output) => namesakeOf(geometry, output));
+  const mates = geometry.outputs.map(({ access, dtype, strides }, index) => {
+    const namesake = own[index] as number;
+    if (namesake >= 0) return namesake;
+    return geometry.inputs.findIndex(
+      (input, at) =>
+        !own.includes(at) &&
         access === 'element' &&
         input.access === 'element' &&
         input.dtype === dtype &&
         input.strides.every((stride, axis) => stride === strides[axis]),
-    ),
-  );
+    );
+  });
   const firsts = mates.map((mate, output) => (mates.indexOf(mate) === output ? mate : -1));
   return firsts.every((mate) => mate < 0) ? undefined : firsts;
 }
@@ -252,9 +261,11 @@ function withFakeOperands<Buffer>(
     const operands = op.call.operands.map(({ elements, dtype }) => fake(elements, dtype)).filter(given);
     return { ...op, opName: op.kernel, operands, params: [] };
   }
-  const { call, inPlaceOf = [] } = op;
+  const { call, inPlaceOf } = op;
   const inputs = call.inputs.map(({ extent, dtype }) => fake(extent, dtype));
-  const outputs = call.outputs.map(({ extent, dtype }, index) => inputs[inPlaceOf[index] ?? -1] ?? fake(extent, dtype));
+  const outputs = call.outputs.map((output, index) => {
+    return inputs[inPlaceOf?.[index] ?? namesakeOf(call, output)] ?? fake(output.extent, output.dtype);
+  });
   const operands = [...inputs, ...outputs].filter(given);
   return { ...op, opName: 'run', operands, params: call.kernel.params.map(() => 0) };
 }

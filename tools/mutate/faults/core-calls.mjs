@@ -19,6 +19,12 @@ const baseBackend = 'packages/backend-core/src/implement/base-backend.ts';
  */
 export const coreCallFaults = [
   {
+    file: 'packages/backend-core/src/implement/call-plan.ts',
+    find: 'output.inPlaceOf === at && distance !== 0',
+    replace: 'output.inPlaceOf === at && distance > 0',
+    breaks: 'A kernel whose output has the name of an input stores before that input instead of in its place.',
+  },
+  {
     file: opsConv2d,
     find: '  if (reach > padded) throw',
     replace: '  if (reach > padded + 1) throw',

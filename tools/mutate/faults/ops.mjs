@@ -166,9 +166,21 @@ export const opsFaults = [
   },
   {
     file: 'packages/ops/src/norms/layer-norm.ts',
-    find: '  const key = `${op} ${hasWeight} ${hasBias}`;',
-    replace: '  const key = `${hasWeight} ${hasBias}`;',
+    find: '  return kernels.of(`${op} ${hasWeight} ${hasBias} ${activation}`, () => {',
+    replace: '  return kernels.of(`${hasWeight} ${hasBias} ${activation}`, () => {',
     breaks: 'RmsNorm after a layerNorm in the same program computes layerNorm.',
+  },
+  {
+    file: 'packages/ops/src/pooling/pool.ts',
+    find: '      const isGreatest = k.and(isInside, ',
+    replace: '      const isGreatest = k.and(k.or(isInside, k.not(isInside)), ',
+    breaks: 'The place of the greatest element of a window of -Infinity lies in the padding.',
+  },
+  {
+    file: 'packages/ops/src/convolution/conv3d.ts',
+    find: 'ofPlane * inDepth.dilation[0]',
+    replace: 'ofPlane * inDepth.stride[0]',
+    breaks: 'A filter of volumes takes planes as far apart as its places are.',
   },
   {
     file: 'packages/ops/src/random/dropout.ts',

@@ -1,7 +1,7 @@
 import type { OpName } from '../contract/capabilities.ts';
 import { BYTES_OF } from '../contract/element-types.ts';
 import { invalid } from '../errors/invalid.ts';
-import { areDistinct } from '../kernel/check-run.ts';
+import { areDistinct, isAlike } from '../kernel/check-run.ts';
 import type { CheckedRun, RunLayout } from '../kernel/checked-run.ts';
 import type { OperandSpec } from '../ops/op-definition.ts';
 import type { AllocationTable } from './allocation-table.ts';
@@ -30,6 +30,8 @@ interface PlannedOperand {
   readonly bytes: number;
   readonly alignment: number;
   readonly isOutput: boolean;
+  /** The operand that it must be in the place of; -1: none. */
+  readonly inPlaceOf: number;
   /** Names of what it may be in the place of. */
   readonly mayAlias: readonly string[];
   /** Of an operand of `run`: views may lie between each other, and an output in the place of what it is computed from. */
@@ -61,7 +63,15 @@ export function planOp(
 ): CallPlan {
   const operands = specs.map(({ name, elements, dtype, output = false, mayAlias = NONE }): PlannedOperand => {
     const alignment = BYTES_OF[dtype];
-    return { name, from: pointers.indexOf(name), bytes: elements * alignment, alignment, isOutput: output, mayAlias };
+    return {
+      name,
+      from: pointers.indexOf(name),
+      bytes: elements * alignment,
+      alignment,
+      isOutput: output,
+      inPlaceOf: -1,
+      mayAlias,
+    };
   });
   const indexOf = (name: string): number => operands.findIndex((operand) => operand.name === name);
   return { opName, operands, steps: steps.map((step) => plannedStep(step, operands, indexOf)) };
@@ -81,6 +91,7 @@ export function planRun(geometry: CheckedRun): CallPlan {
       bytes,
       alignment,
       isOutput,
+      inPlaceOf: isOutput ? inputs.findIndex((input) => input.name === name) : -1,
       mayAlias: NONE,
       layout,
     };
@@ -144,6 +155,9 @@ export function resolveOperands<Buffer>(
       // Of two outputs of a kernel it is the second that is in the way.
       if (at === index || other.bytes === 0 || (at > index && other.layout !== undefined)) continue;
       const distance = (pointers[other.from] as number) - start;
+      if (output.inPlaceOf === at && distance !== 0) {
+        throw invalid(`${output.name} must be where ${other.name} is, whose name it has`);
+      }
       if (distance >= output.bytes || -distance >= other.bytes) continue;
       if (mayTouch(output, other, distance)) continue;
       throw invalid(`${output.name} overlaps ${other.name}${table.placeOf(start)}`);
@@ -194,12 +208,4 @@ function mayTouch(output: PlannedOperand, other: PlannedOperand, distance: numbe
   if (distance === 0) return !other.isOutput && a.access === 'element' && b.access === 'element';
   // Interleaved views: one more axis of two indices, as far apart as they are.
   return areDistinct([...a.shape, 2], [...a.strides, Math.abs(distance) / BYTES_OF[a.dtype]]);
-}
-
-function isAlike(a: RunLayout, b: RunLayout): boolean {
-  return (
-    a.dtype === b.dtype &&
-    a.shape.length === b.shape.length &&
-    a.shape.every((size, axis) => size === b.shape[axis] && a.strides[axis] === b.strides[axis])
-  );
 }

@@ -41,6 +41,12 @@ export function checkRun(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Checke
     const view = given.outputs[output.name] ?? {};
     const sizes = scatter === undefined ? own(level) : ownShape(what, scatter.indices.length, view as GatherView);
     const checked = layout(what, output, scatter === undefined ? level : 'scatter', sizes, view);
+    const input = inputs.find(({ name }) => name === output.name);
+    if (input !== undefined && !isAlike(input, checked)) {
+      throw invalid(
+        `${what} has the name of an input, so that it must be stored in its place, with its strides and dtype`,
+      );
+    }
     if (checked.extent > 0) checkDistinct(what, checked.shape, checked.strides);
     return checked;
   });
@@ -62,6 +68,15 @@ function needsOf({ nodes, outputs }: Kernel): Pick<CheckedRun, 'needs'> {
   if (outputs.some(({ scatter }) => scatter !== undefined)) needs.push('scatter');
   if (nodes.some(({ kind }) => kind === 'scan')) needs.push('scan');
   return needs.length === 0 ? {} : { needs };
+}
+
+/** Returns whether two operands differ at most in where they begin. */
+export function isAlike(a: RunLayout, b: RunLayout): boolean {
+  return (
+    a.dtype === b.dtype &&
+    a.shape.length === b.shape.length &&
+    a.shape.every((size, axis) => size === b.shape[axis] && a.strides[axis] === b.strides[axis])
+  );
 }
 
 /** The rule that tells that a view's elements are distinct: each stride is beyond what the lesser ones reach. */

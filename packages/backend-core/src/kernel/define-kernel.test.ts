@@ -141,11 +141,17 @@ describe('limits', () => {
   const inputs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`x${i}`, 'f32']));
   const sumOf = (symbols: Symbols, k: KernelBuilder) => Object.values(symbols).reduce((a, b) => k.add(a, b));
 
-  it('7 inputs and outputs', () => {
-    expect(define(inputs(6), (all, k) => ({ y: sumOf(all, k) })).inputs).toHaveLength(6);
+  it('8 inputs and outputs, 7 with rows, an output in the place of an input counted with it', () => {
+    expect(define(inputs(7), (all, k) => ({ y: sumOf(all, k) })).inputs).toHaveLength(7);
     const two = (all: Symbols, k: KernelBuilder) => ({ y: sumOf(all, k), z: all['x0'] });
-    expect(define(inputs(5), two).outputs).toHaveLength(2);
-    expectInvalid(() => define(inputs(6), two), 'kernel k: 8 inputs and outputs exceed the limit of 7');
+    expect(define(inputs(6), two).outputs).toHaveLength(2);
+    expectInvalid(() => define(inputs(7), two), 'kernel k: 9 inputs and outputs exceed the limit of 8');
+    const inPlace = (all: Symbols, k: KernelBuilder) => ({ y: sumOf(all, k), x0: all['x1'], x1: all['x0'] });
+    expect(define(inputs(7), inPlace).outputs).toHaveLength(3);
+    expectInvalid(() => define(inputs(8), inPlace), 'kernel k: 9 inputs and outputs exceed the limit of 8');
+    const row = (all: Symbols, k: KernelBuilder) => ({ y: k.fold('sum', sumOf(all, k)) });
+    expect(define(inputs(6), row).hasRows).toBe(true);
+    expectInvalid(() => define(inputs(7), row), 'kernel k: 8 inputs and outputs exceed the limit of 7');
   });
 
   it('16 parameters', () => {
@@ -201,7 +207,16 @@ describe('what is refused', () => {
     ],
     ['output y is a bool, which cannot be stored', x, any((s, k) => ({ y: k['gt']!(s['x'], 0) }))],
     ['output y is one value a call; k.spread makes it one an element', x, any((_s, k) => ({ y: k['f32']!(1) }))],
-    ['x is an input and an output', x, any((s) => ({ x: s['x'] }))],
+    [
+      'x is an input and an output, which must be elements of one type then',
+      x,
+      any((s, k) => ({ x: k['toI32']!(s['x']) })),
+    ],
+    [
+      'x is an input and an output, which must be elements of one type then',
+      x,
+      any((s, k) => ({ x: k['fold']!('sum', s['x']) })),
+    ],
     ['z is declared but no output depends on it', { x: 'f32', z: 'f32' }, any((s) => ({ y: s['x'] }))],
     ['p is declared but no output depends on it', x, any((s) => ({ y: s['x'] })), { p: 'f32' }],
     ['add takes 2 operands, got 1', x, any((s, k) => k['add']!(s['x']))],

@@ -36,10 +36,13 @@ export interface KernelSpec<Inputs extends InputSpecs, Parameters extends Parame
  * write instead. `c ? a : b`, `a === b`, `a && b` and `!a` cannot be caught where they stand, only where they leave an input unused
  * or a boolean where a value is due.
  *
+ * An output with the name of an input is stored in its place: calls give it the same address and layout, and both count once.
+ *
  * @param name - for messages
  * @param compute - from the inputs and parameters, in one record, to the values of the outputs
  * @throws {BackendError} INVALID_ARGUMENT for JavaScript's operators on symbols, operands of wrong types, an unused input or parameter, an output that is a
- *   bool or exists only once a call, a declared output that is no scatter of its type and rank, more than 7 inputs and outputs, 16 parameters or 256 nodes
+ *   bool or exists only once a call, one with the name of an input that are not both elements of one type, a declared output that is no scatter of its type and
+ *   rank, more than 8 inputs and outputs of different names, 7 in a kernel with rows, 16 parameters or 256 nodes
  * @example
  * const softmax = defineKernel('softmax', { inputs: { x: 'f32' } }, ({ x }, k) => {
  *   const e = k.exp(k.sub(x, k.fold('max', x)));

@@ -1,12 +1,12 @@
 import { describe } from '../contract/checks.ts';
 import { deepFreeze } from '../contract/deep-freeze.ts';
 import type { DeclaredKernel } from './declare-kernel.ts';
-import type { Kernel, KernelNode, KernelOutput, OutputSpec, ScanNode } from './graph.ts';
+import type { Kernel, KernelInput, KernelNode, KernelOutput, OutputSpec, ScanNode } from './graph.ts';
 import { type GraphBuilder, nodeText } from './graph-builder.ts';
 import { noteKernel } from './known-kernels.ts';
 
-/** A WebGPU device that was asked for nothing binds 8 buffers, and one of them is scratch. */
-export const MAX_OPERANDS = 7;
+/** A WebGPU device that was asked for nothing binds 8 buffers; a kernel with rows needs one of them as scratch. */
+export const MAX_OPERANDS = 8;
 export const MAX_PARAMETERS = 16;
 export const MAX_NODES = 256;
 
@@ -33,14 +33,13 @@ export function finishKernel(
       spec === undefined ? graph.value(`output ${output}`, value) : placed(graph, output, spec, value);
     if (type === 'bool') throw graph.invalid(`output ${output} is a bool, which cannot be stored`);
     if (level === 'call') throw graph.invalid(`output ${output} is one value a call; k.spread makes it one an element`);
-    if (inputs.some((input) => input.name === output)) throw graph.invalid(`${output} is an input and an output`);
+    checkInPlace(graph, inputs, output, spec === undefined && level === 'element' ? type : undefined);
     visit(graph, node, order);
     const { scatter } = place as Pick<KernelOutput, 'scatter'>;
     for (const index of scatter?.indices ?? []) visit(graph, index, order);
     return { name: output, type, level, node, ...(scatter === undefined ? {} : { scatter }) };
   });
   const nodes = [...order.keys()].map((node) => renumbered(graph.nodes[node] as KernelNode, order));
-  checkLimits(graph, inputs.length + kept.length, params.length, nodes.length);
   checkUsed(graph, nodes, [...inputs, ...params]);
   checkScans(graph, nodes);
 
@@ -53,6 +52,8 @@ export function finishKernel(
     nodes.some(({ level, kind }) => level === 'row' || kind === 'scan') ||
     inputs.some(({ access }) => access === 'row') ||
     final.some(({ level }) => level === 'row');
+  const { size } = new Set([...inputs, ...final].map((operand) => operand.name));
+  checkLimits(graph, [size, MAX_OPERANDS - (hasRows ? 1 : 0)], params.length, nodes.length);
   const labels = [...graph.labels].flatMap(([node, label]) => {
     const index = order.get(node);
     return index === undefined ? [] : [[index, label]];
@@ -70,6 +71,18 @@ export function finishKernel(
   });
   noteKernel(kernel, kernel);
   return kernel;
+}
+
+/** An output with the name of an input takes its place, element by element. */
+function checkInPlace(
+  graph: GraphBuilder,
+  inputs: readonly KernelInput[],
+  output: string,
+  type: KernelOutput['type'] | undefined,
+): void {
+  const input = inputs.find(({ name }) => name === output);
+  if (input === undefined || (input.access === 'element' && input.type === type)) return;
+  throw graph.invalid(`${output} is an input and an output, which must be elements of one type then`);
 }
 
 /** The value and place of an output that is written by index. */
@@ -107,9 +120,14 @@ function renumbered(node: KernelNode, order: ReadonlyMap<number, number>): Kerne
   return { ...node, operands: node.operands.map((operand) => order.get(operand) as number) } as KernelNode;
 }
 
-function checkLimits(graph: GraphBuilder, operands: number, parameters: number, nodes: number): void {
+function checkLimits(
+  graph: GraphBuilder,
+  operands: readonly [count: number, limit: number],
+  parameters: number,
+  nodes: number,
+): void {
   const limits = [
-    [operands, MAX_OPERANDS, 'inputs and outputs'],
+    [...operands, 'inputs and outputs'],
     [parameters, MAX_PARAMETERS, 'parameters'],
     [nodes, MAX_NODES, 'nodes'],
   ] as const;

@@ -103,9 +103,9 @@ describe('kernelFromJson', () => {
   it.each<[string, (json: Json) => void]>([
     ["a kernel's nodes exceed the limit of 256: there are 257", (json) => (json.nodes.length = 257)],
     ["a kernel's nodes exceed the limit of 256: there are 67108864", (json) => (json.nodes.length = 2 ** 26)],
-    ["a kernel's inputs exceed the limit of 7: there are 1000", (json) => (json.inputs.length = 1000)],
+    ["a kernel's inputs exceed the limit of 8: there are 1000", (json) => (json.inputs.length = 1000)],
     ["a kernel's params exceed the limit of 16: there are 1000", (json) => (json.params.length = 1000)],
-    ["a kernel's outputs exceed the limit of 7: there are 1000", (json) => (json.outputs.length = 1000)],
+    ["a kernel's outputs exceed the limit of 8: there are 1000", (json) => (json.outputs.length = 1000)],
     [
       'the operands of a node exceed the limit of 5: there are 4294967295',
       (json) => (nodeOf(json, 'fold')['operands'] = Object.assign([], { length: 2 ** 32 - 1 })),

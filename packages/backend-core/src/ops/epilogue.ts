@@ -156,5 +156,8 @@ function checkForm(kernel: Kernel): void {
   }
   if (kernel.hasRows) throw invalid(`${what} must not fold or have values of rows`);
   if (kernel.inputs.some(({ access }) => access === 'gather')) throw invalid(`${what} must not gather`);
+  const { name } = kernel.outputs[0];
+  if (kernel.inputs.some((input) => input.name === name))
+    throw invalid(`${what} must not store in the place of an input`);
   if (kernel.outputs[0].scatter !== undefined) throw invalid(`${what} must not scatter`);
 }

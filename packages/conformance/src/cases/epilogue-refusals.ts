@@ -23,6 +23,8 @@ const kernels: Readonly<Record<string, () => Kernel>> = {
   'two outputs': () => defineKernel('two outputs', { inputs: ACC }, ({ acc }, k) => ({ y: acc, z: k.neg(acc) })),
   'an output of integers': () =>
     defineKernel('an output of integers', { inputs: ACC }, ({ acc }, k) => ({ y: k.toI32(acc) })),
+  'in place': () =>
+    defineKernel('in place', { inputs: { ...ACC, bias: 'f32' } }, ({ acc, bias }, k) => ({ bias: k.add(acc, bias) })),
   'four inputs': () =>
     defineKernel(
       'four inputs',
@@ -44,6 +46,10 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   'an epilogue that gathers': [(_, table) => ({ kernel: named('gather'), inputs: { table } }), /must not gather/],
   'an epilogue of two outputs': [() => ({ kernel: named('two outputs') }), /one output/],
   'an epilogue that gives integers': [() => ({ kernel: named('an output of integers') }), /type f32/],
+  'an epilogue in the place of an input': [
+    (_, bias) => ({ kernel: named('in place'), inputs: { bias } }),
+    /must not store in the place/,
+  ],
   'an epilogue of four inputs': [() => ({ kernel: named('four inputs') }), /at most 3 inputs/],
   'an epilogue with an axis too many': [() => ({ kernel: named('an axis too many') }), /axis/],
   'an input of the epilogue that is missing': [() => bias({}), /bias/],

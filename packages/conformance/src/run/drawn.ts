@@ -13,6 +13,8 @@ import type { ViewKind } from './view.ts';
 
 /** Largest number of nodes of a drawn graph: float ones soon lose their answer, exact ones have none to lose. */
 const MAX_NODES: Readonly<Record<GraphStyle, number>> = { float: 24, exact: 250 };
+/** Where an output is written by index, whose indices are nodes too. */
+const MAX_SCATTERED = 220;
 const MAX_OUTPUTS = 3;
 const SCATTER_MODES: readonly ScatterMode[] = ['set', 'add', 'max', 'min'];
 
@@ -42,10 +44,12 @@ export function drawRunParams(seed: number): RunParams {
   return { ...params, roots: chooseRoots(random, steps, Math.min(nodes + 8, MAX_NODES[style])) };
 }
 
-/** The same parameters, perhaps with a first output that is written by index. */
+/** The same parameters, perhaps with a first output that is written by index, or with outputs that have names of inputs. */
 export function perhapsScattered(params: RunParams): RunParams {
   const random = new Random(`run ${params.seed} scatter`);
-  return random.chance(0.2) ? { ...params, scatter: random.pick(SCATTER_MODES) } : params;
+  const isSmall = closureOf(stepsOf(params, Math.max(...params.roots) + 1), params.roots).length <= MAX_SCATTERED;
+  if (random.chance(0.2) && isSmall) return { ...params, scatter: random.pick(SCATTER_MODES) };
+  return random.chance(0.2) ? { ...params, place: 'named' } : params;
 }
 
 /** The same parameters, perhaps with a first output that is scanned, unless it is written by index: nodes are limited. */
@@ -64,7 +68,8 @@ export function drawnPlan(params: RunParams): RunPlan {
   const { gatherRank } = grower;
   const axes = { rank: shape.length, rowRank: shape.length - params.folded, gatherRank };
   const scatter = params.scatter === '' ? undefined : (params.scatter as ScatterMode);
-  const kernel = graphKernel(steps, params.roots, axes, { scatter, scan: params.scan });
+  const isNamed = params.place === 'named';
+  const kernel = graphKernel(steps, params.roots, axes, { scatter, scan: params.scan, isNamed });
   const isExact = params.style === 'exact';
   const data = params.data as DataKind;
   return makePlan({

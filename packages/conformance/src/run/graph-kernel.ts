@@ -36,13 +36,18 @@ export function closureOf(steps: readonly Step[], roots: readonly number[]): num
 /**
  * The kernel that stores the values of `roots`, as `y0`, `y1`, ...
  *
- * @param first - the mode in which the first one is written by index, and the scan of it; where they are left out it is not
+ * @param stored - the mode in which the first one is written by index, undefined where it is not; its scan, empty where it has none; and whether others have the names of
+ *   inputs where they can, in whose places they are then
  */
 export function graphKernel(
   steps: readonly Step[],
   roots: readonly number[],
   axes: GraphAxes,
-  { scatter, scan = '' }: { readonly scatter?: ScatterMode | undefined; readonly scan?: string } = {},
+  {
+    scatter,
+    scan,
+    isNamed,
+  }: { readonly scatter: ScatterMode | undefined; readonly scan: string; readonly isNamed: boolean },
 ): Kernel {
   const used = closureOf(steps, roots);
   const inputs: Record<string, InputSpec> = {};
@@ -61,11 +66,14 @@ export function graphKernel(
     const values = new Map<number, Value>();
     const context = { k, symbols: symbols as Readonly<Record<string, Value>>, axes, values };
     for (const index of used) values.set(index, valueOf(context, steps[index] as Step));
+    const free = isNamed ? Object.keys(inputs) : [];
     const stored = roots.map((root, index): readonly [string, Value<NumberType> | Scattered] => {
       const value = storable(k, values.get(root) as Value);
       const stored = index === 0 && scan !== '' ? scanned(k, value, scan) : value;
       const own = stored.level === 'call' ? k.spread(stored) : stored;
-      return [`y${index}`, index > 0 || scatter === undefined ? own : k.scatter(own, placesOf(k, own, axes))];
+      const namesake = free.findIndex((name) => own.level === 'element' && inputs[name] === own.type);
+      const [name = `y${index}`] = namesake < 0 ? [] : free.splice(namesake, 1);
+      return [name, index > 0 || scatter === undefined ? own : k.scatter(own, placesOf(k, own, axes))];
     });
     return Object.fromEntries(stored);
   });

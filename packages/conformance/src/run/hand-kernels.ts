@@ -128,6 +128,23 @@ export const HAND_KERNELS: Readonly<Record<string, () => Kernel>> = {
       y: k.clamp(x, low, high),
       whole: k.clamp(k.toI32(x), -100, 100),
     })),
+  'eight operands with three in place': () =>
+    defineKernel(
+      'eight operands with three in place',
+      { inputs: { a: 'f32', b: 'i32', c: 'u32', d: 'f32', e: 'i32', f: 'u32', g: 'f32' } },
+      ({ a, b, c, d, e, f, g }, k) => ({
+        a: k.sub(a, d),
+        b: k.xor(b, k.toI32(c)),
+        c: k.select(k.lt(a, g), f, k.toU32(k.add(b, e))),
+        y: k.add(d, g),
+      }),
+    ),
+  'rows in place': () =>
+    defineKernel('rows in place', { inputs: { x: 'f32', z: 'f32', w: 'f32' } }, ({ x, z, w }, k) => {
+      const most = k.fold('max', x);
+      const centred = k.sub(x, most);
+      return { x: k.add(centred, z), z: k.sub(w, x), sum: k.fold('sum', k.mul(centred, w)), most };
+    }),
   'both operands of seven': () =>
     defineKernel(
       'both operands of seven',

@@ -51,7 +51,9 @@ interface Domain {
 function laidOutInput(request: PlanRequest, domain: Domain, input: KernelInput): PlannedOperand {
   const isGather = input.access === 'gather';
   const shape = isGather ? request.gatherShapeOf(input) : input.access === 'row' ? domain.rowShape : domain.shape;
-  return { ...laidOut(request, input, shape, false), isOutput: false, isGather };
+  // What an output takes the place of has each element once.
+  const isStored = request.kernel.outputs.some(({ name }) => name === input.name);
+  return { ...laidOut(request, input, shape, isStored), isOutput: false, isGather };
 }
 
 function laidOutOutput(request: PlanRequest, { shape, rowShape }: Domain, output: KernelOutput): PlannedOperand {

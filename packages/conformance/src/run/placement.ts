@@ -8,9 +8,9 @@ export const PLACE_KINDS = ['apart', 'together', 'packed', 'in-place', 'same-inp
 /**
  * One of {@link PLACE_KINDS}: each in its own allocation; all in one, 4 bytes apart, or without a gap; an output in
  * the place of an input; inputs at one address, and an output in their place; outputs as interleaved views, or with the
- * inputs among them.
+ * inputs among them. Or as names say: an output with that of an input is in its place, whatever the others are.
  */
-export type PlaceKind = (typeof PLACE_KINDS)[number];
+export type PlaceKind = (typeof PLACE_KINDS)[number] | 'named';
 
 /** Bytes before the first operand of an allocation. */
 const GUARD_BYTES = 64;
@@ -33,8 +33,29 @@ export function placeOperands(
   kind: PlaceKind,
   offset: number,
 ): PlacedOperands {
+  const { operands, places } = placedAs(given, levels, kind, offset);
+  // An output with the name of an input is in its place, wherever that is.
+  const owners = operands.map((operand, index) =>
+    operand.isOutput ? operands.findIndex(({ name }) => name === operand.name) : index,
+  );
+  return {
+    operands: operands.map((operand, index) => {
+      const { dtype, strides, saysStrides } = operands[owners[index] as number] as PlannedOperand;
+      return { ...operand, dtype, strides, saysStrides };
+    }),
+    places: owners.map((owner) => places[owner] as Place),
+  };
+}
+
+function placedAs(
+  given: readonly PlannedOperand[],
+  levels: readonly string[],
+  kind: PlaceKind,
+  offset: number,
+): PlacedOperands {
   switch (kind) {
     case 'apart':
+    case 'named':
       return { operands: given, places: apart(given, offset) };
     case 'together':
     case 'packed':

@@ -4,26 +4,28 @@ import {
   defineKernel,
   type Kernel,
   type KernelBuilder,
+  type NumberType,
   type RunOperand,
   type Value,
 } from '@concord/backend-core/kernel';
+import { placeOver, type TensorLike } from '../compute/elementwise.ts';
+import { Kernels } from '../compute/kernels.ts';
+import { scalarsOf } from '../compute/scalars.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
 import { checkOptions, checkTensor, type OptionKinds, OUT } from '../tensor/arguments.ts';
-import { tensor } from '../tensor/create.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, broadcastStrides, sameShape } from '../tensor/shape.ts';
-import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /** Options of {@link rope}. */
 export interface RopeOptions extends OutOption {
   /** Of each row, i32 or u32: `[seq]`, or what broadcasts to the shape without `dim`. Default: 0, 1, ... */
   readonly positions?: Tensor | undefined;
-  /** Added to each position. Default 0. */
-  readonly offset?: number;
+  /** Added to each position: a number, or one integer on the device, which a recording reads anew. Default 0. */
+  readonly offset?: TensorLike;
   /** Default 10000. */
   readonly base?: number;
-  /** Radians per position, f32 `[dim / 2]`, for models that scale them. Default: `base^(-2 i / dim)`, made in each call. */
+  /** Radians per position, f32 `[dim / 2]`, for models that scale them. Default: `base^(-2 i / dim)`, to within 3 ulp. */
   readonly frequencies?: Tensor | undefined;
   /** Which elements are a pair: 2 i and 2 i + 1 (as in the paper), or i and i + dim / 2 (as in GPT-NeoX, Llama). Default false. */
   readonly interleaved?: boolean;
@@ -31,16 +33,16 @@ export interface RopeOptions extends OutOption {
 
 const OPTIONS: OptionKinds = {
   ...OUT,
-  ...{ positions: 'tensor', offset: 'number', base: 'number', frequencies: 'tensor', interleaved: 'boolean' },
+  ...{ positions: 'tensor', offset: 'operand', base: 'number', frequencies: 'tensor', interleaved: 'boolean' },
 };
 
 /**
  * Rotary positions of `[..., seq, dim]`: pair i of the row at position p is turned by `p base^(-2 i / dim)` radians. One
- * launch; `out` may be `x`.
+ * launch, which uploads nothing; `out` may be `x`.
  *
  * Su et al., RoFormer: enhanced transformer with rotary position embedding, 2021.
  *
- * @throws {BackendError} INVALID_ARGUMENT for an odd `dim`, and for positions and frequencies that do not fit
+ * @throws {BackendError} INVALID_ARGUMENT for an odd `dim`, and for positions, an offset and frequencies that do not fit
  * @throws {BackendError} OUT_OF_MEMORY
  * @example
  * ```ts
@@ -52,27 +54,37 @@ const OPTIONS: OptionKinds = {
 export function rope(x: Tensor, options: RopeOptions = {}): Tensor {
   checkTensor('rope', 'x', x);
   checkOptions('rope', options, OPTIONS);
-  const { positions, offset = 0, base = 10000, interleaved = false } = options;
+  const { positions, offset = 0, base = 10000, frequencies, interleaved = false } = options;
   check(x, options);
   const rows = x.shape.slice(0, -1);
   const half = (x.shape.at(-1) as number) / 2;
+  const scalars = scalarsOf('rope', x.backend, x.rank, {
+    offset: typeof offset === 'number' ? [offset, 'f32'] : [offset, 'i32'],
+  });
   return produce('rope', x.backend, x.shape, x.dtype, options, (result) => {
     if (result.size === 0) return;
-    tidy(() => {
-      const frequencies = options.frequencies ?? frequenciesOf(x, half, base);
-      const [a, b] = pairOf(x, interleaved);
-      const [first, second] = pairOf(result, interleaved);
-      const turns = { ptr: frequencies.ptr, strides: [...rows.map(() => 0), frequencies.strides[0] as number] };
-      const inputs: Record<string, RunOperand> = { a, b, frequencies: { ...turns, dtype: frequencies.dtype } };
-      if (positions !== undefined) {
-        const strides = [...broadcastStrides(positions.shape, positions.strides, rows), 0];
-        inputs['positions'] = { ptr: positions.ptr, dtype: positions.dtype, strides };
-      }
-      const kernel = kernelOf(positions === undefined ? 'none' : (ELEMENT_TYPES[positions.dtype].value as Positions));
-      launch('rope', [x], () => {
-        x.backend.run(kernel, { shape: [...rows, half], inputs, params: { offset }, outputs: { first, second } });
-      });
-    });
+    const [a, b] = pairOf(x, interleaved);
+    const [first, second] = pairOf(result, interleaved);
+    const inputs: Record<string, RunOperand> = { a, b, ...scalars.inputs };
+    const types: Record<string, NumberType> = { a: 'f32', b: 'f32', ...scalars.declared.inputs };
+    if (frequencies !== undefined) {
+      inputs['frequencies'] = placeOver(frequencies, [...rows, half]);
+      types['frequencies'] = 'f32';
+    }
+    if (positions !== undefined) {
+      const strides = [...broadcastStrides(positions.shape, positions.strides, rows), 0];
+      inputs['positions'] = { ptr: positions.ptr, dtype: positions.dtype, strides };
+      types['positions'] = ELEMENT_TYPES[positions.dtype].value;
+    }
+    const exponents = frequencies === undefined ? exponentsOf(half, base) : {};
+    const declared = { ...scalars.declared.params, ...(frequencies === undefined ? EXPONENTS : {}) };
+    const call = {
+      shape: [...rows, half],
+      inputs,
+      params: { ...scalars.params, ...exponents },
+      outputs: { first, second },
+    };
+    launch('rope', [x], () => x.backend.run(kernelOf(types, declared), call));
   });
 }
 
@@ -82,7 +94,8 @@ function check(x: Tensor, { positions, offset = 0, base = 10000, frequencies }: 
     const form = 'f32, f16 or bf16 [..., seq, dim] with an even dim';
     throw refuse('rope', `takes ${form}, got ${x.dtype}${shapeText(x.shape)}`);
   }
-  if (!Number.isSafeInteger(offset)) throw refuse('rope', `offset must be an integer, got ${offset}`);
+  if (typeof offset === 'number' && !Number.isSafeInteger(offset))
+    throw refuse('rope', `offset must be an integer, got ${offset}`);
   if (!(base > 0 && base < Infinity)) throw refuse('rope', `base must be a positive number, got ${base}`);
   checkSameBackend(
     'rope',
@@ -107,12 +120,17 @@ function check(x: Tensor, { positions, offset = 0, base = 10000, frequencies }: 
   }
 }
 
-/** Worked out on the host: an error of theirs grows with the position. */
-function frequenciesOf(x: Tensor, half: number, base: number): Tensor {
-  return tensor(
-    x.backend,
-    Float32Array.from({ length: half }, (_, i) => base ** (-i / half)),
-  );
+/**
+ * How a kernel computes the frequency of pair i: as `2^(-i octaves) e^(-i rest)`. Products of octaves and an i below 2^12 are exact
+ * in float32, so that the exponent is, and of `e^-x` with so small an x three terms are enough.
+ */
+function exponentsOf(half: number, base: number): { readonly octaves: number; readonly rest: number } {
+  const all = Math.log2(base) / half;
+  const short = Float32Array.of(all);
+  const bits = new Uint32Array(short.buffer);
+  bits[0] = (bits[0] as number) & 0xfffff000;
+  const [octaves = 0] = short;
+  return { octaves, rest: (all - octaves) * Math.LN2 };
 }
 
 /** The first and the second elements of all pairs. */
@@ -126,39 +144,34 @@ function pairOf({ ptr, dtype, shape, strides }: Tensor, interleaved: boolean): r
   ];
 }
 
-const INPUTS = { a: 'f32', b: 'f32', frequencies: 'f32' } as const;
-const PARAMS = { offset: 'f32' } as const;
+const EXPONENTS = { octaves: 'f32', rest: 'f32' } as const;
+const kernels = new Kernels();
 
-type Positions = 'none' | 'i32' | 'u32';
-
-/** By the type of the positions. */
-const kernels = new Map<Positions, Kernel>();
-
-function kernelOf(positions: Positions): Kernel {
-  let kernel = kernels.get(positions);
-  if (kernel === undefined) {
-    kernel = positions === 'none' ? inOrder() : at(positions);
-    kernels.set(positions, kernel);
-  }
-  return kernel;
+function kernelOf(inputs: Readonly<Record<string, NumberType>>, params: Readonly<Record<string, NumberType>>): Kernel {
+  return kernels.of(
+    JSON.stringify([inputs, params]),
+    () =>
+      defineKernel('rope', { inputs, params }, (symbols, k) => {
+        const number = (name: string): Float =>
+          inputs[name] === 'i32' || inputs[name] === 'u32'
+            ? k.toF32(symbols[name] as Value<'i32'>)
+            : (symbols[name] as Float);
+        const place = 'positions' in inputs ? number('positions') : k.toF32(k.index(-2));
+        const angle = k.mul(
+          k.add(place, number('offset')),
+          'frequencies' in inputs ? number('frequencies') : frequencyOf(k, symbols),
+        );
+        const [a, b, cos, sin] = [number('a'), number('b'), k.cos(angle), k.sin(angle)];
+        return { first: k.sub(k.mul(a, cos), k.mul(b, sin)), second: k.add(k.mul(b, cos), k.mul(a, sin)) };
+      }) as Kernel,
+  );
 }
 
-function inOrder(): Kernel {
-  return defineKernel('rope', { inputs: INPUTS, params: PARAMS }, ({ a, b, frequencies, offset }, k) => {
-    return turned(k, a, b, k.mul(k.add(k.toF32(k.index(-2)), offset), frequencies));
-  }) as Kernel;
-}
-
-function at(type: 'i32' | 'u32'): Kernel {
-  const inputs = { ...INPUTS, positions: type };
-  return defineKernel('rope', { inputs, params: PARAMS }, ({ a, b, frequencies, positions, offset }, k) => {
-    return turned(k, a, b, k.mul(k.add(k.toF32(positions as Value<'i32'>), offset), frequencies));
-  }) as Kernel;
-}
-
-function turned(k: KernelBuilder, a: Float, b: Float, angle: Float): Record<'first' | 'second', Float> {
-  const [cos, sin] = [k.cos(angle), k.sin(angle)];
-  return { first: k.sub(k.mul(a, cos), k.mul(b, sin)), second: k.add(k.mul(b, cos), k.mul(a, sin)) };
+function frequencyOf(k: KernelBuilder, symbols: Readonly<Record<string, unknown>>): Float {
+  const pair = k.toF32(k.index(-1));
+  const power = k.exp2(k.neg(k.mul(pair, symbols['octaves'] as Float)));
+  const rest = k.mul(pair, symbols['rest'] as Float);
+  return k.sub(power, k.mul(power, k.mul(rest, k.sub(1, k.mul(rest, 0.5)))));
 }
 
 type Float = Value<'f32'>;

@@ -42,6 +42,13 @@ export function produce(
   return result;
 }
 
+/** A result that was computed apart, or `out` with a copy of it. */
+export function copiedTo(op: string, result: Tensor, out: Tensor | undefined): Tensor {
+  const { backend, shape, dtype } = result;
+  if (out === undefined) return result;
+  return produce(op, backend, shape, dtype, { out }, (to) => copyElements(backend, shape, result, to));
+}
+
 /** @throws {BackendError} INVALID_ARGUMENT for an `out` of another shape or kind of number than the result */
 export function checkOut(op: string, out: Tensor | undefined, shape: readonly number[], dtype: DType): void {
   if (

@@ -10,15 +10,17 @@ import {
 import { checkList, checkOptions, checkTensor, type OptionKinds, OUT, shown } from '../tensor/arguments.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import { denseLayout, type Layout, type SharedLayout } from '../tensor/layout.ts';
-import { broadcastStrides } from '../tensor/shape.ts';
+import { tidy } from '../tensor/scope.ts';
+import { broadcastStrides, MAX_RANK } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
+import { reshape } from '../views/reshape.ts';
 import type { Place, View } from './copy.ts';
 import { type Plan, planRun, PlansByFunction, producePlanned } from './plans.ts';
-import { checkOut, type OutOption } from './produce.ts';
+import { checkOut, copiedTo, type OutOption } from './produce.ts';
 
 /**
  * Along which axes a fold goes: one, several, or all where it is left out. Negative ones count from the end. Along none, `[]`,
- * each element is a row of one, so that its sum is the element itself; of at most 7 axes.
+ * each element is a row of one, so that its sum is the element itself; for `run`, `layerNorm` and `rmsNorm` of at most 7 axes.
  */
 export type Axes = number | readonly number[];
 
@@ -150,6 +152,7 @@ export function fold(
 ): Tensor {
   const { out, keepDims = false } = options;
   const axes = copyAxes(options.axis);
+  if (isTooLong(x, axes)) return asSeven(op, x, out, (seven) => fold(op, seven, { axis: axes }, dtype, params));
   const plan = folds.of(op).of(x.backend, [...keyOf(x, axes, out), keepDims, dtype], () => {
     const kernel = kernelOf(op, x);
     const domain = rowDomain(op.name, x.shape, axes);
@@ -175,6 +178,7 @@ export function mapRows(
   dtype: DType = x.dtype,
 ): Tensor {
   const axes = copyAxes(axis);
+  if (isTooLong(x, axes)) return asSeven(op, x, out, (seven) => mapRows(op, seven, axes, {}, params));
   const plan = maps.of(op).of(x.backend, keyOf(x, axes, out), () => {
     const kernel = kernelOf(op, x);
     const domain = rowDomain(op.name, x.shape, axes);
@@ -185,12 +189,24 @@ export function mapRows(
   return producePlanned(op.name, x.backend, plan, [x], out, paramsOf(op, params));
 }
 
+/** Returns whether an axis of rows of one is one more than a kernel can have. */
+function isTooLong({ rank }: Tensor, axes: Axes | undefined): boolean {
+  return rank === MAX_RANK && Array.isArray(axes) && axes.length === 0;
+}
+
+/** A function of tensors that are as they are along no axis, of `x` with its first two axes as one. */
+function asSeven(op: RowFunction, x: Tensor, out: Tensor | undefined, work: (seven: Tensor) => Tensor): Tensor {
+  const [first = 0, second = 0, ...others] = x.shape;
+  return tidy(() => copiedTo(op.name, reshape(work(reshape(x, [first * second, ...others])), x.shape), out));
+}
+
 /** A list that whoever made it cannot change meanwhile. What is none is left to the checks. */
-function copyAxes<Given extends Axes | undefined>(axes: Given): Given {
+export function copyAxes<Given extends Axes | undefined>(axes: Given): Given {
   return Array.isArray(axes) ? ([...(axes as readonly number[])] as unknown as Given) : axes;
 }
 
-function keyOf(x: Tensor, axes: Axes | undefined, out: Tensor | undefined): unknown[] {
+/** What a plan for a tensor, axes and `out` depends on. */
+export function keyOf(x: Tensor, axes: Axes | undefined, out: Tensor | undefined): unknown[] {
   const key: unknown[] = [x.layout.id, out === undefined ? 0 : out.layout.id];
   if (Array.isArray(axes)) key.push(axes.length, ...(axes as readonly number[]));
   else key.push(undefined, axes);

@@ -28,7 +28,8 @@ export interface RunOptions<Outputs extends string = string> {
   readonly axis?: Axes;
   readonly params?: Readonly<Record<string, number>>;
   /**
-   * Outputs that are filled instead of new tensors: an element output may be exactly one element input. An output that is written by
+   * Outputs that are filled instead of new tensors: an element output may be exactly one element input, and one with the name of an
+   * input is that input. An output that is written by
    * index is to be given: what no point names stays.
    */
   readonly out?: Readonly<Partial<Record<Outputs, Tensor>>>;
@@ -64,7 +65,7 @@ export function run<Inputs extends InputSpecs, Parameters extends ParameterSpecs
   const [first] = tensors;
   if (first === undefined) throw refuse(op, 'takes at least one tensor, to know the backend');
   const { backend } = first;
-  const outs = own.outputs.map(({ name }) => options.out?.[name as Outputs]);
+  const outs = own.outputs.map(({ name }) => options.out?.[name as Outputs] ?? given[name]);
   checkSameBackend(op, backend, [...tensors, ...outs.filter((out) => out !== undefined)]);
   const fixed = readOptions(own, options);
   const ids = [...tensors, ...outs].map((each) => each?.layout.id ?? 0);

@@ -84,7 +84,7 @@ export function convolve(op: string, x: Tensor, w: Tensor, options: Conv2dOption
     extra === undefined ? placesAlong(axis, length, window) : transposedAlong(axis, length, window, extra[axis]);
   const shape = [n, transposed ? second * groups : first, along(0, height), along(1, width)] as const;
   checkAddends(op, shape, bias, residual);
-  const kernel = epilogueKernel(op, bias !== undefined, activation, residual !== undefined);
+  const kernel = epilogueKernel(op, bias !== undefined, activation, residual && 'add');
   // What it reads, its residual too, must not change under its hands.
   const fits = (out: Tensor): boolean =>
     out.dtype === dtype && out.isDense && operands.every(({ storage }) => storage !== out.storage);

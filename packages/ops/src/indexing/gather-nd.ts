@@ -9,14 +9,13 @@ import { sizeOf } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { reshape } from '../views/reshape.ts';
 import { slice } from '../views/slice.ts';
-import { wrapped } from './take-along-axis.ts';
 
 /** Axes of a gather input, at most. */
 const MAX_AXES = 4;
 
 /**
- * Parts of a tensor by places along its first axes: the last axis of `indices` is a place, `y[i, j] = x[indices[i, 0], indices[i, 1], j]`. Negative
- * indices count from the end; what is outside reads as 0. Places have at most four indices, three where they name no single elements.
+ * Parts of a tensor by places along its first axes: the last axis of `indices` is a place, `y[i, j] = x[indices[i, 0], indices[i, 1], j]`. What
+ * is outside, negative indices too, reads as 0. Places have at most four indices, three where they name no single elements.
  *
  * ONNX GatherND without batches.
  *
@@ -25,8 +24,8 @@ const MAX_AXES = 4;
  * @throws {BackendError} OUT_OF_MEMORY
  * @example
  * ```ts
- * const indices = tensor(backend, [1, 0, -1, 1], [2, 2], { dtype: 'i32' });
- * await gatherNd(tensor(backend, [[1, 2], [3, 4]]), indices).toArray(); // [3, 4]
+ * const indices = tensor(backend, [1, 0, 0, 1], [2, 2], { dtype: 'i32' });
+ * await gatherNd(tensor(backend, [[1, 2], [3, 4]]), indices).toArray(); // [3, 2]
  * ```
  */
 export function gatherNd(x: Tensor, indices: Tensor, options: OutOption = {}): Tensor {
@@ -51,14 +50,11 @@ export function gatherNd(x: Tensor, indices: Tensor, options: OutOption = {}): T
         const { ptr, strides } = slice(list, [null, at]);
         return [`i${at}`, { ptr, dtype: list.dtype, strides: [strides[0] as number, 0] } as never];
       });
-      const params = Object.fromEntries(
-        from === 'i32' ? own.map((_, at) => [`length${at}`, x.shape[at] as number] as const) : [],
-      );
       const { ptr, dtype, strides } = source;
       const inputs = { x: { ptr, dtype, strides, shape: source.shape }, ...Object.fromEntries(own) };
       const outputs = { y: { ptr: result.ptr, dtype: result.dtype } };
       const kernel = kernelOf(ELEMENT_TYPES[x.dtype].value, from, count, source.rank);
-      launch(op, [x, indices], () => x.backend.run(kernel, { shape, inputs, params, outputs }));
+      launch(op, [x, indices], () => x.backend.run(kernel, { shape, inputs, outputs }));
     });
   });
 }
@@ -70,14 +66,9 @@ function kernelOf(type: NumberType, from: 'i32' | 'u32', count: number, rank: nu
     const named = Array.from({ length: count }, (_, at) => at);
     const x = { type, access: 'gather', rank: rank as 1 } as const;
     const inputs = { x, ...Object.fromEntries(named.map((at) => [`i${at}`, from])) };
-    const lengths = from === 'i32' ? named.map((at) => [`length${at}`, 'u32' as const]) : [];
-    return defineKernel('gatherNd', { inputs, params: Object.fromEntries(lengths) }, (symbols, k) => {
+    return defineKernel('gatherNd', { inputs }, (symbols, k) => {
       const all = symbols as unknown as Readonly<Record<string, Value<'u32'>>>;
-      const places = named.map((at) => {
-        const index = all[`i${at}`] as Value<'u32'>;
-        const length = all[`length${at}`];
-        return length === undefined ? index : wrapped(k, index as unknown as Value<'i32'>, length);
-      });
+      const places = named.map((at) => all[`i${at}`] as Value<'u32'>);
       return { y: k.gather(symbols.x, rank > count ? [...places, k.index(1)] : places, 0) };
     }) as Kernel;
   });

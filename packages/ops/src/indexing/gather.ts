@@ -6,6 +6,7 @@ import {
   type Kernel,
   type NumberType,
   type RunOperand,
+  type Value,
 } from '@concord/backend-core/kernel';
 import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
@@ -25,7 +26,7 @@ export interface GatherOptions extends OutOption {
 
 /**
  * Parts of a tensor by index along an axis, as `take` of NumPy and Gather of ONNX: the axis becomes the axes of
- * `indices`, i32 or u32. Negative indices count from the end; what is outside reads as 0.
+ * `indices`, i32 or u32. What is outside of the axis, negative indices too, reads as 0.
  *
  * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not, and indices of another type
  * @throws {BackendError} OUT_OF_MEMORY
@@ -43,7 +44,7 @@ export function gather(x: Tensor, indices: Tensor, options: GatherOptions = {}):
 }
 
 /**
- * Rows of a table by index: `gather` along axis 0, as PyTorch's embedding.
+ * Rows of a table by index: {@link gather} along axis 0, as PyTorch's embedding.
  *
  * @param indices - i32 or u32, of any shape
  * @param table - `[rows, columns]`
@@ -89,7 +90,6 @@ function take(op: string, x: Tensor, indices: Tensor, axis: number, options: Out
         x.backend.run(kernelOf(ELEMENT_TYPES[x.dtype].value, type), {
           shape: [sizeOf(before), list.size, sizeOf(after)],
           inputs,
-          params: type === 'i32' ? { length: x.shape[axis] as number } : {},
           outputs: { y: { ptr: result.ptr, dtype: result.dtype } },
         });
       });
@@ -100,21 +100,10 @@ function take(op: string, x: Tensor, indices: Tensor, axis: number, options: Out
 const kernels = new Kernels();
 
 function kernelOf(of: NumberType, by: 'i32' | 'u32'): Kernel {
-  const key = `${of} ${by}`;
-  return kernels.of(key, () => (by === 'u32' ? byPlace(of) : fromTheEndToo(of)));
-}
-
-function byPlace(of: NumberType): Kernel {
-  const inputs = { x: { type: of, access: 'gather', rank: 3 }, indices: 'u32' } as const;
-  return defineKernel('gather', { inputs }, ({ x, indices }, k) => ({
-    y: k.gather(x as GatherInput<'f32'>, [k.index(0), indices, k.index(2)], 0),
-  }));
-}
-
-function fromTheEndToo(of: NumberType): Kernel {
-  const inputs = { x: { type: of, access: 'gather', rank: 3 }, indices: 'i32' } as const;
-  return defineKernel('gather', { inputs, params: { length: 'i32' } }, ({ x, indices, length }, k) => {
-    const place = k.select(k.lt(indices, 0), k.add(indices, length), indices);
-    return { y: k.gather(x as GatherInput<'f32'>, [k.index(0), place, k.index(2)], 0) };
+  return kernels.of(`${of} ${by}`, () => {
+    const inputs = { x: { type: of, access: 'gather', rank: 3 }, indices: by } as const;
+    return defineKernel('gather', { inputs }, ({ x, indices }, k) => ({
+      y: k.gather(x as GatherInput<'f32'>, [k.index(0), indices as Value<'i32'>, k.index(2)], 0),
+    })) as Kernel;
   });
 }

@@ -11,7 +11,6 @@ import { tidy } from '../tensor/scope.ts';
 import { broadcastShapes, sameShape } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { reshape } from '../views/reshape.ts';
-import { wrapped } from './take-along-axis.ts';
 
 /** Axes of an output that is written by index, at most. */
 const MAX_AXES = 4;
@@ -24,7 +23,7 @@ export interface IndexPutOptions extends OutOption {
 
 /**
  * A copy of `x` in which `y[i, indices[i, j, k], k] = values[i, j, k]` with `axis` 1, and so for any other. Of several values for one
- * element one is stored, which one is unspecified. Negative indices count from the end; outside of the axis nothing is stored.
+ * element one is stored, which one is unspecified. Outside of the axis, where negative indices are too, nothing is stored.
  *
  * `values` and `indices` have the same shape, with as many axes as `x`, four at most, and but for `axis` none longer than its.
  * With `out: x` nothing is copied.
@@ -47,6 +46,8 @@ export function scatter(x: Tensor, axis: number, indices: Tensor, values: Tensor
 
 /**
  * A copy of `x` to which `values` are added by index, as {@link scatter} stores them. Float sums need not have the same bits twice.
+ * Each sum of one more value is stored as its type stores: f16 and bf16 round, i8 and u8 saturate, so that the result may depend on
+ * the order; i32 and u32 wrap around.
  *
  * PyTorch's scatter_add.
  *
@@ -63,7 +64,7 @@ export function scatterAdd(x: Tensor, axis: number, indices: Tensor, values: Ten
 
 /**
  * A copy of `x` in which `y[indices[0], indices[1], ...] = values`: the tensors of `indices` broadcast and name places along the first
- * axes, `values` has their shape and then the other axes of `x`. Duplicates, negative indices and those outside are as in
+ * axes, `values` has their shape and then the other axes of `x`. Duplicates and indices outside are as in
  * {@link scatter}, and `x` has at most four axes. With `out: x` nothing is copied.
  *
  * PyTorch's index_put; ONNX ScatterND.
@@ -145,12 +146,8 @@ function store(
     const { ptr, dtype, strides } = result;
     const domain = values.shape;
     const inputs = Object.fromEntries(indices.map((each, at) => [`i${at}`, placeOver(each, domain)]));
-    const lengths = shape.filter((_, axis) => places[axis] === 'index');
-    const params = from.flatMap((each, at) =>
-      each === 'i32' ? [[`length${at}`, lengths[at] as number] as const] : [],
-    );
     const call = {
-      ...{ shape: domain, inputs: { ...inputs, x: placeOver(values, domain) }, params: Object.fromEntries(params) },
+      ...{ shape: domain, inputs: { ...inputs, x: placeOver(values, domain) } },
       outputs: { y: { ptr, dtype, strides, shape } },
     };
     launch(op, [x, ...indices, values], () => backend.run(kernelOf(op, mode, type, from, places), call));
@@ -168,19 +165,11 @@ function kernelOf(
 ): Kernel {
   return kernels.of([op, mode, type, ...from, ...places].join(' '), () => {
     const inputs = { x: type, ...Object.fromEntries(from.map((each, at) => [`i${at}`, each])) };
-    const signed = from.flatMap((each, at) => (each === 'i32' ? [[`length${at}`, 'u32'] as const] : []));
     const y = { type, access: 'scatter', rank: places.length as 1, mode } as const;
-    const spec = { inputs, params: Object.fromEntries(signed), outputs: { y } };
-    return defineKernel(op, spec, (symbols, k) => {
+    return defineKernel(op, { inputs, outputs: { y } }, (symbols, k) => {
       const all = symbols as unknown as Readonly<Record<string, Value<'u32'>>>;
-      const own = from.map((each, at): Value<'u32'> => {
-        const index = all[`i${at}`] as Value<'u32'>;
-        return each === 'u32'
-          ? index
-          : wrapped(k, index as unknown as Value<'i32'>, all[`length${at}`] as Value<'u32'>);
-      });
       let next = 0;
-      const at = places.map((place) => (place === 'index' ? (own[next++] as Value<'u32'>) : k.index(place)));
+      const at = places.map((place) => (place === 'index' ? (all[`i${next++}`] as Value<'u32'>) : k.index(place)));
       return { y: k.scatter(all['x'] as unknown as Value<NumberType>, at) };
     }) as Kernel;
   });

@@ -23,7 +23,7 @@ const MAX_AXES = 4;
 
 /**
  * `y[i, j, k] = x[i, indices[i, j, k], k]` with `axis` 1, and so for any other: what `argmax` and `topK` name, or
- * PyTorch's gather. Negative indices count from the end; outside of the axis floats give NaN and integers 0.
+ * PyTorch's gather. What is outside of the axis, negative indices too, reads as 0.
  *
  * `x` and `indices` have equally many axes and broadcast, but for `axis`. One launch, and a copy of an `x` of more than four
  * axes of which those before or after `axis` do not lie as one.
@@ -64,8 +64,7 @@ export function takeAlongAxis(x: Tensor, indices: Tensor, axis: number = -1, opt
       );
       const { ptr, dtype, strides } = source;
       const inputs = { x: { ptr, dtype, shape: source.shape, strides }, index: placeOver(indices, shape) };
-      const params = from === 'i32' ? { length } : {};
-      const call = { shape, inputs, params, outputs: { y: placeOver(result, shape) } };
+      const call = { shape, inputs, outputs: { y: placeOver(result, shape) } };
       launch(op, [x, indices], () => x.backend.run(kernelOf(ELEMENT_TYPES[x.dtype].value, from, x.rank, own), call));
     });
   });
@@ -95,19 +94,11 @@ function kernelOf(type: NumberType, from: 'i32' | 'u32', rank: number, axis: num
   return kernels.of(`${type} ${from} ${rank} ${axis}`, () => {
     const groups = groupsOf(rank, axis);
     const inputs = { x: { type, access: 'gather', rank: groups.length as 1 | 2 | 3 | 4 }, index: from } as const;
-    const params = (from === 'i32' ? { length: 'u32' } : {}) as { length: 'u32' };
-    return defineKernel('takeAlongAxis', { inputs, params }, ({ x, index, length }, k) => {
-      const own = from === 'i32' ? wrapped(k, index as Value<'i32'>, length) : (index as Value<'u32'>);
-      const places = groups.map((group) => (group[0] === axis ? own : placeOf(k, group)));
-      return { y: k.gather<NumberType>(x, places, type === 'f32' ? NaN : 0) };
+    return defineKernel('takeAlongAxis', { inputs }, ({ x, index }, k) => {
+      const places = groups.map((group) => (group[0] === axis ? (index as Value<'u32'>) : placeOf(k, group)));
+      return { y: k.gather<NumberType>(x, places, 0) };
     }) as Kernel;
   });
-}
-
-/** A negative index from the end on; one that is negative then too is by its bits beyond every axis. */
-export function wrapped(k: KernelBuilder, index: Value<'i32'>, length: Value<'u32'>): Value<'u32'> {
-  const bits = k.toU32(index);
-  return k.select(k.lt(index, 0), k.add(bits, length), bits);
 }
 
 /** The place of a point in some of its axes, row-major. */

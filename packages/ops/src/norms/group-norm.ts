@@ -3,9 +3,11 @@ import { centred } from '../compute/centred.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
 import { checkRows } from '../compute/rows.ts';
+import { type Activation, checkActivation } from '../products/activation.ts';
 import { OUT, checkNumbers } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
+import { affine } from './affine.ts';
 import { channelPlaces, checkPerChannel } from './per-channel.ts';
 
 /** Options of {@link groupNorm} and {@link instanceNorm}. */
@@ -16,17 +18,19 @@ export interface GroupNormOptions extends OutOption {
   readonly bias?: Tensor | undefined;
   /** Added to the variance. Default 1e-5. */
   readonly eps?: number;
+  /** The function applied at the end. Default: none. */
+  readonly activation?: Activation | undefined;
 }
 
 /**
- * `(x - mean) / sqrt(variance + eps) weight + bias` of `[n, c, ...]`, the mean and the variance (without correction) over
+ * `activation((x - mean) / sqrt(variance + eps) weight + bias)` of `[n, c, ...]`, the mean and the variance (without correction) over
  * each of the groups that consecutive channels of one n are parted into. One launch.
  *
  * Wu, He, Group normalization, 2018; ONNX GroupNormalization-21.
  *
  * @param groups - a divisor of c
  * @throws {BackendError} INVALID_ARGUMENT for integers, fewer than two or more than seven axes, groups that do not divide
- *   the channels, a weight or bias that is not `[c]`
+ *   the channels, a weight or bias that is not `[c]`, an unknown activation
  * @example
  * ```ts
  * const x = tensor(backend, [[1, 3, 0, 8]]);
@@ -38,13 +42,13 @@ export function groupNorm(x: Tensor, groups: number, options: GroupNormOptions =
 }
 
 /**
- * `(x - mean) / sqrt(variance + eps) weight + bias` of `[n, c, ...]`, the mean and the variance (without correction) over
+ * `activation((x - mean) / sqrt(variance + eps) weight + bias)` of `[n, c, ...]`, the mean and the variance (without correction) over
  * the axes after the channels: {@link groupNorm} with a group for each channel. One launch.
  *
  * Ulyanov, Vedaldi, Lempitsky, Instance normalization, 2016; ONNX InstanceNormalization.
  *
  * @throws {BackendError} INVALID_ARGUMENT for integers, fewer than two or more than seven axes, a weight or bias that is
- *   not `[c]`
+ *   not `[c]`, an unknown activation
  * @example
  * ```ts
  * const x = tensor(backend, [[[1, 3], [0, 8]]]);
@@ -58,10 +62,12 @@ export function instanceNorm(x: Tensor, options: GroupNormOptions = {}): Tensor 
 const kernels = new Kernels();
 
 function normalizeGroups(op: string, x: Tensor, groups: number, options: GroupNormOptions): Tensor {
-  checkRows(op, x, options, { ...OUT, weight: 'tensor', bias: 'tensor', eps: 'number' });
+  checkRows(op, x, options, { ...OUT, weight: 'tensor', bias: 'tensor', eps: 'number', activation: 'any' });
   checkNumbers(op, { groups });
-  const { weight, bias, eps = 1e-5 } = options;
-  const given = checkPerChannel(op, x, { weight, bias });
+  const { weight, bias, eps = 1e-5, activation } = options;
+  checkActivation(op, activation);
+  if (x.rank < 2) throw refuse(op, `takes [n, c, ...], got ${shapeText(x.shape)}`);
+  const given = checkPerChannel(op, x, 1, { weight, bias });
   const [n, channels, ...spatial] = x.shape as [number, number, ...number[]];
   const inGroup = groups === channels ? 1 : channels / groups;
   if (!Number.isInteger(groups) || groups < 0 || !Number.isInteger(inGroup)) {
@@ -73,22 +79,20 @@ function normalizeGroups(op: string, x: Tensor, groups: number, options: GroupNo
     const parted = ({ ptr, dtype, strides: [ofN, ofChannel, ...others] }: Tensor) => {
       return { ptr, dtype, strides: [ofN as number, (ofChannel as number) * inGroup, ofChannel as number, ...others] };
     };
-    const ofChannels = channelPlaces(given, shape.length, (stride) => [stride * inGroup, stride]);
+    const ofChannels = channelPlaces(given, shape.length, 1, (stride) => [stride * inGroup, stride]);
     const inputs = { x: parted(x), ...ofChannels };
     const call = { shape, folded: shape.length - 2, inputs, params: { eps }, outputs: { y: parted(result) } };
-    launch(op, [x, ...Object.values(given)], () => x.backend.run(kernelOf(Object.keys(given)), call));
+    launch(op, [x, ...Object.values(given)], () => x.backend.run(kernelOf(Object.keys(given), activation), call));
   });
 }
 
-function kernelOf(names: readonly string[]): Kernel {
-  return kernels.of(names.join(), () => {
+function kernelOf(names: readonly string[], activation: Activation | undefined): Kernel {
+  return kernels.of([activation, ...names].join(), () => {
     const inputs = Object.fromEntries(['x', ...names].map((name) => [name, 'f32' as const]));
     return defineKernel('groupNorm', { inputs, params: { eps: 'f32' } }, (symbols, k) => {
-      const of = (name: string): Value<'f32'> => symbols[name] as Value<'f32'>;
-      const { deviation, variance } = centred(k, of('x'));
+      const { deviation, variance } = centred(k, symbols['x'] as Value<'f32'>);
       const normal = k.mul(deviation, k.rsqrt(k.add(variance, symbols.eps)));
-      const scaled = names.includes('weight') ? k.mul(normal, of('weight')) : normal;
-      return { y: names.includes('bias') ? k.add(scaled, of('bias')) : scaled };
+      return { y: affine(k, normal, symbols, activation) };
     }) as Kernel;
   });
 }

@@ -3,26 +3,40 @@ import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@conc
 import { Kernels } from '../compute/kernels.ts';
 import { centred } from '../compute/centred.ts';
 import type { View } from '../compute/copy.ts';
-import { viewOver } from '../compute/elementwise.ts';
 import { type Plan, planRun, Plans, producePlanned } from '../compute/plans.ts';
 import { checkOut, checkSameBackend, type OutOption } from '../compute/produce.ts';
-import { checkAxis, checkRows, ROWS } from '../compute/rows.ts';
+import {
+  type Axes,
+  checkAxes,
+  checkAxis,
+  checkRows,
+  copyAxes,
+  domainOf,
+  elementsViewOf,
+  keyOf,
+  rowDomain,
+  ROWS,
+} from '../compute/rows.ts';
+import { type Activation, checkActivation } from '../products/activation.ts';
 import type { OptionKinds } from '../tensor/arguments.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import { denseLayout } from '../tensor/layout.ts';
-import { broadcastShapes, sameShape } from '../tensor/shape.ts';
+import { broadcastShapes, broadcastStrides, sameShape } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
+import { affine } from './affine.ts';
 
 type Float = Value<'f32'>;
 
 /** Options of {@link rmsNorm}. */
 export interface RmsNormOptions extends OutOption {
-  /** Factor of each element; broadcasts to the normalized axes. */
+  /** Factor of each element; broadcasts to the normalized axes, in the order of their list. */
   readonly weight?: Tensor | undefined;
-  /** The first axis that is normalized; all after it are too. Default -1. */
-  readonly axis?: number;
+  /** The first axis that is normalized, and all after it are too; or a list of just those axes. Default -1. */
+  readonly axis?: Axes;
   /** Added to the variance. Default 1e-5. */
   readonly eps?: number;
+  /** The function applied at the end. Default: none. */
+  readonly activation?: Activation | undefined;
 }
 
 /** Options of {@link layerNorm}. */
@@ -31,16 +45,17 @@ export interface LayerNormOptions extends RmsNormOptions {
   readonly bias?: Tensor | undefined;
 }
 
-const RMS: OptionKinds = { ...ROWS, weight: 'tensor', eps: 'number' };
+const RMS: OptionKinds = { ...ROWS, weight: 'tensor', eps: 'number', activation: 'any' };
 const LAYER: OptionKinds = { ...RMS, bias: 'tensor' };
 
 /**
- * `(x - mean) / sqrt(variance + eps) weight + bias` over the axes from `axis` on, the variance without correction. One
- * launch. f32, f16, bf16.
+ * `activation((x - mean) / sqrt(variance + eps) weight + bias)` over the axes from `axis` on, or those of a list, the variance without
+ * correction. One launch. f32, f16, bf16.
  *
  * Ba, Kiros, Hinton, Layer normalization, 2016; ONNX LayerNormalization.
  *
- * @throws {BackendError} INVALID_ARGUMENT for integers, an axis that there is not, a weight or bias that does not fit
+ * @throws {BackendError} INVALID_ARGUMENT for integers, an axis that there is not, a weight or bias that does not fit, an
+ *   unknown activation
  * @example
  * ```ts
  * const x = tensor(backend, [[1, 2, 3], [0, 0, 6]]);
@@ -56,11 +71,12 @@ export function layerNorm(x: Tensor, options: LayerNormOptions = {}): Tensor {
 }
 
 /**
- * `x / sqrt(mean(x^2) + eps) weight` over the axes from `axis` on. One launch. f32, f16, bf16.
+ * `activation(x / sqrt(mean(x^2) + eps) weight)` over the axes from `axis` on, or those of a list. One launch. f32, f16, bf16.
  *
  * Zhang, Sennrich, Root mean square layer normalization, 2019; ONNX RMSNormalization.
  *
- * @throws {BackendError} INVALID_ARGUMENT for integers, an axis that there is not, a weight that does not fit
+ * @throws {BackendError} INVALID_ARGUMENT for integers, an axis that there is not, a weight that does not fit, an unknown
+ *   activation
  * @example
  * ```ts
  * await rmsNorm(tensor(backend, [3, 4])).toArray(); // [0.8485, 1.1314]
@@ -82,26 +98,37 @@ function normalize(
   options: LayerNormOptions,
   normal: (k: KernelBuilder, x: Float, eps: Float) => Float,
 ): Tensor {
-  const { weight, bias, axis = -1, eps = 1e-5, out } = options;
+  const { weight, bias, axis = -1, eps = 1e-5, activation, out } = options;
+  const axes = copyAxes(axis);
   const given = [x];
   if (weight !== undefined) given.push(weight);
   if (bias !== undefined) given.push(bias);
   checkSameBackend(op, x.backend, given);
-  const key = [op, x.layout.id, weight?.layout.id ?? 0, bias?.layout.id ?? 0, out?.layout.id ?? 0, axis];
+  const key = [op, weight?.layout.id ?? 0, bias?.layout.id ?? 0, activation, ...keyOf(x, axes, out)];
   const plan = plans.of(x.backend, key, () => {
     const { shape } = x;
-    const first = checkAxis(op, shape, axis);
+    checkActivation(op, activation);
+    if (typeof axes !== 'number') checkAxes(op, shape, axes);
+    const list =
+      typeof axes === 'number'
+        ? [...shape.keys()].slice(checkAxis(op, shape, axes))
+        : axes.map((axis) => checkAxis(op, shape, axis));
     checkOperand(op, x, shape, shape);
-    const normalized = shape.slice(first);
+    const normalized = list.map((axis) => shape[axis] as number);
+    const domain = rowDomain(op, shape, list);
     for (const each of given.slice(1)) checkOperand(op, each, normalized, shape);
     checkOut(op, out, shape, x.dtype);
     const result = out?.layout ?? denseLayout(shape, x.dtype);
-    const kernel = kernelOf(op, weight !== undefined, bias !== undefined, normal);
-    const inputs: Record<string, View> = { x: viewOver(x, shape) };
-    if (weight !== undefined) inputs['weight'] = viewOver(weight, shape);
-    if (bias !== undefined) inputs['bias'] = viewOver(bias, shape);
-    const outputs = { y: viewOver(result, shape) };
-    return planRun(op, x.backend, given, result, { kernel, shape, folded: x.rank - first, inputs, outputs });
+    const kernel = kernelOf(op, weight !== undefined, bias !== undefined, activation, normal);
+    const inRows = ({ dtype, shape: own, strides }: Tensor): View => {
+      const each = broadcastStrides(own, strides, normalized);
+      return { dtype, strides: domain.order.map((axis) => each[list.indexOf(axis)] ?? 0) };
+    };
+    const inputs: Record<string, View> = { x: elementsViewOf(x, domain) };
+    if (weight !== undefined) inputs['weight'] = inRows(weight);
+    if (bias !== undefined) inputs['bias'] = inRows(bias);
+    const outputs = { y: elementsViewOf(result, domain) };
+    return planRun(op, x.backend, given, result, { kernel, ...domainOf(domain), inputs, outputs });
   });
   return producePlanned(op, x.backend, plan, given, out, [eps]);
 }
@@ -119,17 +146,15 @@ function kernelOf(
   op: string,
   hasWeight: boolean,
   hasBias: boolean,
+  activation: Activation | undefined,
   normal: (k: KernelBuilder, x: Float, eps: Float) => Float,
 ): Kernel {
-  const key = `${op} ${hasWeight} ${hasBias}`;
-  return kernels.of(key, () => {
+  return kernels.of(`${op} ${hasWeight} ${hasBias} ${activation}`, () => {
     const inputs: Record<string, 'f32'> = { x: 'f32' };
     if (hasWeight) inputs['weight'] = 'f32';
     if (hasBias) inputs['bias'] = 'f32';
-    return defineKernel(op, { inputs, params: { eps: 'f32' } }, ({ x, weight, bias, eps }, k) => {
-      const normalized = normal(k, x as Float, eps);
-      const scaled = weight === undefined ? normalized : k.mul(normalized, weight);
-      return { y: bias === undefined ? scaled : k.add(scaled, bias) };
+    return defineKernel(op, { inputs, params: { eps: 'f32' } }, ({ x, eps, ...others }, k) => {
+      return { y: affine(k, normal(k, x as Float, eps), others, activation) };
     }) as Kernel;
   });
 }

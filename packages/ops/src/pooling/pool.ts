@@ -1,3 +1,4 @@
+import type { DType } from '@concord/backend-core';
 import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import {
   defineKernel,
@@ -8,11 +9,14 @@ import {
   type NumberType,
   type Value,
 } from '@concord/backend-core/kernel';
+import { placeOver } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
 import { placesAlong, type Pair, type Sides, type Window, windowOf } from '../convolution/window.ts';
-import { OUT, checkOptions, checkTensor } from '../tensor/arguments.ts';
+import { allocate } from '../tensor/allocate.ts';
+import { OUT, checkOptions, checkTensor, type OptionKinds } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /** Options of the functions that pool. */
@@ -27,6 +31,13 @@ export interface PoolOptions extends OutOption {
   readonly ceilMode?: boolean;
 }
 
+/** The result of {@link maxPoolWithIndices}; both tensors have the shape of {@link maxPool}'s result. */
+export interface PooledMax {
+  readonly values: Tensor;
+  /** Places in the image, `row * w + column`, u32. */
+  readonly indices: Tensor;
+}
+
 /** The operation on the elements of a window. */
 export type PoolKind = 'max' | 'mean';
 
@@ -36,44 +47,79 @@ type Float = Value<'f32'>;
 /** Up to that many elements a window is written out; a larger one is folded. */
 const UNROLLED = 25;
 
-const WINDOW = { ...OUT, stride: 'any', padding: 'any', dilation: 'any', ceilMode: 'boolean' } as const;
-const OPTIONS = { max: WINDOW, mean: { ...WINDOW, countIncludePad: 'boolean' } } as const;
+const WINDOW: OptionKinds = { stride: 'any', padding: 'any', dilation: 'any', ceilMode: 'boolean' };
+/** The options of each kind of pooling. */
+export const POOL_OPTIONS: Readonly<Record<PoolKind, OptionKinds>> = {
+  max: { ...OUT, ...WINDOW },
+  mean: { ...OUT, ...WINDOW, countIncludePad: 'boolean' },
+};
 
-/** Pools windows of images, in one launch. */
+/** Pools windows of images, in one launch; the result has the element type of `x` unless it is told another. */
 export function pool(
   op: string,
   kind: PoolKind,
   x: Tensor,
   kernelSize: Pair,
   options: PoolOptions & { readonly countIncludePad?: boolean },
+  dtype: DType = (x as Partial<Tensor> | undefined)?.dtype ?? 'f32',
 ): Tensor {
   checkTensor(op, 'x', x);
-  checkOptions(op, options, OPTIONS[kind]);
+  checkOptions(op, options, POOL_OPTIONS[kind]);
+  const { window, places } = placesOf(op, x, kernelSize, options);
+  const { countIncludePad = true } = options;
+  const [n, c] = x.shape as readonly [number, number];
+  const [r, s] = window.kernel;
+  const isFolded = r * s > UNROLLED;
+  return produce(op, x.backend, [n, c, ...places], dtype, options, (result) => {
+    const params =
+      kind === 'mean' ? { ...paramsOf(window), ...boundsOf(x, window, countIncludePad) } : paramsOf(window);
+    const outputs = { y: placeOver(result, result.shape) };
+    const domain = isFolded ? { shape: [n, c, ...places, r, s], folded: 2 } : { shape: [n, c, ...places] };
+    const kernel = isFolded ? folded(kind) : unrolled(kind, r, s);
+    launch(op, [x], () => x.backend.run(kernel, { ...domain, inputs: { x: gathered(x) }, params, outputs }));
+  });
+}
+
+/** Pools windows of images to their greatest elements and where in the image these are, in one launch. */
+export function poolWithIndices(op: string, x: Tensor, kernelSize: Pair, options: PoolOptions): PooledMax {
+  checkTensor(op, 'x', x);
+  checkOptions(op, options, WINDOW);
+  const { window, places } = placesOf(op, x, kernelSize, options);
+  const [n, c] = x.shape as readonly [number, number];
+  const shape = [n, c, ...places];
+  return tidy(() => {
+    const values = allocate(op, x.backend, shape, x.dtype);
+    const indices = allocate(op, x.backend, shape, 'u32');
+    const outputs = { values: placeOver(values, shape), indices: placeOver(indices, shape) };
+    const params = { ...paramsOf(window), ...boundsOf(x, window, false) };
+    const domain = { shape: [...shape, ...window.kernel], folded: 2 };
+    launch(op, [x], () => x.backend.run(withIndices(), { ...domain, inputs: { x: gathered(x) }, params, outputs }));
+    return { values, indices };
+  });
+}
+
+function gathered({ ptr, dtype, shape, strides }: Tensor): GatherOperand {
+  return { ptr, dtype, shape, strides };
+}
+
+/** The checked window, and how many places it has along each axis. */
+function placesOf(
+  op: string,
+  x: Tensor,
+  kernelSize: Pair,
+  { stride = kernelSize, padding, dilation, ceilMode = false }: PoolOptions,
+): { readonly window: Window; readonly places: readonly [number, number] } {
   if (x.rank !== 4 || ELEMENT_TYPES[x.dtype].value !== 'f32') {
     throw refuse(op, `takes f32, f16 or bf16 [n, c, h, w], got ${x.dtype}${shapeText(x.shape)}`);
   }
-  const [n, c, height, width] = x.shape as readonly [number, number, number, number];
-  const { stride = kernelSize, padding, dilation, ceilMode = false, countIncludePad = true } = options;
+  const [, , height, width] = x.shape as readonly [number, number, number, number];
   const window = windowOf(op, [height, width], kernelSize, { stride, padding, dilation });
   checkPadding(op, window);
   const places = [placesAlong(0, height, window, ceilMode), placesAlong(1, width, window, ceilMode)] as const;
   if (places.includes(0)) {
     throw refuse(op, `the window ${shapeText(window.kernel)} is larger than the padded x ${shapeText(x.shape)}`);
   }
-  const [r, s] = window.kernel;
-  const isFolded = r * s > UNROLLED;
-  return produce(op, x.backend, [n, c, ...places], x.dtype, options, (result) => {
-    const { ptr, dtype, shape, strides } = x;
-    const inputs: Record<string, GatherOperand> = { x: { ptr, dtype, shape, strides } };
-    const params = {
-      ...paramsOf(window),
-      ...(kind === 'mean' ? boundsOf(height, width, window, countIncludePad) : {}),
-    };
-    const outputs = { y: { ptr: result.ptr, dtype: result.dtype, strides: result.strides } };
-    const domain = isFolded ? { shape: [n, c, ...places, r, s], folded: 2 } : { shape: [n, c, ...places] };
-    const kernel = isFolded ? folded(kind) : unrolled(kind, r, s);
-    launch(op, [x], () => x.backend.run(kernel, { ...domain, inputs, params, outputs }));
-  });
+  return { window, places };
 }
 
 /** A window in the padding alone would see nothing. */
@@ -93,7 +139,8 @@ function paramsOf({ stride, dilation, padding }: Window): Record<string, number>
 }
 
 /** Between which places an element counts in a mean: those of the image, or those of its padding too. */
-function boundsOf(height: number, width: number, { padding }: Window, countsPadding: boolean): Record<string, number> {
+function boundsOf({ shape }: Tensor, { padding }: Window, countsPadding: boolean): Record<string, number> {
+  const [, , height, width] = shape as readonly [number, number, number, number];
   const [top, left, bottom, right] = countsPadding ? padding : [0, 0, 0, 0];
   return { firstRow: -top, endRow: height + bottom, firstColumn: -left, endColumn: width + right };
 }
@@ -148,10 +195,32 @@ function folded(kind: PoolKind): Kernel {
   );
 }
 
+/** The greatest element, and the first place of one that equals it, or of a NaN: never one of the padding. */
+function withIndices(): Kernel {
+  return kernels.of(
+    'indices',
+    () =>
+      defineKernel('max-pool', { inputs: INPUTS, params: { ...PARAMS, ...BOUNDS } }, (own, k) => {
+        const symbols = own as unknown as Symbols;
+        const { values, rows, columns } = tapsOf('max', symbols, k, [k.toI32(k.index(4))], [k.toI32(k.index(5))]);
+        const [value, row, column] = [values[0] as Float, rows[0] as Index, columns[0] as Index];
+        const greatest = k.fold('max', value);
+        const isInside = k.and(
+          isBetween(symbols, k, row, 'firstRow', 'endRow'),
+          isBetween(symbols, k, column, 'firstColumn', 'endColumn'),
+        );
+        const isGreatest = k.and(isInside, k.or(k.eq(value, greatest), k.isNan(value)));
+        const place = k.toU32(k.add(k.mul(row, symbols['endColumn'] as Index), column));
+        return { values: greatest, indices: k.fold('min', k.select(isGreatest, place, 2 ** 32 - 1)) };
+      }) as Kernel,
+  );
+}
+
+const INPUTS = { x: { type: 'f32', access: 'gather', rank: 4 } } as const;
+
 function define(kind: PoolKind, compute: (symbols: Symbols, k: KernelBuilder) => Float): Kernel {
-  const inputs = { x: { type: 'f32', access: 'gather', rank: 4 } } as const;
   const params = kind === 'mean' ? { ...PARAMS, ...BOUNDS } : PARAMS;
-  return defineKernel(`${kind}-pool`, { inputs, params }, (symbols, k) => ({
+  return defineKernel(`${kind}-pool`, { inputs: INPUTS, params }, (symbols, k) => ({
     y: compute(symbols as unknown as Symbols, k),
   })) as Kernel;
 }

@@ -4,7 +4,7 @@ import { mean } from '../folds/folds.ts';
 import { OUT, checkOptions, checkTensor } from '../tensor/arguments.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { pool, type PoolOptions } from './pool.ts';
+import { pool, type PooledMax, type PoolOptions, poolWithIndices } from './pool.ts';
 
 /**
  * The greatest element of each window of `[n, c, h, w]`, as max_pool2d of PyTorch; NaN where one is. Padding is less than
@@ -22,6 +22,26 @@ import { pool, type PoolOptions } from './pool.ts';
  */
 export function maxPool(x: Tensor, kernelSize: Pair, options: PoolOptions = {}): Tensor {
   return pool('maxPool', 'max', x, kernelSize, options);
+}
+
+/**
+ * {@link maxPool}, and where in its image each element was: the first of several equal ones, the first NaN where there is one. One
+ * launch.
+ *
+ * @param kernelSize - of the window
+ * @param options - without `out`
+ * @throws {BackendError} INVALID_ARGUMENT for sizes that do not fit
+ * @throws {BackendError} OUT_OF_MEMORY
+ * @example
+ * ```ts
+ * const x = tensor(backend, [[[[1, 2, 3], [4, 5, 6], [7, 8, 9]]]]);
+ * const { values, indices } = maxPoolWithIndices(x, 2, { stride: 1 });
+ * await values.toArray(); // [5, 6, 8, 9]
+ * await indices.toArray(); // [4, 5, 7, 8]
+ * ```
+ */
+export function maxPoolWithIndices(x: Tensor, kernelSize: Pair, options: Omit<PoolOptions, 'out'> = {}): PooledMax {
+  return poolWithIndices('maxPoolWithIndices', x, kernelSize, options);
 }
 
 /** Options of {@link avgPool}. */

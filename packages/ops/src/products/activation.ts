@@ -5,7 +5,7 @@ import { refuse } from '../tensor/errors.ts';
 
 type Float = Value<'f32'>;
 
-/** A function that a product or convolution applies before it stores. `geluTanh` is `gelu` with `approximate: 'tanh'`. */
+/** A function that a product, a convolution or a norm applies before it stores. `geluTanh` is `gelu` with `approximate: 'tanh'`. */
 export type Activation = 'relu' | 'gelu' | 'geluTanh' | 'silu' | 'sigmoid' | 'tanh';
 
 const ACTIVATIONS: Readonly<Record<Activation, (k: KernelBuilder, x: Float) => Float>> = {
@@ -17,7 +17,21 @@ const ACTIVATIONS: Readonly<Record<Activation, (k: KernelBuilder, x: Float) => F
   tanh: (k, x) => k.tanh(x),
 };
 
+/** @throws {BackendError} INVALID_ARGUMENT for an unknown activation */
+export function checkActivation(op: string, activation: Activation | undefined): void {
+  if (activation === undefined || (typeof activation === 'string' && Object.hasOwn(ACTIVATIONS, activation))) return;
+  throw refuse(op, `activation must be one of ${Object.keys(ACTIVATIONS).join(', ')}, got ${shown(activation)}`);
+}
+
+/** The activation of a value: itself where there is none. */
+export function activated(k: KernelBuilder, activation: Activation | undefined, x: Float): Float {
+  return activation === undefined ? x : ACTIVATIONS[activation](k, x);
+}
+
 const kernels = new Kernels();
+
+/** What becomes of the residual of a product: it is added, or a factor. */
+export type Joined = 'add' | 'mul';
 
 /**
  * `activation(acc + bias) + residual` as the epilogue of a product; undefined where there is nothing of it.
@@ -28,23 +42,19 @@ export function epilogueKernel(
   op: string,
   hasBias: boolean,
   activation: Activation | undefined,
-  hasResidual: boolean,
+  joined: Joined | undefined,
 ): Kernel | undefined {
-  if (!hasBias && activation === undefined && !hasResidual) return undefined;
-  if (activation !== undefined && (typeof activation !== 'string' || !Object.hasOwn(ACTIVATIONS, activation))) {
-    throw refuse(op, `activation must be one of ${Object.keys(ACTIVATIONS).join(', ')}, got ${shown(activation)}`);
-  }
-  const key = `${hasBias} ${activation ?? ''} ${hasResidual}`;
-  return kernels.of(key, () => define(hasBias, activation, hasResidual));
+  if (!hasBias && activation === undefined && joined === undefined) return undefined;
+  checkActivation(op, activation);
+  return kernels.of(`${hasBias} ${activation} ${joined}`, () => define(hasBias, activation, joined));
 }
 
-function define(hasBias: boolean, activation: Activation | undefined, hasResidual: boolean): Kernel {
+function define(hasBias: boolean, activation: Activation | undefined, joined: Joined | undefined): Kernel {
   const inputs: Record<string, 'f32'> = { acc: 'f32' };
   if (hasBias) inputs['bias'] = 'f32';
-  if (hasResidual) inputs['residual'] = 'f32';
+  if (joined !== undefined) inputs['residual'] = 'f32';
   return defineKernel('epilogue', { inputs }, ({ acc, bias, residual }, k) => {
-    const sum = bias === undefined ? (acc as Float) : k.add(acc as Float, bias);
-    const activated = activation === undefined ? sum : ACTIVATIONS[activation](k, sum);
-    return { y: residual === undefined ? activated : k.add(activated, residual) };
+    const value = activated(k, activation, bias === undefined ? (acc as Float) : k.add(acc as Float, bias));
+    return { y: joined === undefined ? value : k[joined](value, residual as Float) };
   }) as Kernel;
 }

@@ -10,7 +10,7 @@ import { broadcastShapes, broadcastStrides, reshapedStrides, sameShape, sizeOf }
 import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { pack } from '../views/pack.ts';
-import { type Activation, epilogueKernel } from './activation.ts';
+import { type Activation, epilogueKernel, type Joined } from './activation.ts';
 import { checkProduct, readable } from './matmul.ts';
 import { type Matrices, multiply, planProduct, type Product, storedAs } from './product.ts';
 
@@ -41,28 +41,41 @@ export interface LinearOptions extends OutOption {
  * ```
  */
 export function linear(x: Tensor, weight: Tensor | QuantizedTensor, options: LinearOptions = {}): Tensor {
-  checkTensor('linear', 'x', x);
-  const isQuantized = weight instanceof QuantizedTensor;
-  if (!isQuantized) checkTensor('linear', 'weight', weight);
   checkOptions('linear', options, OPTIONS);
+  return joinedProduct('linear', x, weight, options, 'add');
+}
+
+/** {@link linear} for a function of that name, its residual added or a factor. */
+export function joinedProduct(
+  op: string,
+  x: Tensor,
+  weight: Tensor | QuantizedTensor,
+  options: LinearOptions,
+  joined: Joined,
+): Tensor {
+  checkTensor(op, 'x', x);
+  const isQuantized = weight instanceof QuantizedTensor;
+  if (!isQuantized) checkTensor(op, 'weight', weight);
   const { bias, activation, residual, out } = options;
   const operands: [Tensor, ...Tensor[]] = isQuantized ? [x, ...weight.parts] : [x, weight];
   if (bias !== undefined) operands.push(bias);
   if (residual !== undefined) operands.push(residual);
-  checkSameBackend('linear', x.backend, operands);
+  checkSameBackend(op, x.backend, operands);
   const key: unknown[] = isQuantized ? [x.layout.id, ...weight.key] : [x.layout.id, weight.layout.id];
-  key.push(bias?.layout.id ?? 0, residual?.layout.id ?? 0, out?.layout.id ?? 0, activation);
-  const form = forms.of(x.backend, key, () => formOf(x, weight, operands, { bias, activation, residual, out }));
+  key.push(bias?.layout.id ?? 0, residual?.layout.id ?? 0, out?.layout.id ?? 0, activation, joined);
+  const form = forms.of(x.backend, key, () =>
+    formOf(op, x, weight, operands, { bias, activation, residual, out }, joined),
+  );
   if (form.plan !== undefined && (out === undefined || isApart(out, operands))) {
-    return producePlanned('linear', x.backend, form.plan, operands, out);
+    return producePlanned(op, x.backend, form.plan, operands, out);
   }
   const { shape, dtype, kernel } = form;
-  return produceRows('linear', operands, shape, dtype, { out }, (result) => {
+  return produceRows(op, operands, shape, dtype, { out }, (result) => {
     if (result.size === 0) return;
     const given: Given = { x, weight, bias, residual, result, dtype, kernel };
     const product = oneMatrix(given);
-    if (product !== undefined) launch('linear', operands, () => multiply(x.backend, product));
-    else tidy(() => launch('linear', operands, () => multiply(x.backend, matrixByMatrix(given))));
+    if (product !== undefined) launch(op, operands, () => multiply(x.backend, product));
+    else tidy(() => launch(op, operands, () => multiply(x.backend, matrixByMatrix(given))));
   });
 }
 
@@ -78,26 +91,29 @@ interface Form {
 const forms = new Plans<Form>();
 
 function formOf(
+  op: string,
   x: Tensor,
   weight: Tensor | QuantizedTensor,
   operands: readonly Tensor[],
   { bias, activation, residual, out }: LinearOptions,
+  joined: Joined,
 ): Form {
   const shape = [...x.shape];
   shape[x.rank - 1] = weight.shape[0] ?? 0;
   const others = [x, bias, residual].filter((each) => each !== undefined);
-  const dtype = checkProduct('linear', others, weight instanceof QuantizedTensor ? undefined : weight);
-  checkSizes(x, weight, bias, residual, shape);
-  const kernel = epilogueKernel('linear', bias !== undefined, activation, residual !== undefined);
-  checkOut('linear', out, shape, dtype);
+  const dtype = checkProduct(op, others, weight instanceof QuantizedTensor ? undefined : weight);
+  checkSizes(op, x, weight, bias, residual, shape);
+  const kernel = epilogueKernel(op, bias !== undefined, activation, residual && joined);
+  checkOut(op, out, shape, dtype);
   const result = out?.layout ?? denseLayout(shape, dtype);
   const given: Given = { x, weight, bias, residual, result: { ...result, ptr: NULL_PTR }, dtype, kernel };
   const product = result.size === 0 || !hasRows(result, dtype) ? undefined : oneMatrix(given);
-  const call = product && launch('linear', operands, () => planProduct(x.backend, product));
+  const call = product && launch(op, operands, () => planProduct(x.backend, product));
   return { shape, dtype, kernel, plan: call && { result, call } };
 }
 
 function checkSizes(
+  op: string,
   x: Tensor,
   weight: Tensor | QuantizedTensor,
   bias: Tensor | undefined,
@@ -106,17 +122,14 @@ function checkSizes(
 ): void {
   const [n = 0, k = 0] = weight.shape;
   if (weight.shape.length !== 2 || x.rank === 0 || x.shape.at(-1) !== k) {
-    throw refuse(
-      'linear',
-      `x ${shapeText(x.shape)} does not fit weight ${shapeText(weight.shape)}, which is [out, in]`,
-    );
+    throw refuse(op, `x ${shapeText(x.shape)} does not fit weight ${shapeText(weight.shape)}, which is [out, in]`);
   }
   if (bias !== undefined && !sameShape(bias.shape, [n])) {
-    throw refuse('linear', `bias must be [${n}] for weight ${shapeText(weight.shape)}, got ${shapeText(bias.shape)}`);
+    throw refuse(op, `bias must be [${n}] for weight ${shapeText(weight.shape)}, got ${shapeText(bias.shape)}`);
   }
   const both = residual === undefined ? shape : broadcastShapes(residual.shape, shape);
   if (both === undefined || !sameShape(both, shape)) {
-    throw refuse('linear', `residual ${shapeText(residual?.shape ?? [])} does not broadcast to ${shapeText(shape)}`);
+    throw refuse(op, `residual ${shapeText(residual?.shape ?? [])} does not broadcast to ${shapeText(shape)}`);
   }
 }
 

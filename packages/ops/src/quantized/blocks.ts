@@ -5,7 +5,7 @@ import { shown } from '../tensor/arguments.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastStrides, reshapedStrides, sameShape } from '../tensor/shape.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import type { DequantizeOptions } from './dequantize.ts';
+import type { ScaleOptions } from './scaled-call.ts';
 
 /** The stored numbers and their layout, checked. */
 export interface Quantized {
@@ -26,16 +26,16 @@ export interface Quantized {
  * @throws {BackendError} INVALID_ARGUMENT for a scale or zero point that does not fit, an axis that is not whole blocks
  */
 export function quantizedShape(
+  op: string,
   x: Tensor,
   scale: TensorLike,
   zeroPoint: TensorLike,
-  { bits = 8, axis = 1, blockSize }: DequantizeOptions,
+  { bits = 8, axis = 1, blockSize }: ScaleOptions & { readonly bits?: 8 | 4 },
 ): Quantized {
-  const op = 'dequantize';
   if (bits !== 8 && bits !== 4) throw refuse(op, `bits must be 8 or 4, got ${shown(bits)}`);
   if (bits === 4 && x.rank === 0) throw refuse(op, 'a number of 4 bits needs an axis to be packed along, got []');
   const shape = x.shape.map((length, place) => (bits === 4 && place === x.rank - 1 ? 2 * length : length));
-  const scaleShape = scaleShapeOf(shape, scale, axis, blockSize);
+  const scaleShape = scaleShapeOf(op, shape, scale, axis, blockSize);
   if (zeroPoint instanceof Tensor && !sameShape(zeroPoint.shape, scale instanceof Tensor ? scale.shape : [])) {
     const shown = scale instanceof Tensor ? shapeText(scale.shape) : 'a number';
     throw refuse(op, `zeroPoint ${shapeText(zeroPoint.shape)} is not of the shape of scale, ${shown}`);
@@ -48,12 +48,12 @@ export function quantizedShape(
 }
 
 function scaleShapeOf(
+  op: string,
   shape: readonly number[],
   scale: TensorLike,
   axis: number,
   blockSize: number | undefined,
 ): readonly number[] {
-  const op = 'dequantize';
   const ones = shape.map(() => 1);
   if (blockSize === undefined) {
     if (!(scale instanceof Tensor) || scale.rank === 0 || (scale.rank === 1 && scale.size === 1)) return ones;

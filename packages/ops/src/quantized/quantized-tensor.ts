@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { ComputeBackend, DevicePtr, QuantB, QuantDType } from '@concord/backend-core';
 import { refuse, shapeText } from '../tensor/errors.ts';
+import { showAsText } from '../tensor/show-as-text.ts';
 import { Tensor } from '../tensor/tensor.ts';
 
 /** The memory of a {@link QuantizedTensor}. */
@@ -94,6 +95,10 @@ export class QuantizedTensor implements QuantizedParts, Disposable {
 
   toString(): string {
     return `QuantizedTensor ${this.dtype}${shapeText(this.shape)} on ${this.backend.name}`;
+  }
+
+  static {
+    showAsText(QuantizedTensor);
   }
 }
 

@@ -1,9 +1,11 @@
 import type { KernelBuilder, Value } from '@concord/backend-core/kernel';
+import type { TensorLike } from '../compute/elementwise.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
+import { Tensor } from '../tensor/tensor.ts';
 
 /**
  * The streams of `k.random` that the functions draw from, so that one seed gives each of them its own numbers.
- * Element i, counted row-major, draws word i.
+ * Element i, counted row-major, draws word i + offset.
  */
 export const STREAMS = { uniform: 0, normalRadius: 1, normalAngle: 2, dropout: 3 } as const;
 
@@ -19,9 +21,9 @@ export function linearIndex(k: KernelBuilder, rank: number): Value<'u32'> {
   return index;
 }
 
-/** @throws {BackendError} INVALID_ARGUMENT unless it is an integer from 0 to 2^32 - 1 */
-export function checkU32(op: string, name: string, value: number): number {
-  if (Number.isInteger(value) && value >= 0 && value < 2 ** 32) return value;
+/** @throws {BackendError} INVALID_ARGUMENT for a number that is no integer from 0 to 2^32 - 1 */
+export function checkU32(op: string, name: string, value: TensorLike): TensorLike {
+  if (value instanceof Tensor || (Number.isInteger(value) && value >= 0 && value < 2 ** 32)) return value;
   throw refuse(op, `${name} must be an integer from 0 to 2^32 - 1, got ${String(value)}`);
 }
 

@@ -1,10 +1,11 @@
 import { ELEMENT_TYPES } from '@concord/backend-core/implement';
-import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
-import { placeOver } from '../compute/elementwise.ts';
+import { defineKernel, type Kernel, type Value } from '@concord/backend-core/kernel';
+import { placeOver, type TensorLike } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
+import { asU32, type Scalars, scalarsOf } from '../compute/scalars.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
 import { fillWith } from '../create/full.ts';
-import { OUT, checkNumbers, checkOptions, checkTensor } from '../tensor/arguments.ts';
+import { OUT, checkOperand, checkOptions, checkTensor } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { checkU32, checkWords, linearIndex, STREAMS } from './bits.ts';
@@ -13,10 +14,10 @@ const kernels = new Kernels();
 
 /** Options of {@link dropout}. */
 export interface DropoutOptions extends OutOption {
-  /** Integer from 0 to 2^32 - 1: the same one drops the same elements on every backend. */
-  readonly seed: number;
-  /** Words of the stream to leave out, so that a next tensor goes on where this one ends. Default 0. */
-  readonly offset?: number;
+  /** Integer from 0 to 2^32 - 1: the same one drops the same elements on every backend. Or one integer on the device. */
+  readonly seed: TensorLike;
+  /** Words of the stream to leave out, so that a next tensor goes on where this one ends; or one integer on the device. Default 0. */
+  readonly offset?: TensorLike;
 }
 
 /**
@@ -26,7 +27,7 @@ export interface DropoutOptions extends OutOption {
  * Srivastava et al., Dropout, JMLR 2014. Element i is dropped where word `i + offset` of stream 3 of Philox 4x32-10 is
  * below `p 2^32`: Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 2011.
  *
- * @param p - from 0 to 1
+ * @param p - from 0 to 1; or one float on the device, which counts as the nearer of those where it is outside
  * @throws {BackendError} INVALID_ARGUMENT for anything but f32, f16 and bf16, a `p` outside of 0 to 1, a seed or an offset
  *   that is no u32
  * @example
@@ -35,39 +36,47 @@ export interface DropoutOptions extends OutOption {
  * await dropout(x, 0.5, { seed: 1 }).toArray(); // [2, 4, 0, 0]
  * ```
  */
-export function dropout(x: Tensor, p: number, options: DropoutOptions): Tensor {
+export function dropout(x: Tensor, p: TensorLike, options: DropoutOptions): Tensor {
   checkTensor('dropout', 'x', x);
-  checkNumbers('dropout', { p });
-  checkOptions('dropout', options, { ...OUT, seed: 'number', offset: 'number' });
-  if (!(p >= 0 && p <= 1)) throw refuse('dropout', `p must be from 0 to 1, got ${String(p)}`);
+  checkOperand('dropout', 'p', p);
+  checkOptions('dropout', options, { ...OUT, seed: 'operand', offset: 'operand' });
+  if (typeof p === 'number' && !(p >= 0 && p <= 1)) throw refuse('dropout', `p must be from 0 to 1, got ${String(p)}`);
   if (ELEMENT_TYPES[x.dtype].value !== 'f32') throw refuse('dropout', `takes f32, got ${x.dtype}${shapeText(x.shape)}`);
   checkWords('dropout', x.shape, x.size);
   const seed = checkU32('dropout', 'seed', options.seed);
   const offset = checkU32('dropout', 'offset', options.offset ?? 0);
   return produce('dropout', x.backend, x.shape, x.dtype, options, (result) => {
     if (p === 1) return fillWith('dropout', result, 0);
-    const params = { seed, offset, threshold: Math.min(2 ** 32 - 1, Math.round(p * 2 ** 32)), scale: 1 / (1 - p) };
     // Dense ones are a line, whose neighbours share a block of random bits.
     const isLine = x.isDense && result.isDense;
     const shape = isLine ? [x.size] : x.shape;
     const place = (tensor: Tensor) =>
       isLine ? { ptr: tensor.ptr, dtype: tensor.dtype, strides: [1] } : placeOver(tensor, shape);
-    const call = { shape, params, inputs: { x: place(x) }, outputs: { y: place(result) } };
-    launch('dropout', [x], () => x.backend.run(kernelOf(shape.length), call));
+    const scalars = scalarsOf('dropout', x.backend, shape.length, {
+      ...{ seed: [seed, 'u32'], offset: [offset, 'u32'] },
+      ...(typeof p === 'number'
+        ? { threshold: [Math.min(2 ** 32 - 1, Math.round(p * 2 ** 32)), 'u32'], scale: [1 / (1 - p), 'f32'] }
+        : { p: [p, 'f32'] }),
+    });
+    const inputs = { x: place(x), ...scalars.inputs };
+    const call = { shape, params: scalars.params, inputs, outputs: { y: place(result) } };
+    launch('dropout', [x], () => x.backend.run(kernelOf(shape.length, scalars), call));
   });
 }
 
-function kernelOf(rank: number): Kernel {
-  return kernels.of(
-    String(rank),
-    () =>
-      defineKernel(
-        'dropout',
-        { inputs: { x: 'f32' }, params: { seed: 'u32', offset: 'u32', threshold: 'u32', scale: 'f32' } },
-        ({ x, seed, offset, threshold, scale }, k) => {
-          const bits = k.random(seed, k.add(linearIndex(k, rank), offset), STREAMS.dropout);
-          return { y: k.select(k.lt(bits, threshold), 0, k.mul(x, scale)) };
-        },
-      ) as Kernel,
-  );
+function kernelOf(rank: number, scalars: Scalars): Kernel {
+  const { inputs, params } = scalars.declared;
+  return kernels.of(JSON.stringify([rank, inputs, params]), () => {
+    return defineKernel('dropout', { inputs: { x: 'f32', ...inputs }, params }, (symbols, k) => {
+      const { x, p, threshold, scale } = symbols as unknown as Readonly<Record<string, Value<'f32'>>>;
+      const of = (name: string): Value<'u32'> => asU32(k, scalars, name, symbols[name]);
+      const bits = k.random(of('seed'), k.add(linearIndex(k, rank), of('offset')), STREAMS.dropout);
+      if (p === undefined) {
+        const isDropped = k.lt(bits, threshold as unknown as Value<'u32'>);
+        return { y: k.select(isDropped, 0, k.mul(x as Value<'f32'>, scale as Value<'f32'>)) };
+      }
+      const isDropped = k.or(k.lt(bits, k.toU32(k.mul(p, 2 ** 32))), k.ge(p, 1));
+      return { y: k.select(isDropped, 0, k.div(x as Value<'f32'>, k.sub(1, k.max(p, 0)))) };
+    }) as Kernel;
+  });
 }

@@ -1,6 +1,9 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { ELEMENT_TYPES } from '@concord/backend-core/implement';
-import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
+import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
+import type { TensorLike } from '../compute/elementwise.ts';
+import { Kernels } from '../compute/kernels.ts';
+import { asU32, scalarsOf } from '../compute/scalars.ts';
 import { produce } from '../compute/produce.ts';
 import { CREATE, checkBackend, checkOptions } from '../tensor/arguments.ts';
 import { checkDType, checkShape, type CreateOptions } from '../tensor/create.ts';
@@ -9,32 +12,35 @@ import { sizeOf } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { checkU32, checkWords, fraction, STREAMS } from './bits.ts';
 
+type Float = Value<'f32'>;
+
+const RANDOM = { ...CREATE, seed: 'operand', offset: 'operand' } as const;
+
 /** Options of {@link randomUniform}. */
 export interface RandomUniformOptions extends CreateOptions {
-  /** Integer from 0 to 2^32 - 1: the same one gives the same numbers on every backend. */
-  readonly seed: number;
+  /** Integer from 0 to 2^32 - 1: the same one gives the same numbers on every backend. Or one integer on the device. */
+  readonly seed: TensorLike;
+  /** Words of the stream to leave out, so that the next numbers go on where these end; or one integer on the device. Default 0. */
+  readonly offset?: TensorLike;
   /** Default 0. */
   readonly low?: number;
   /** Default 1. */
   readonly high?: number;
 }
 
-const UNIFORM = defineKernel(
-  'randomUniform',
-  { params: { seed: 'u32', low: 'f32', span: 'f32' } },
-  ({ seed, low, span }, k) => ({
-    y: k.add(low, k.mul(span, fraction(k, k.random(seed, k.index(0), STREAMS.uniform)))),
-  }),
-) as Kernel;
+/** A number from those of {@link drawn} and from words of streams, as numbers from 0 to before 1. */
+type Draw = (k: KernelBuilder, word: (stream: number) => Float, numbers: Readonly<Record<string, Float>>) => Float;
+
+const uniform: Draw = (k, word, { low, span }) => k.add(low as Float, k.mul(span as Float, word(STREAMS.uniform)));
 
 /**
  * Random numbers from `low` to before `high`, all equally likely: `low + (high - low) u`, u a multiple of 2^-24. Where
  * that is rounded, to float32 or a narrower `dtype`, it may be `high` itself.
  *
- * Element i takes u from the upper 24 bits of word i of stream 0 of Philox 4x32-10: Salmon et al., Parallel random
+ * Element i takes u from the upper 24 bits of word i + offset of stream 0 of Philox 4x32-10: Salmon et al., Parallel random
  * numbers: as easy as 1, 2, 3, SC 2011.
  *
- * @throws {BackendError} INVALID_ARGUMENT for a seed that is no u32, bounds that are not finite, integers as `dtype`
+ * @throws {BackendError} INVALID_ARGUMENT for a seed or an offset that is no u32, bounds that are not finite, integers as `dtype`
  * @throws {BackendError} OUT_OF_MEMORY
  * @example
  * ```ts
@@ -47,43 +53,40 @@ export function randomUniform(
   shape: readonly number[],
   options: RandomUniformOptions,
 ): Tensor {
-  checkOptions('randomUniform', options, { ...CREATE, seed: 'number', low: 'number', high: 'number' });
+  checkOptions('randomUniform', options, { ...RANDOM, low: 'number', high: 'number' });
   const { low = 0, high = 1 } = options;
   checkFinite('randomUniform', { low, high });
-  return drawn('randomUniform', UNIFORM, backend, shape, options, { low, span: high - low });
+  return drawn('randomUniform', uniform, backend, shape, options, { low, span: high - low });
 }
 
 /** Options of {@link randomNormal}. */
 export interface RandomNormalOptions extends CreateOptions {
-  /** Integer from 0 to 2^32 - 1: the same one gives the same numbers on every backend, but for rounding. */
-  readonly seed: number;
+  /** Integer from 0 to 2^32 - 1: the same one gives the same numbers on every backend, but for rounding. Or one integer on the device. */
+  readonly seed: TensorLike;
+  /** Words of the stream to leave out, so that the next numbers go on where these end; or one integer on the device. Default 0. */
+  readonly offset?: TensorLike;
   /** Default 0. */
   readonly mean?: number;
   /** Standard deviation. Default 1. */
   readonly std?: number;
 }
 
-const NORMAL = defineKernel(
-  'randomNormal',
-  { params: { seed: 'u32', mean: 'f32', std: 'f32' } },
-  ({ seed, mean, std }, k) => {
-    const word = (stream: number) => fraction(k, k.random(seed, k.index(0), stream));
-    // From 2^-24 to 1: the logarithm of 0 is none.
-    const u = k.add(word(STREAMS.normalRadius), 2 ** -24);
-    const radius = k.sqrt(k.mul(k.log(u), -2));
-    const angle = k.mul(word(STREAMS.normalAngle), 2 * Math.PI);
-    return { y: k.add(mean, k.mul(std, k.mul(radius, k.cos(angle)))) };
-  },
-) as Kernel;
+const normal: Draw = (k, word, { mean, std }) => {
+  // From 2^-24 to 1: the logarithm of 0 is none.
+  const u = k.add(word(STREAMS.normalRadius), 2 ** -24);
+  const radius = k.sqrt(k.mul(k.log(u), -2));
+  const angle = k.mul(word(STREAMS.normalAngle), 2 * Math.PI);
+  return k.add(mean as Float, k.mul(std as Float, k.mul(radius, k.cos(angle))));
+};
 
 /**
  * Random numbers of a normal distribution: `mean + std sqrt(-2 ln u) cos(2 pi v)`, at most 5.77 `std` from the mean.
  *
  * Box, Muller, A note on the generation of random normal deviates, 1958. Element i takes u, from 2^-24 to 1, and v, from
- * 0 to 1 - 2^-24, from the upper 24 bits of word i of the streams 1 and 2 of Philox 4x32-10: Salmon et al., Parallel random
+ * 0 to 1 - 2^-24, from the upper 24 bits of word i + offset of the streams 1 and 2 of Philox 4x32-10: Salmon et al., Parallel random
  * numbers: as easy as 1, 2, 3, SC 2011.
  *
- * @throws {BackendError} INVALID_ARGUMENT for a seed that is no u32, a `mean` or `std` that is not finite, integers as
+ * @throws {BackendError} INVALID_ARGUMENT for a seed or an offset that is no u32, a `mean` or `std` that is not finite, integers as
  *   `dtype`
  * @throws {BackendError} OUT_OF_MEMORY
  * @example
@@ -93,18 +96,20 @@ const NORMAL = defineKernel(
  * ```
  */
 export function randomNormal(backend: ComputeBackend, shape: readonly number[], options: RandomNormalOptions): Tensor {
-  checkOptions('randomNormal', options, { ...CREATE, seed: 'number', mean: 'number', std: 'number' });
+  checkOptions('randomNormal', options, { ...RANDOM, mean: 'number', std: 'number' });
   const { mean = 0, std = 1 } = options;
   checkFinite('randomNormal', { mean, std });
-  return drawn('randomNormal', NORMAL, backend, shape, options, { mean, std });
+  return drawn('randomNormal', normal, backend, shape, options, { mean, std });
 }
+
+const kernels = new Kernels();
 
 function drawn(
   op: string,
-  kernel: Kernel,
+  draw: Draw,
   backend: ComputeBackend,
   shape: readonly number[],
-  { seed, dtype = 'f32', label }: RandomUniformOptions | RandomNormalOptions,
+  { seed, offset = 0, dtype = 'f32', label }: RandomUniformOptions | RandomNormalOptions,
   params: Readonly<Record<string, number>>,
 ): Tensor {
   checkBackend(op, backend);
@@ -113,10 +118,25 @@ function drawn(
     throw refuse(op, `takes f32, f16, bf16, got ${dtype}${shapeText(own)}`);
   const size = sizeOf(own);
   checkWords(op, own, size);
-  const all = { ...params, seed: checkU32(op, 'seed', seed) };
+  const scalars = scalarsOf(op, backend, 1, {
+    seed: [checkU32(op, 'seed', seed), 'u32'],
+    offset: [checkU32(op, 'offset', offset), 'u32'],
+  });
+  const { inputs, declared } = scalars;
+  const kernel = kernels.of(op + JSON.stringify(declared), () => {
+    const floats = Object.fromEntries(Object.keys(params).map((name) => [name, 'f32' as const]));
+    const spec = { inputs: declared.inputs, params: { ...declared.params, ...floats } };
+    return defineKernel(op, spec, (symbols, k) => {
+      const of = (name: string): Value<'u32'> => asU32(k, scalars, name, symbols[name]);
+      const word = (stream: number): Float =>
+        fraction(k, k.random(of('seed'), k.add(k.index(0), of('offset')), stream));
+      return { y: draw(k, word, symbols as Readonly<Record<string, Float>>) };
+    }) as Kernel;
+  });
   return produce(op, backend, own, dtype, { label }, (result) => {
     const outputs = { y: { ptr: result.ptr, dtype } };
-    launch(op, [result], () => backend.run(kernel, { shape: [size], params: all, outputs }));
+    const all = { ...params, ...scalars.params };
+    launch(op, [result], () => backend.run(kernel, { shape: [size], inputs, params: all, outputs }));
   });
 }
 

@@ -12,12 +12,9 @@ import { CREATE, checkBackend, checkOptions, shown } from './arguments.ts';
 import { allocate, made, owning } from './allocate.ts';
 import { launch, refuse, shapeText } from './errors.ts';
 import { sharedLayout } from './layout.ts';
-import { denseStrides, sizeOf } from './shape.ts';
+import { denseStrides, MAX_RANK, sizeOf } from './shape.ts';
 import { Storage } from './storage.ts';
 import { Tensor } from './tensor.ts';
-
-/** Axes that a kernel can have. */
-const MAX_RANK = 8;
 
 /** Lists of lists of numbers, all of one length at each depth. */
 export type Nested = number | readonly Nested[];

@@ -1,3 +1,6 @@
+/** Axes that a kernel can have. */
+export const MAX_RANK = 8;
+
 /** Elements of a tensor of that shape; 1 for a scalar. */
 export function sizeOf(shape: readonly number[]): number {
   let size = 1;

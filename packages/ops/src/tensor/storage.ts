@@ -45,8 +45,8 @@ const counts = { tensors: 0, bytes: 0, collected: 0 };
 let warned = false;
 
 /** The functions that every runtime has, whatever types a program knows. */
-interface Host {
-  readonly console?: { warn(text: string): void };
+export interface Host {
+  readonly console?: { log(text: string): void; warn(text: string): void };
 }
 
 /** Gives back what forgotten tensors hold. */

@@ -9,7 +9,10 @@ import {
   type WaitOptions,
 } from '@concord/backend-core';
 import { copyElements } from '../compute/copy.ts';
+import type { Nested } from './create.ts';
 import { refuse, shapeText } from './errors.ts';
+import { nestedOf } from './nested.ts';
+import { showAsText } from './show-as-text.ts';
 import type { Layout, SharedLayout } from './layout.ts';
 import { denseStrides } from './shape.ts';
 import { Storage, unwatch, watch } from './storage.ts';
@@ -102,6 +105,15 @@ export class Tensor implements Disposable, Layout {
   }
 
   /**
+   * The elements as lists of lists, as `tensor` takes them, after the work queued so far; a number where there is no axis.
+   *
+   * @throws {BackendError} as {@link toArray}
+   */
+  async toNested(wait: WaitOptions = {}): Promise<Nested> {
+    return nestedOf(await this.toArray(wait), this.shape);
+  }
+
+  /**
    * The only element, after the work queued so far.
    *
    * @throws {BackendError} INVALID_ARGUMENT for a tensor of more or fewer than one element, and after `dispose`
@@ -142,6 +154,10 @@ export class Tensor implements Disposable, Layout {
   }
 
   toString(): string {
-    return `Tensor ${this.dtype}${shapeText(this.shape)} on ${this.backend.name}`;
+    return `Tensor ${this.dtype}${shapeText(this.shape)} on ${this.backend.name}${this.#disposed ? ', disposed' : ''}`;
+  }
+
+  static {
+    showAsText(Tensor);
   }
 }

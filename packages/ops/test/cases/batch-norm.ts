@@ -14,6 +14,8 @@ const normal = (x: number, place: number, eps: number): number => {
 const weighted = (x: number, place: number): number =>
   normal(x, place, 1e-5) * (WEIGHT[Math.floor(place / S) % C] as number);
 
+const silu = (x: number): number => x / (1 + Math.exp(-x));
+
 /** With and without weight and bias, of views, of two axes, of f16. */
 export const batchNormCases: readonly OpCase[] = [
   {
@@ -26,14 +28,33 @@ export const batchNormCases: readonly OpCase[] = [
         batchNorm(x, { ...known, weight, bias }),
         batchNorm(x, { ...known, weight }),
         batchNorm(x, { ...known, eps: 0.5 }),
+        batchNorm(x, { ...known, weight, activation: 'silu' }),
       ];
     },
     want: [
       X.map((x, i) => weighted(x, i) + (BIAS[Math.floor(i / S) % C] as number)),
       X.map(weighted),
       X.map((x, i) => normal(x, i, 0.5)),
+      X.map((x, i) => silu(weighted(x, i))),
     ],
     shape: [N, C, S],
+  },
+  {
+    name: 'channels along other axes',
+    run: (backend) => {
+      const x = tensor(backend, X, [N, C, S]);
+      const known = {
+        mean: tensor(backend, MEAN),
+        variance: tensor(backend, VARIANCE),
+        weight: tensor(backend, WEIGHT),
+      };
+      return [
+        permute(batchNorm(permute(x, [0, 2, 1]), { ...known, axis: -1 }), [0, 2, 1]),
+        permute(batchNorm(permute(x, [1, 0, 2]), { ...known, axis: 0 }), [1, 0, 2]),
+        batchNorm(tensor(backend, MEAN), { ...known, axis: 0 }),
+      ];
+    },
+    want: [X.map(weighted), X.map(weighted), MEAN.map(() => 0)],
   },
   {
     name: 'channels last by a view, in place; every second number of a list',

@@ -1,5 +1,19 @@
 import { defineKernel } from '@concord/backend-core/kernel';
-import { all, argmax, logSumExp, max, mean, permute, prod, run, softmax, std, sum } from '../../src/index.ts';
+import {
+  all,
+  argmax,
+  empty,
+  logSumExp,
+  max,
+  mean,
+  permute,
+  prod,
+  run,
+  softmax,
+  std,
+  sum,
+  unsqueeze,
+} from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
@@ -67,6 +81,23 @@ export const foldCases: readonly OpCase[] = [
       [7],
     ],
     shape: [4, 2, 3],
+  },
+  {
+    name: 'along no axis of eight, of a view, into out',
+    run: (backend) => {
+      const x = permute(unsqueeze(tensor(backend, X, [2, 1, 3, 1, 2, 1, 2]), 3), [5, 1, 0, 3, 4, 2, 6, 7]);
+      const out = permute(empty(backend, [1, 2, 1, 1, 3, 1, 2, 2]), [6, 0, 1, 2, 3, 4, 5, 7]);
+      return [sum(x, { axis: [], out }), mean(x, { axis: [] }), softmax(x, { axis: [] }), argmax(x, { axis: [] })];
+    },
+    want: (() => {
+      const x = over(
+        24,
+        (n) =>
+          X[(Math.floor(n / 6) % 2) * 12 + (Math.floor(n / 2) % 3) * 4 + Math.floor(n / 12) * 2 + (n % 2)] as number,
+      );
+      return [x, x, x.map(() => 1), x.map(() => 0)];
+    })(),
+    shape: [2, 1, 2, 1, 1, 3, 1, 2],
   },
   {
     name: 'a kernel along no axis, with an input and an output of rows',

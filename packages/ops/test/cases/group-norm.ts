@@ -44,6 +44,15 @@ export const groupNormCases: readonly OpCase[] = [
     want: [wanted(C, { isWeighted: true }), wanted(2, { isWeighted: true })],
   },
   {
+    name: 'an activation at the end',
+    run: (backend) => {
+      const x = tensor(backend, X, [N, C, H, W]);
+      const own = { weight: tensor(backend, WEIGHT), bias: tensor(backend, BIAS) };
+      return [groupNorm(x, 2, { ...own, activation: 'silu' }), instanceNorm(x, { activation: 'relu' })];
+    },
+    want: [wanted(2, { isWeighted: true }).map((x) => x / (1 + Math.exp(-x))), wanted(C).map((x) => Math.max(0, x))],
+  },
+  {
     name: 'two axes; no channel; nothing',
     run: (backend) => [
       groupNorm(tensor(backend, [[1, 3, 0, 8]]), 2, { eps: 0 }),

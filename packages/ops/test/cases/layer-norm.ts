@@ -15,6 +15,19 @@ function layer(row: readonly number[], weight: (i: number) => number, bias: (i: 
   return row.map((x, i) => ((x - centre) / scale) * weight(i) + bias(i));
 }
 
+const silu = (x: number): number => x / (1 + Math.exp(-x));
+/** Over the axes 2 and 0 of `[2, 3, 4]`, the weight `[4, 2]` in that order. */
+const overTwoAxes = X.map((_, at) => {
+  const places = X.map((_, i) => i).filter((i) => Math.floor(i / 4) % 3 === Math.floor(at / 4) % 3);
+  const weightOf = (i: number): number => WEIGHT[(i % 4) * 2 + Math.floor(i / 12)] as number;
+  const row = places.map((i) => X[i] as number);
+  return layer(
+    row,
+    (i) => weightOf(places[i] as number),
+    () => 0,
+  )[places.indexOf(at)] as number;
+});
+
 const rows = (length: number): number[][] =>
   Array.from({ length: X.length / length }, (_, row) => X.slice(row * length, row * length + length));
 
@@ -42,6 +55,51 @@ export const layerNormCases: readonly OpCase[] = [
         (i) => BIAS[i] as number,
       ),
     ),
+  },
+  {
+    name: 'layerNorm of a list of axes, the weight in their order; of none',
+    run: (b) => {
+      const x = tensor(b, X, [2, 3, 4]);
+      const weight = tensor(b, WEIGHT.slice(0, 8), [4, 2]);
+      return [
+        layerNorm(x, { axis: [2, 0], weight }),
+        layerNorm(x, { axis: [-1, -2], weight: tensor(b, WEIGHT, [4, 3]), bias: tensor(b, 3), activation: 'relu' }),
+        layerNorm(x, { axis: [], weight: tensor(b, 2), bias: tensor(b, 5) }),
+      ];
+    },
+    want: [
+      overTwoAxes,
+      rows(12).flatMap((row) =>
+        layer(
+          row,
+          (i) => WEIGHT[(i % 4) * 3 + Math.floor(i / 4)] as number,
+          () => 3,
+        ).map((y) => Math.max(0, y)),
+      ),
+      X.map(() => 5),
+    ],
+    shape: [2, 3, 4],
+  },
+  {
+    name: 'an activation at the end of both',
+    run: (b) => {
+      const x = tensor(b, X, [6, 4]);
+      const weight = tensor(b, WEIGHT.slice(0, 4));
+      return [
+        layerNorm(x, { weight, bias: tensor(b, BIAS.slice(0, 4)), activation: 'silu' }),
+        rmsNorm(x, { activation: 'tanh' }),
+      ];
+    },
+    want: [
+      rows(4).flatMap((row) =>
+        layer(
+          row,
+          (i) => WEIGHT[i] as number,
+          (i) => BIAS[i] as number,
+        ).map(silu),
+      ),
+      rows(4).flatMap((row) => row.map((x) => Math.tanh(x / Math.sqrt(mean(row.map((y) => y * y)) + 1e-5)))),
+    ],
   },
   {
     name: 'layerNorm of a permuted view',

@@ -44,6 +44,33 @@ export const randomCases: readonly OpCase[] = [
     want: X.map((x, i) => dropped(x, i + 13, 0.4)),
   },
   {
+    name: 'seeds, places of the stream and rates on the device',
+    run: (backend) => {
+      const seed = tensor(backend, new Int32Array([SEED]), []);
+      const offset = tensor(backend, new Uint32Array([5]));
+      const x = tensor(backend, [...X, NaN]);
+      const rate = (p: number) => dropout(x, tensor(backend, p), { seed, offset });
+      return [
+        randomUniform(backend, [2, 4], { seed: SEED, offset, low: 1, high: 3 }),
+        randomNormal(backend, [8], { seed, offset: 5 }),
+        ...[0.4, 0.25, 1, 2, 0, -3].map(rate),
+        dropout(permute(tensor(backend, X, [3, 7]), [1, 0]), 0.25, { seed, offset }),
+      ];
+    },
+    want: [
+      over(8, (i) => 1 + 2 * u(i + 5, 0)),
+      over(8, (i) => normal(i + 5)),
+      ...[0.4, 0.25, 1, 1, 0, 0].map((p) => [...X, NaN].map((x, i) => (p === 1 ? 0 : dropped(x, i + 5, p)))),
+      over(21, (i) => dropped(X[(i % 3) * 7 + Math.floor(i / 3)] as number, i + 5, 0.25)),
+    ],
+  },
+  {
+    name: 'from a place of the stream on',
+    run: (backend) => randomUniform(backend, [9], { seed: SEED, offset: 2 ** 32 - 4 }),
+    want: over(9, (i) => u((i + 2 ** 32 - 4) % 2 ** 32, 0)),
+    tolerance: 1e-6,
+  },
+  {
     name: 'dropout of a view, into the view itself: places count row-major in the view',
     run: (backend) => {
       const view = permute(tensor(backend, X, [3, 7]), [1, 0]);

@@ -43,6 +43,29 @@ export const ropeCases: readonly OpCase[] = [
     tolerance: 2e-4,
   },
   {
+    name: 'an offset on the device, with positions too; frequencies of a large base, far from the start',
+    run: (b) => {
+      const x = tensor(b, X, [2, 4, SEQ, DIM]);
+      const offset = tensor(b, new Int32Array([40]));
+      return [
+        rope(x, { offset }),
+        rope(x, { offset: tensor(b, new Uint32Array([7]), []), positions: tensor(b, Int32Array.of(-7, 5, 2)) }),
+        rope(x, { base: 500_000, offset: 100_000 }),
+      ];
+    },
+    want: [
+      turned(X, (row) => (row % SEQ) + 40, false),
+      turned(X, (row) => [0, 12, 9][row % SEQ] as number, false),
+      turned(
+        X,
+        (row) => (row % SEQ) + 100_000,
+        false,
+        (pair) => 500_000 ** ((-2 * pair) / DIM),
+      ),
+    ],
+    tolerance: 3e-4,
+  },
+  {
     name: 'halves in place in a view of heads not yet split, with positions of each text',
     run: (b) => {
       const x = permute(tensor(b, X, [2, SEQ, 4, DIM]), [0, 2, 1, 3]);

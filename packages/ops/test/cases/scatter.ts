@@ -5,7 +5,7 @@ import type { OpCase } from '../support/op-case.ts';
 
 const X = numbers(3 * 4 * 2);
 const V = numbers(3 * 3 * 2);
-/** Distinct along axis 1, some negative and some outside. */
+/** Distinct along axis 1, some negative and others outside. */
 const PLACES = [0, 3, 2, 1, -1, 0, 1, 2, 9, 3, -4, -9, 2, 0, 3, 1, 1, -1];
 
 /** The same by loops. */
@@ -13,15 +13,14 @@ function byLoops(mode: 'set' | 'add'): number[] {
   const y = [...X];
   PLACES.forEach((place, n) => {
     const [i, k] = [Math.floor(n / 6), n % 2];
-    const own = place < 0 ? place + 4 : place;
-    if (own < 0 || own >= 4) return;
-    const at = (i * 4 + own) * 2 + k;
+    if (place < 0 || place >= 4) return;
+    const at = (i * 4 + place) * 2 + k;
     y[at] = (mode === 'add' ? (y[at] as number) : 0) + (V[n] as number);
   });
   return y;
 }
 
-/** Axes, negative indices and those outside, duplicates of sums, dtypes, places of several axes. */
+/** Axes, indices outside, duplicates of sums, dtypes, places of several axes. */
 export const scatterCases: readonly OpCase[] = [
   {
     name: 'an inner axis, in a new tensor and in place',
@@ -46,6 +45,12 @@ export const scatterCases: readonly OpCase[] = [
           indices,
           tensor(backend, new Int32Array([1, 2, 3, 4, 5])),
         ),
+        scatterAdd(
+          tensor(backend, new Int8Array([100, 100, -100])),
+          0,
+          indices,
+          tensor(backend, new Int8Array([100, 50, -100, 7, 5])),
+        ),
         scatterAdd(tensor(backend, [1, 2, 3], [3], { dtype: 'f16' }), 0, indices, tensor(backend, [1, 2, 3, 4, 5])),
         scatterAdd(
           tensor(backend, X, [3, 4, 2]),
@@ -55,7 +60,7 @@ export const scatterCases: readonly OpCase[] = [
         ),
       ];
     },
-    want: [[31, 72, 3], [4, 9, 3], [4, 9, 3], byLoops('add')],
+    want: [[31, 72, 3], [4, 9, 3], [0, 127, -100], [4, 9, 3], byLoops('add')],
   },
   {
     name: 'places of the first axes, rows and single elements; of a permuted view',
@@ -68,7 +73,7 @@ export const scatterCases: readonly OpCase[] = [
         ]),
         [1, 0],
       );
-      const [i, j] = [tensor(backend, new Int32Array([0, -1]), [2, 1]), tensor(backend, new Uint8Array([2, 0]))];
+      const [i, j] = [tensor(backend, new Int32Array([0, 1]), [2, 1]), tensor(backend, new Uint8Array([2, 0]))];
       return [
         indexPut(
           x,

@@ -6,16 +6,15 @@ import type { OpCase } from '../support/op-case.ts';
 const X = numbers(2 * 4 * 3);
 const at = (i: number, j: number, k: number): number => X[(i * 4 + j) * 3 + k] as number;
 const over = <T>(length: number, each: (index: number) => T): T[] => Array.from({ length }, (_, index) => each(index));
-const PLACES = [0, 3, -1, -4, 2, 1, 1, 0, 3, -2, 0, 2];
-const WRAPPED = PLACES.map((place) => (place + 4) % 4);
+const PLACES = [0, 3, -1, -4, 2, 1, 1, 0, 3, 4, 0, 2];
 
-/** Each axis, negative indices, indices outside, broadcasting, many axes. */
+/** Each axis, indices outside, broadcasting, many axes. */
 export const takeAlongAxisCases: readonly OpCase[] = [
   {
-    name: 'an inner axis, also by negative indices',
+    name: 'an inner axis, some indices outside',
     run: (backend) =>
       takeAlongAxis(tensor(backend, X, [2, 4, 3]), tensor(backend, new Int32Array(PLACES), [2, 2, 3]), 1),
-    want: WRAPPED.map((place, n) => at(Math.floor(n / 6), place, n % 3)),
+    want: PLACES.map((place, n) => (place < 0 || place > 3 ? 0 : at(Math.floor(n / 6), place, n % 3))),
     shape: [2, 2, 3],
     tolerance: 0,
   },
@@ -31,7 +30,7 @@ export const takeAlongAxisCases: readonly OpCase[] = [
     tolerance: 0,
   },
   {
-    name: 'indices outside: NaN of floats, 0 of integers; u32 indices',
+    name: 'indices outside read as 0; u32 indices',
     run: (backend) => [
       takeAlongAxis(tensor(backend, [1, 2, 3]), tensor(backend, new Int32Array([3, -3, -4, 2, -(2 ** 31)])), 0),
       takeAlongAxis(
@@ -41,7 +40,7 @@ export const takeAlongAxisCases: readonly OpCase[] = [
       ),
     ],
     want: [
-      [NaN, 1, NaN, 3, NaN],
+      [0, 0, 0, 3, 0],
       [0, 3, 0, 1],
     ],
   },

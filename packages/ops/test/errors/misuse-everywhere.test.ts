@@ -1,11 +1,13 @@
 import { isBackendError } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import * as ops from '../../src/index.ts';
 import { rightCalls } from '../support/calls.ts';
 
 const backend = new CpuBackend();
 const other = new CpuBackend();
+// Of print.
+vi.spyOn(console, 'log').mockImplementation(() => undefined);
 beforeAll(() => Promise.all([backend.init(), other.init()]));
 afterAll(() => Promise.all([backend.dispose(), other.dispose()]));
 

@@ -45,6 +45,21 @@ test.each<[string, () => unknown, string]>([
     () => randomNormal(backend, [2, 3], { seed: 1, dtype: 'i32' }),
     'randomNormal: takes f32, f16, bf16, got i32[2, 3]',
   ],
+  [
+    'randomNormal: a seed of several',
+    () => randomNormal(backend, [2], { seed: zeros(backend, [2], { dtype: 'u32' }) }),
+    'randomNormal: seed must be one integer, got Tensor u32[2] on cpu',
+  ],
+  [
+    'randomUniform: a float as offset',
+    () => randomUniform(backend, [2], { seed: 1, offset: zeros(backend, []) }),
+    'randomUniform: offset must be one integer, got Tensor f32[] on cpu',
+  ],
+  [
+    'dropout: an integer as p',
+    () => dropout(zeros(backend, [2]), zeros(backend, [], { dtype: 'i32' }), { seed: 1 }),
+    'dropout: p must be one float, got Tensor i32[] on cpu',
+  ],
   ['dropout: p', () => dropout(zeros(backend, [2]), 1.5, { seed: 1 }), 'dropout: p must be from 0 to 1, got 1.5'],
   [
     'dropout: integers',

@@ -18,6 +18,11 @@ test.each<[string, () => unknown, RegExp]>([
   ['positions that are no integers', () => rope(x(2, 4), { positions: x(2) }), /to \[2\], got f32\[2\]/],
   ['frequencies of another length', () => rope(x(2, 4), { frequencies: x(4) }), /must be f32\[2\], got f32\[4\]/],
   ['an offset between', () => rope(x(2, 4), { offset: 0.5 }), /offset must be an integer, got 0.5/],
+  [
+    'several offsets',
+    () => rope(x(2, 4), { offset: positions(1, 2) }),
+    /offset must be one integer, got Tensor i32\[2\]/,
+  ],
   ['no base', () => rope(x(2, 4), { base: 0 }), /base must be a positive number, got 0/],
 ])('%s is refused, with the shapes', (_, call, message) => {
   const before = memory();

@@ -9,8 +9,10 @@ import {
   memory,
   mul,
   permute,
+  randomUniform,
   record,
   reshape,
+  rope,
   slice,
   sum,
   tensor,
@@ -64,6 +66,25 @@ test('a step writes at the row that it counts, and its tidy frees memory for the
   expect(await rows.toArray()).toEqual(Float32Array.of(2, 4, 4, 6, 6, 8, 8, 10));
   step.dispose();
   expect(memory()).toEqual(before);
+});
+
+test('seeds, counters and positions on the device change from replay to replay', async () => {
+  using counter = tensor(backend, new Uint32Array([0]));
+  using x = tensor(backend, [1, 0, 1, 0], [2, 2]);
+  using step = record(backend, () => {
+    const own = {
+      turned: rope(x, { offset: counter }),
+      drawn: randomUniform(backend, [4], { seed: counter, offset: 8 }),
+    };
+    add(counter, 1, { out: counter });
+    return own;
+  });
+  step.replay();
+  step.replay();
+  using turned = rope(x, { offset: 2 });
+  using drawn = randomUniform(backend, [4], { seed: 2, offset: 8 });
+  expect(await step.result.turned.toArray()).toEqual(await turned.toArray());
+  expect(await step.result.drawn.toArray()).toEqual(await drawn.toArray());
 });
 
 test('a tensor that was disposed is no longer there for a replay', () => {

@@ -243,12 +243,6 @@ function flipping(pick: Pick, x: Operand): Step {
   };
 }
 
-/** From the end where it is negative; undefined beyond. */
-function wrapped(index: number, length: number): number | undefined {
-  const own = index < 0 ? index + length : index;
-  return own >= 0 && own < length ? own : undefined;
-}
-
 function gathering(pick: Pick, x: Operand): Step {
   const { shape } = x.model;
   const axis = pick(shape.length);
@@ -261,8 +255,8 @@ function gathering(pick: Pick, x: Operand): Step {
     run: ([a, b]) => gather(a as never, b as never, { axis }),
     want: ([a, b]) =>
       computed(spliced(shape, axis, 1, ...list.model.shape), (index) => {
-        const place = wrapped(at(b as Model, index.slice(axis, axis + rank)), length);
-        return place === undefined ? 0 : at(a as Model, spliced(index, axis, rank, place));
+        const place = at(b as Model, index.slice(axis, axis + rank));
+        return place < 0 || place >= length ? 0 : at(a as Model, spliced(index, axis, rank, place));
       }),
     hasNoOut: true,
   };
@@ -279,8 +273,8 @@ function taking(pick: Pick, x: Operand): Step {
     run: ([a, b], out) => takeAlongAxis(a as never, b as never, axis, { out }),
     want: ([a, b]) =>
       computed(list.model.shape, (index) => {
-        const place = wrapped(at(b as Model, index), length);
-        return place === undefined ? NaN : at(a as Model, put(index, axis, place));
+        const place = at(b as Model, index);
+        return place < 0 || place >= length ? 0 : at(a as Model, put(index, axis, place));
       }),
   };
 }

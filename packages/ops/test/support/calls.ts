@@ -35,7 +35,9 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
     Object.fromEntries(names.split(' ').map((name) => [name, call]));
   const conv = { bias: tensor(b, [1]), activation: 'relu', residual: image(), groups: 1, out: image() };
   const pooling = { stride: 1, padding: 0, dilation: 1, ceilMode: false, out: image() };
-  const norm = { weight: row(), bias: row(), eps: 1e-5, out: out() };
+  const volume = (): ops.Tensor => tensor(b, [1, 2, 3, 4], [1, 1, 1, 2, 2]);
+  const pooling3d = { ...pooling, out: volume() };
+  const norm = { weight: row(), bias: row(), eps: 1e-5, activation: 'silu', out: out() };
   return {
     ...of('relu sigmoid tanh silu softplus abs ceil floor neg round sign trunc', unary),
     ...of('acos asin atan cos erf exp exp2 expm1 log log1p log2 reciprocal rsqrt sin sqrt square', unary),
@@ -56,6 +58,11 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
     ...of('softmax logSoftmax', { args: [x()], options: 1, all: { axis: 0, out: out() } }),
     ...of('copy pack', { args: [x()] }),
     ...of('ones zeros empty', { args: [b, [2, 2]], options: 2, all: create }),
+    ...of('maxPoolWithIndices', {
+      args: [image(), 1],
+      options: 2,
+      all: { stride: 1, padding: 0, dilation: 1, ceilMode: false },
+    }),
     ...of('maxPool', { args: [image(), 1], options: 2, all: pooling }),
     ...of('groupNorm', { args: [x(), 1], options: 2, all: norm }),
     ...of('instanceNorm', { args: [x()], options: 1, all: norm }),
@@ -66,11 +73,18 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
       options: 3,
       all: { scale: 1, causal: true, offset: 0, mask: image(), window: 2, softcap: 3, out: image() },
     },
+    avgPool3d: { args: [volume(), 1], options: 2, all: { ...pooling3d, countIncludePad: false } },
+    maxPool3d: { args: [volume(), 1], options: 2, all: pooling3d },
+    conv3d: {
+      args: [volume(), tensor(b, [1], [1, 1, 1, 1, 1])],
+      options: 2,
+      all: { ...conv, residual: volume(), out: volume(), stride: 1, padding: 0, dilation: 1 },
+    },
     avgPool: { args: [image(), 1], options: 2, all: { ...pooling, countIncludePad: false } },
     batchNorm: {
       args: [x(), { mean: row(), variance: row() }],
       options: 1,
-      all: { ...norm, mean: row(), variance: row() },
+      all: { ...norm, axis: 1, mean: row(), variance: row() },
     },
     cast: { args: [x(), 'f32'], options: 2, all: { out: out() } },
     clamp: { args: [x(), { min: 0 }], options: 1, all: { min: 0, max: row(), out: out() } },
@@ -118,7 +132,11 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
       options: 2,
       all: { zeroPoint: integers(), axis: 1, bits: 8, out: out() },
     },
-    dropout: { args: [x(), 0.5, { seed: 1 }], options: 2, all: { seed: 1, offset: 0, out: out() } },
+    dropout: {
+      args: [x(), 0.5, { seed: 1 }],
+      options: 2,
+      all: { seed: 1, offset: tensor(b, 0, [], { dtype: 'u32' }), out: out() },
+    },
     elu: { args: [x()], options: 1, all: { alpha: 1, out: out() } },
     embedding: { args: [integers(), x()], options: 2, all: { out: out() } },
     expand: { args: [row(), [2, 2]] },
@@ -167,6 +185,13 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
       all: { mode: 'constant', value: 2, out: tensor(b, [0, 0, 0, 0]) },
     },
     permute: { args: [x(), [1, 0]] },
+    quantize: {
+      args: [x(), row()],
+      options: 2,
+      all: { zeroPoint: integers(), axis: 1, dtype: 'i8', out: tensor(b, new Int8Array(4), [2, 2]) },
+    },
+    viewAs: { args: [x(), 'u32'] },
+    print: { args: [x()] },
     quantizedTensor: {
       args: [b, { shape: [1, 2], dtype: 'u4', block: 2, data: new Uint8Array(1), scales: [1] }],
       options: 1,
@@ -175,8 +200,8 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
         ...{ zeros: new Uint8Array(1), dtypeScales: 'f16' },
       },
     },
-    randomNormal: { args: [b, [2], { seed: 1 }], options: 2, all: { ...create, seed: 1, mean: 0, std: 1 } },
-    randomUniform: { args: [b, [2], { seed: 1 }], options: 2, all: { ...create, seed: 1, low: 0, high: 1 } },
+    randomNormal: { args: [b, [2], { seed: 1 }], options: 2, all: { ...create, seed: 1, offset: 2, mean: 0, std: 1 } },
+    randomUniform: { args: [b, [2], { seed: 1 }], options: 2, all: { ...create, seed: 1, offset: 2, low: 0, high: 1 } },
     readSafetensors: { args: [new Uint8Array([2, 0, 0, 0, 0, 0, 0, 0, 123, 125])] },
     record: { args: [b, () => undefined] },
     rem: {
@@ -186,7 +211,7 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
     },
     reshape: { args: [x(), [4]] },
     resize: { args: [image(), [2, 2]], options: 2, all: { mode: 'bilinear', alignCorners: true, out: image() } },
-    rmsNorm: { args: [x()], options: 1, all: { weight: row(), axis: -1, eps: 1, out: out() } },
+    rmsNorm: { args: [x()], options: 1, all: { weight: row(), axis: -1, eps: 1, activation: 'silu', out: out() } },
     indexPut: {
       args: [x(), [integers()], x()],
       options: 3,
@@ -221,6 +246,7 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
     squeeze: { args: [tensor(b, [[1]]), 0] },
     stack: { args: [[row(), row()]], options: 1, all: { axis: 0, out: out() } },
     std: { args: [x()], options: 1, all: { axis: 1, keepDims: false, correction: 0, out: row() } },
+    swiglu: { args: [x(), x(), x()], options: 3, all: { activation: 'gelu', out: out() } },
     takeAlongAxis: {
       args: [x(), tensor(b, [0, 1, 1, 0], [2, 2], { dtype: 'i32' }), 1],
       options: 3,

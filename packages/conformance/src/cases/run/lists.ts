@@ -146,6 +146,8 @@ const layouts: readonly RunEntry[] = [
     ['kernel', { kernel: 'sum and difference', shape: [4, 1, 5, 1, 3], views, offset: 1 }],
     ['kernel', { kernel: 'both operands of seven', shape: [3, 4, 5, 6], data: 'any', views }],
     ['kernel', { kernel: 'both operands of seven', shape: [3, 4, 5, 6], data: 'any', views, place: 'packed' }],
+    ['kernel', { kernel: 'eight operands with three in place', shape: [3, 4, 5, 6], data: 'any', views }],
+    ['kernel', { kernel: 'rows in place', shape: [5, 3, 40], folded: 1, data: 'moderate', views }],
     ['kernel', { kernel: 'softmax', shape: [5, 3, 40], folded: 1, data: 'moderate', views }],
     ['kernel', { kernel: 'three folds in a chain', shape: [7, 4, 9], folded: 2, data: 'any', views }],
     ['kernel', { kernel: 'layerNorm', shape: [6, 96], folded: 1, data: 'moderate', views }],
@@ -175,9 +177,16 @@ const places: readonly RunEntry[] = [
       ['kernel', { kernel: 'softmax', shape: [257, 17], folded: 1, data: 'moderate', place, views: 'transposed' }],
       ['kernel', { kernel: 'layerNorm', shape: [3, 1025], folded: 1, data: 'moderate', place }],
       ['kernel', { kernel: 'three folds in a chain', shape: [5, 200], folded: 1, data: 'any', place }],
+      ['kernel', { kernel: 'eight operands with three in place', shape: [10_001], data: 'any', place }],
     ],
   ),
 ];
+
+/** Inputs that outputs take the place of are not at one address. */
+const namesakes = (['packed', 'together', 'interleaved', 'woven'] as const).map((place): RunEntry => [
+  'kernel',
+  { kernel: 'rows in place', shape: [3, 5003], folded: 1, data: 'moderate', place, offset: 1 },
+]);
 
 const levels: readonly RunEntry[] = [
   ...['dense', 'permuted'].flatMap((views): RunEntry[] => [
@@ -344,6 +353,7 @@ export const HAND_WRITTEN: readonly RunEntry[] = [
   ...borders,
   ...layouts,
   ...places,
+  ...namesakes,
   ...levels,
   ...gathers,
   ...scatters,

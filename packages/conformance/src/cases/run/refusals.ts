@@ -9,7 +9,7 @@ import { RUN_DEFAULTS, type RunParams } from '../../run/params.ts';
 import { planned } from './checks.ts';
 import type { RunPlan } from '../../run/plan.ts';
 import { looseRun, needsOfRun, SAMPLE_KERNEL, samplePlan, withUntouched } from './sample-run.ts';
-import { field, input, type MakeWrong, WRONG_CALLS } from './wrong-calls.ts';
+import { field, input, output, type MakeWrong, WRONG_CALLS } from './wrong-calls.ts';
 
 const INVALID = 'INVALID_ARGUMENT' as const;
 
@@ -68,6 +68,10 @@ const KERNELS: readonly (readonly [what: string, kernel: unknown])[] = [
     'a kernel with a tensor of five axes',
     damaged({ inputs: SAMPLE_KERNEL.inputs.map((own) => ({ ...own, rank: 5 })) }),
   ],
+  [
+    'a kernel with an output in the place of a tensor that it reads anywhere',
+    damaged({ outputs: [{ ...SAMPLE_KERNEL.outputs[0], name: 't' }] }),
+  ],
   ['a kernel of 300 nodes', damaged(chain(300))],
 ];
 
@@ -98,6 +102,8 @@ const AXES: readonly (readonly [what: string, axis: number, isRow: boolean])[] =
   ['a row axis before the first', -2, true],
 ];
 
+const IN_PLACE = defineKernel('in place', { inputs: { x: 'f32', z: 'f32' } }, ({ x, z }, k) => ({ x: k.add(x, z) }));
+
 const plain = (change: Partial<RunParams>, kernel: Kernel): (() => RunPlan) => {
   return () => planned(kernel, { ...RUN_DEFAULTS, ...change }, 'plain');
 };
@@ -112,6 +118,17 @@ export const runRefusalCases: readonly ConformanceCase[] = [
     // The operands of a kernel that does run over the shape.
     const like = isRow ? foldKernel('sum', 'u32') : handKernel('copy u32');
     return refusal(what, detail, same, { kernel, plan: plain({ shape: [3, 4], folded: isRow ? 1 : 0 }, like) });
+  }),
+  ...(
+    [
+      ['apart from the input whose name it has', /must be where/, (_, { z = NULL_PTR }) => z],
+      ['among the elements of the input whose name it has', /must be where/, (x) => offsetPtr(x, 4)],
+      ['with other strides than the input whose name it has', /in its place/, (ptr) => ({ ptr, strides: [2] })],
+      ['in another type than the input whose name it has', /in its place/, (ptr) => ({ ptr, dtype: 'f16' })],
+    ] as const satisfies readonly (readonly [string, RegExp, Parameters<typeof output>[1]])[]
+  ).map(([what, detail, change]) => {
+    const plan = plain({ shape: [12] }, IN_PLACE);
+    return refusal(`an output ${what}`, detail, output('x', change), { kernel: IN_PLACE, plan });
   }),
   refusal('folded axes where nothing is folded', /folds nothing/, field({ folded: 1 }), {
     kernel: handKernel('copy'),

@@ -11,7 +11,8 @@ export type Wrong = readonly [what: string, detail: RegExp, make: MakeWrong];
 export const input =
   (name: string, change: (ptr: DevicePtr, all: Readonly<Record<string, DevicePtr>>) => unknown): MakeWrong =>
   (call, ptr) => ({ ...call, inputs: { ...call.inputs, [name]: change(ptr[name] as DevicePtr, ptr) } });
-const output =
+/** The call with another output. */
+export const output =
   (name: string, change: (ptr: DevicePtr, all: Readonly<Record<string, DevicePtr>>) => unknown): MakeWrong =>
   (call, ptr) => ({ ...call, outputs: { ...call.outputs, [name]: change(ptr[name] as DevicePtr, ptr) } });
 const param =

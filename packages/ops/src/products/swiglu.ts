@@ -1,0 +1,43 @@
+import type { OutOption } from '../compute/produce.ts';
+import type { QuantizedTensor } from '../quantized/quantized-tensor.ts';
+import { checkOptions, OUT } from '../tensor/arguments.ts';
+import { tidy } from '../tensor/scope.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import type { Activation } from './activation.ts';
+import { joinedProduct } from './linear.ts';
+
+/** Options of {@link swiglu}. */
+export interface SwigluOptions extends OutOption {
+  /** Of the gate. `'gelu'` makes it GEGLU, `'relu'` ReGLU, `'sigmoid'` GLU. Default `'silu'`. */
+  readonly activation?: Activation | undefined;
+}
+
+/**
+ * `silu(x gate^T) (x up^T)`, the gated product of Llama's feed-forward layers: `x` is `[..., in]`, `gate` and `up` are `[out, in]`
+ * as the weights of {@link linear}, also of other types and quantized, the result is `[..., out]`. Two launches: the second product
+ * multiplies by the first as it stores.
+ *
+ * Shazeer, GLU variants improve transformer, 2020.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for sizes that do not fit, element types that differ, an unknown activation
+ * @throws {BackendError} OUT_OF_MEMORY
+ * @example
+ * ```ts
+ * const x = tensor(backend, [[1, 2]]);
+ * const [gate, up] = [tensor(backend, [[2, 0], [0, 1]]), tensor(backend, [[1, 1], [1, -1]])];
+ * await swiglu(x, gate, up).toArray(); // [5.2848, -1.7616]
+ * ```
+ */
+export function swiglu(
+  x: Tensor,
+  gate: Tensor | QuantizedTensor,
+  up: Tensor | QuantizedTensor,
+  options: SwigluOptions = {},
+): Tensor {
+  checkOptions('swiglu', options, { ...OUT, activation: 'any' });
+  const { activation = 'silu', out } = options;
+  return tidy(() => {
+    const residual = joinedProduct('swiglu', x, up, {}, 'mul');
+    return joinedProduct('swiglu', x, gate, { activation, residual, out }, 'mul');
+  });
+}
