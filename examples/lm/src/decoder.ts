@@ -12,6 +12,7 @@ import {
   rmsNorm,
   rope,
   slice,
+  swiglu,
   tensor,
   type Tensor,
   tidy,
@@ -133,6 +134,10 @@ export class Decoder implements Disposable {
 
   #mlp(x: Tensor, residual: Tensor, { gate, up, down }: Block): Tensor {
     const { activation } = this.config;
+    const hasBias = gate?.bias !== undefined || up.bias !== undefined;
+    if (gate !== undefined && !hasBias) {
+      return project(swiglu(x, gate.weight, up.weight, { activation }), down, { residual });
+    }
     const hidden =
       gate === undefined ? project(x, up, { activation }) : mul(project(x, gate, { activation }), project(x, up));
     return project(hidden, down, { residual });

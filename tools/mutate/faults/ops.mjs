@@ -190,9 +190,9 @@ export const opsFaults = [
   },
   {
     file: 'packages/ops/src/tensor/scope.ts',
-    find: '    tensors.push(...scope);\n    keeper = outer;',
-    replace: '    tensors.push(...scope);',
-    breaks: 'After the first record, no tidy disposes anything any more: device memory grows without end.',
+    find: 'scopes.push(tensors);',
+    replace: 'scopes.push([]);',
+    breaks: 'A recording that is disposed keeps the tensors that were made in it.',
   },
   {
     file: 'packages/ops/src/indexing/take-along-axis.ts',

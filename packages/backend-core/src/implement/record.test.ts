@@ -44,7 +44,7 @@ describe('record', () => {
     const { backend, a, out, add, hooks } = await opened();
     const recording = backend.record(() => {
       for (let turn = 0; turn < 3; turn++) {
-        const [own, larger] = [backend.alloc(BYTES), backend.alloc(2 * BYTES)];
+        const [larger, own] = [backend.alloc(2 * BYTES), backend.alloc(BYTES)];
         add(a, a, own);
         add(own, own, out);
         backend.free(own);

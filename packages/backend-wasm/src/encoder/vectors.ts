@@ -108,6 +108,9 @@ const I16X8_UNARY = {
   extendLowI8x16S: 135,
   extendLowI8x16U: 137,
 } as const;
+const I16X8_SHIFTS = {
+  shrU: 141,
+} as const;
 const I32X4_BINARY = {
   eq: 55,
   ltS: 57,
@@ -210,9 +213,11 @@ export const i8x16: Named<typeof I8X16_BINARY, Binary<'v128', 'v128'>> & {
 
 /** Instructions on 8 integers of 16 bits. */
 export const i16x8: Named<typeof I16X8_BINARY, Binary<'v128', 'v128'>> &
-  Named<typeof I16X8_UNARY, Unary<'v128', 'v128'>> = {
+  Named<typeof I16X8_UNARY, Unary<'v128', 'v128'>> &
+  Named<typeof I16X8_SHIFTS, Shift> = {
   ...named(I16X8_BINARY, vectorBinary),
   ...named(I16X8_UNARY, vectorUnary),
+  ...named(I16X8_SHIFTS, vectorShift),
 };
 
 /** Instructions on 4 integers of 32 bits. */

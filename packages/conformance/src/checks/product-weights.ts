@@ -81,8 +81,9 @@ export function weightsOf(shape: BatchedGemmShape, b: Float64Array, part: (name:
  * Draws integers of B in the place of its numbers.
  *
  * @param isExact - whether sums have to be exact whatever their order
+ * @param scale - what scales that are not exact are multiplied by
  */
-export function withIntegers(data: ProductData, random: Random, isExact: boolean): ProductData {
+export function withIntegers(data: ProductData, random: Random, isExact: boolean, scale = 1): ProductData {
   const { shape } = data;
   const { dtypeB = 'f32', dtype, quantB, m, k } = shape;
   if (quantB === undefined) return data;
@@ -119,7 +120,7 @@ export function withIntegers(data: ProductData, random: Random, isExact: boolean
     dtype: isNibble(dtypeB) ? 'u8' : (dtypeB as DType),
     parts: Object.fromEntries([
       ...part('scales', scales, () =>
-        isExact ? random.pick(isFew ? [1, -1] : [1, 2, -1, 0.5]) : random.unit() * random.pick([0.01, -0.1, 1]),
+        isExact ? random.pick(isFew ? [1, -1] : [1, 2, -1, 0.5]) : scale * random.unit() * random.pick([0.01, -0.1, 1]),
       ),
       ...part('zeros', zeros, zero),
       ...part('offsets', scales, () => (isExact ? random.integer(-1, 1) : random.unit() * 4 - 2)),

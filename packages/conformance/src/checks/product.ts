@@ -91,6 +91,8 @@ interface Data {
   readonly draws: (random: Random, params: ProductParams) => Draws;
   /** True if every order of summation gives the same bits. */
   readonly isExact: boolean;
+  /** Of scales of integers that are not exact. Default: 1. */
+  readonly scale?: number;
   /** Changes the parameters of the call. */
   readonly change?: (params: ProductParams) => ProductParams;
 }
@@ -166,6 +168,12 @@ const DATA: Readonly<Record<string, Data>> = {
     },
     isExact: true,
   },
+  /** `(q - zero) x` is beyond the range where `(q - zero) scale x` is not, nor any sum of those. */
+  large: {
+    draws: (random) => [() => Math.fround((random.unit() + 1) * random.pick([1.5e37, -1.5e37])), NONE, NONE],
+    isExact: false,
+    scale: 0.001,
+  },
   /** Integers whose sums float32 holds and binary16 does not. */
   epilogue: { draws: (random, { k }) => alike(integers(random, k > 200 ? 8 : 60)), isExact: true },
   'epilogue-bounded': { draws: drawUniform, isExact: false },
@@ -227,9 +235,13 @@ const planData =
     };
   };
 
-const planDrawn = (op: ProductOp, multiply: Multiply, { draws, isExact, change }: Data): PlanCall<ProductParams> => {
+const planDrawn = (
+  op: ProductOp,
+  multiply: Multiply,
+  { draws, isExact, change, scale }: Data,
+): PlanCall<ProductParams> => {
   const dataOf = (random: Random, params: ProductParams): ProductData =>
-    withIntegers(makeData(params, ...draws(random, params)), random, isExact);
+    withIntegers(makeData(params, ...draws(random, params)), random, isExact, scale);
   const plan = planData(op, multiply, dataOf, isExact);
   return change === undefined ? plan : (slots, context, params) => plan(slots, context, change(params));
 };
@@ -273,8 +285,10 @@ function drawWeights(random: Random): Partial<ProductParams> {
   if (dtypeB.endsWith('16') || dtypeB === 'f32') return own;
   return {
     ...own,
-    trans: random.pick(['NT', 'TT']),
-    block: random.pick([32, 32, 16, 128, 8, random.integer(1, 40)]),
+    // Half of them have few rows, of whole words.
+    ...(random.chance(0.5) ? { m: random.integer(1, 9), k: 8 * random.integer(1, 40), padB: 0 } : {}),
+    trans: random.pick(['NT', 'NT', 'TT']),
+    block: random.pick([32, 32, 16, 128, 8, 64, 1000, random.integer(1, 40)]),
     scales: random.pick(['f32', 'f16']),
     zeros: random.pick(['none', 'own', 'own', 'f32', 'f16', 'offsets']),
     blocksView: random.pick(['packed', 'packed', 'padded', 'turned', 'repeated']),

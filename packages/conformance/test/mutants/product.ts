@@ -202,6 +202,27 @@ const WEIGHT_BUGS: Readonly<Record<string, Wrap>> = {
   'one scale a row': quantized(() => ({ block: 2 ** 20 })),
   'blocks longer by one': quantized(({ block }) => ({ block: block + 1 })),
   'strides of scales ignored': quantized(({ scales, blocks }) => ({ scales: packed(scales, blocks) })),
+  'the high half of a byte comes first': called(({ dtypeB, b }) => {
+    if (dtypeB !== 'i4' && dtypeB !== 'u4') return {};
+    const bytes = new Uint8Array(b.buffer, b.byteOffset, b.byteLength);
+    const buffer = bytes.map((byte) => (byte >> 4) | (byte << 4)).buffer;
+    return { b: { ...b, buffer, byteOffset: 0 } };
+  }),
+  'a short last block has the scale of the one before': called((call) => {
+    const { k, n, batchCount, quantB, 'quantB.scales': scales } = call;
+    if (quantB === undefined || scales === undefined || k % quantB.block === 0 || quantB.blocks < 2) return {};
+    const [batch, row, block] = quantB.scales.strides;
+    const own = storage(scales, quantB.scales.dtype).slice();
+    for (let line = 0; line < batchCount * n; line++) {
+      const at = Math.floor(line / n) * batch + (line % n) * row + (quantB.blocks - 1) * block;
+      own[at] = own[at - block] as number;
+    }
+    return { 'quantB.scales': { ...scales, buffer: own.buffer, byteOffset: 0 } };
+  }),
+  '(q - zero) x overflows before the scale': followed((call) => {
+    const isLarge = call.dtypeB !== undefined && call.dtype === 'f32' && storage(call.a, 'f32').some((x) => x > 1e37);
+    if (isLarge) storage(call.c, 'f32').fill(Infinity);
+  }),
   'strides of zeros ignored': quantized(({ zeros, blocks }) => ({ zeros: packed(zeros, blocks + (blocks % 2)) })),
 };
 

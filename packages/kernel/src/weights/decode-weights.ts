@@ -28,8 +28,14 @@ export interface DecodeStep {
 /** Rows begin at multiples of this many elements, for vectors. */
 const ROW_MULTIPLE = 8;
 
+/** The facts about a product that tell how its B is decoded. */
+type StoredB = Pick<
+  CheckedGemm,
+  'n' | 'k' | 'transB' | 'batchCount' | 'dtype' | 'dtypeB' | 'quantB' | 'ldb' | 'strideB'
+>;
+
 /** How to decode the B of a call that is of a type of its own; rows that lie side by side stay so. */
-export function decodeStep(call: CheckedGemm): DecodeStep {
+export function decodeStep(call: StoredB): DecodeStep {
   const { n, k, transB, batchCount, dtype, dtypeB = dtype, quantB, strideB } = call;
   const [rows, columns] = transB ? [n, k] : [k, n];
   const batches = strideB === 0 ? 1 : batchCount;
@@ -76,7 +82,7 @@ type Gathered = { readonly type: NumberType; readonly access: 'gather'; readonly
 const kernels = new Map<string, Kernel>();
 
 /** The kernel for a type of integers, a length of blocks and what is known of them: the same one each time. */
-function dequantizing({ dtype, dtypeB = dtype, quantB }: CheckedGemm): Kernel {
+function dequantizing({ dtype, dtypeB = dtype, quantB }: StoredB): Kernel {
   const { block, zero, zeros, offsets } = quantB as NonNullable<CheckedGemm['quantB']>;
   const step = zeros?.strides[2] ?? 0;
   const key = [dtypeB, block, zero, zeros?.dtype, step, offsets === undefined].join(' ');

@@ -14,7 +14,7 @@ import {
 import type { WasmTraits } from '../kernel.ts';
 import { STORAGE_SHIFT } from '../common/float-storage.ts';
 import { type PackPanels, packPanels } from '../gemm/pack-panels.ts';
-import { addDots, addScaledRows, type VectorLoop } from '../gemm/vector.ts';
+import { addDots, addScaledRows, type VectorLoop } from '../gemm/vector-dots.ts';
 import { type PlaceForm, type ScoreForm, type SoftmaxRow, softmaxRow } from './softmax-row.ts';
 
 /** `(values, end)`: see {@link hasNonFinite}. */

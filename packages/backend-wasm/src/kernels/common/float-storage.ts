@@ -22,12 +22,28 @@ export interface FloatStorage {
   readonly shift: 1 | 2;
   load1(address: Address, offset?: number): Value<'f32'>;
   load4(address: Address, offset?: number): Value<'v128'>;
+  /** Elements from four places. */
+  gather4(addresses: readonly Value<'i32'>[]): Value<'v128'>;
   /** Rounds to nearest even; NaN stays NaN. */
   store1(address: Address, value: Value<'f32'>, offset?: number): void;
   store4(address: Address, value: Value<'v128'>, offset?: number): void;
 }
 
-export const STORAGE_SHIFT: Readonly<Record<FloatDType, 1 | 2>> = { f32: 2, f16: 1 };
+/** The loads of a {@link FloatStorage}. */
+export type FloatLoads = Pick<FloatStorage, 'shift' | 'load1' | 'load4'>;
+
+export const STORAGE_SHIFT: Readonly<Record<FloatDType | 'bf16', 1 | 2>> = { f32: 2, f16: 1, bf16: 1 };
+
+/** Loads of a type that weights may have in a function. */
+export function floatLoads(dtype: FloatDType | 'bf16', body: FunctionBody): FloatLoads {
+  return dtype === 'bf16' ? BFLOATS : floatStorage(dtype, body);
+}
+
+const BFLOATS: FloatLoads = {
+  shift: 1,
+  load1: (address, offset = 0) => f32x4.extractLane(i32x4.splat(i32.shl(i32.load16U(address, offset), 16)), 0),
+  load4: (address, offset = 0) => i32x4.shl(v128.load16x4U(address, offset), 16),
+};
 
 /** Storage of a type in a function; constants are computed at this place. */
 export function floatStorage(dtype: FloatDType, body: FunctionBody): FloatStorage {
@@ -38,6 +54,8 @@ class Singles implements FloatStorage {
   readonly shift = 2;
   readonly load1 = f32.load;
   readonly load4 = v128.load;
+  readonly gather4 = ([first, ...others]: readonly Value<'i32'>[]): Value<'v128'> =>
+    others.reduce((all, at, i) => v128.load32Lane(at, all, i + 1), v128.load32Zero(first as Value<'i32'>));
   readonly #body: FunctionBody;
 
   constructor(body: FunctionBody) {
@@ -69,6 +87,11 @@ class Halves implements FloatStorage {
 
   load4(address: Address, offset = 0): Value<'v128'> {
     return this.#value(v128.load16x4U(address, offset));
+  }
+
+  gather4(addresses: readonly Value<'i32'>[]): Value<'v128'> {
+    const none: Value<'v128'> = i32x4.splat(0);
+    return this.#value(addresses.reduce((all, at, i) => v128.load16Lane(at, all, 2 * i), none));
   }
 
   store1(address: Address, value: Value<'f32'>, offset = 0): void {

@@ -1,3 +1,4 @@
+import { WEIGHT_BITS } from '@concord/backend-core';
 import type { BackendKernels, ResolvedGemm, RunKernel } from '@concord/backend-core/implement';
 import { decodeStep, WEIGHT_FEATURES } from '@concord/kernel';
 import type { WasmBuffer } from '../../wasm-buffer.ts';
@@ -6,7 +7,8 @@ import { CodeCache } from '../common/code-cache.ts';
 import { tileEpilogue } from '../epilogue/epilogue-tile.ts';
 import type { Launcher } from '../kernel.ts';
 import { launchProduct, MATRIX_FORMS } from './product.ts';
-import { launchVector } from './vector.ts';
+import { launchVector, type MatrixForm, VECTOR_BLOCK } from './vector.ts';
+import { BLOCKS, unitOf } from './weight-dots.ts';
 
 /** gemm, gemmF16 and batchedGemm: `C = alpha op(A) op(B) + beta C`, summed in float32 and rounded once. */
 export function gemmKernel(
@@ -18,11 +20,56 @@ export function gemmKernel(
     dtypes: ['f32', 'f16'],
     features: ['epilogues', ...WEIGHT_FEATURES],
     run: (given) => {
+      const form = formOfRow(given);
+      if (form !== undefined) {
+        multiplyVector(launcher, codes, given, form);
+        return;
+      }
       const call = given.dtypeB === undefined ? given : withPlainB(launcher, run, given);
       if (call.k > 0 && (call.n === 1 || call.m === 1)) multiplyVector(launcher, codes, call);
       else multiplyMatrices(launcher, codes, call);
     },
   };
+}
+
+/** The most rows that B is decoded again for, rather than once for all. */
+const MOST_ROWS = { floats: 4, integers: 16 };
+
+/** How the product of each row with a B of a type of its own reads that, if it can: 16 bytes of integers at a time. */
+function formOfRow(call: ResolvedGemm<WasmBuffer>): MatrixForm | undefined {
+  const { m, k, batchCount, dtypeB, quantB, epilogue } = call;
+  const most = MOST_ROWS[quantB === undefined ? 'floats' : 'integers'];
+  const areRows = m === 1 || (m <= most && batchCount === 1 && epilogue === undefined);
+  if (dtypeB === undefined || k === 0 || !areRows) return undefined;
+  if (quantB === undefined) return dtypeB as MatrixForm;
+  const { block, zeros, offsets, scales } = quantB;
+  const bits = WEIGHT_BITS[dtypeB] as 4 | 8;
+  const unit = unitOf({ bits });
+  const areWhole = k % unit === 0 && (block >= k || (block % unit === 0 && VECTOR_BLOCK % block === 0));
+  if (!areWhole || offsets !== undefined || (zeros !== undefined && zeros.dtype !== dtypeB)) return undefined;
+  return { bits, isSigned: dtypeB.startsWith('i'), hasZeros: zeros !== undefined, scales: scales.dtype };
+}
+
+/** The words of the blocks of B; those of a B that all matrices share are shared too. */
+function blockWords(call: ResolvedGemm<WasmBuffer>): readonly number[] {
+  const { dtypeB, quantB, strideB, m } = call;
+  if (quantB === undefined) return [];
+  const [scaleBatch, scaleRow, scaleBlock] = quantB.scales.strides;
+  const [zeroBatch, zeroRow, zeroBlock] = quantB.zeros?.strides ?? [0, 0, 0];
+  const isShared = strideB === 0 || m > 1;
+  const given = {
+    scales: operandAddress(call['quantB.scales']),
+    scaleBatch: isShared ? 0 : scaleBatch,
+    scaleRow,
+    scaleBlock,
+    zeros: operandAddress(call['quantB.zeros']),
+    zeroBatch: isShared ? 0 : zeroBatch,
+    zeroRow,
+    zeroBlock,
+    block: Math.min(quantB.block, 2 ** 31),
+    zero: quantB.zero + ({ i4: 8, i8: 128 }[dtypeB as string] ?? 0),
+  };
+  return BLOCKS.words(given, {});
 }
 
 /** The same product of a B in the dtype of A and C, which is written to temporary memory first. */
@@ -68,42 +115,50 @@ function multiplyMatrices(launcher: Launcher, codes: CodeCache, call: ResolvedGe
   });
 }
 
-/** One column: A times a vector; one row: the same of the transposed product. */
-function multiplyVector(launcher: Launcher, codes: CodeCache, call: ResolvedGemm<WasmBuffer>): void {
+/**
+ * One column: A times a vector; one row: the same of the transposed product.
+ *
+ * @param form - of B, of whose type it is: the product may have several rows then, each as a batch of its own
+ */
+function multiplyVector(launcher: Launcher, codes: CodeCache, call: ResolvedGemm<WasmBuffer>, form?: MatrixForm): void {
   const { m, n, k, dtype, batchCount, strideC } = call;
   const [rowA, columnA] = strides(call.transA, call.lda);
   const [rowB, columnB] = strides(call.transB, call.ldb);
   const [a, b] = [operandAddress(call.a), operandAddress(call.b)];
-  const sides =
-    n === 1
-      ? {
-          matrix: a,
-          matrixStride: call.strideA,
-          countStride: rowA,
-          depthStride: columnA,
-          x: b,
-          xBatchStride: call.strideB,
-          xStride: rowB,
-        }
-      : {
-          matrix: b,
-          matrixStride: call.strideB,
-          countStride: columnB,
-          depthStride: rowB,
-          x: a,
-          xBatchStride: call.strideA,
-          xStride: columnA,
-        };
+  const isColumn = n === 1 && form === undefined;
+  const sides = isColumn
+    ? {
+        matrix: a,
+        matrixStride: call.strideA,
+        countStride: rowA,
+        depthStride: columnA,
+        x: b,
+        xBatchStride: call.strideB,
+        xStride: rowB,
+      }
+    : {
+        matrix: b,
+        matrixStride: m > 1 ? 0 : call.strideB,
+        countStride: columnB,
+        depthStride: rowB,
+        x: a,
+        xBatchStride: m > 1 ? rowA : call.strideA,
+        xStride: columnA,
+      };
   const given = {
     ...sides,
-    count: n === 1 ? m : n,
+    count: isColumn ? m : n,
     depth: k,
     to: operandAddress(call.c),
-    toStride: n === 1 ? call.ldc : 1,
-    isRow: n === 1 ? 0 : 1,
-    toBatchStride: strideC,
+    toStride: isColumn ? call.ldc : 1,
+    isRow: isColumn ? 0 : 1,
+    toBatchStride: !isColumn && m > 1 ? call.ldc : strideC,
     alpha: bitsOf(call.alpha),
     beta: bitsOf(call.beta),
   };
-  launchVector(launcher, codes, dtype, batchCount, given, tileEpilogue(call));
+  const batches = isColumn ? batchCount : batchCount * m;
+  launchVector(launcher, codes, dtype, batches, given, {
+    epilogue: tileEpilogue(call),
+    ...(form === undefined ? {} : { form, blocks: blockWords(call) }),
+  });
 }

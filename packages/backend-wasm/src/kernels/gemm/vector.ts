@@ -2,25 +2,22 @@ import type { FloatDType } from '@concord/backend-core';
 import { Arguments, type Words } from '../common/arguments.ts';
 import {
   callStatement,
-  f32,
-  f32x4,
   type FunctionBody,
-  type FunctionHandle,
   i32,
-  i8x16,
   type Local,
   memory,
   ModuleBuilder,
   select,
-  v128,
   type Value,
 } from '../../encoder/index.ts';
-import { type FloatStorage, floatStorage, STORAGE_SHIFT } from '../common/float-storage.ts';
-import { divided, lesser, type MultiplyAdd, multiplyAdd, wordsOfShuffle } from '../common/integers.ts';
+import { STORAGE_SHIFT } from '../common/float-storage.ts';
+import { divided, lesser } from '../common/integers.ts';
 import type { Launcher, WasmTraits } from '../kernel.ts';
 import { type TileEpilogue, withEpilogueWords } from '../epilogue/epilogue-tile.ts';
 import { loadVector, storeTile } from './micro-kernel.ts';
 import type { CodeCache } from '../common/code-cache.ts';
+import { addDots, addScaledRows, type VectorLoop } from './vector-dots.ts';
+import { addHalvesApart, addWeightDots, BLOCKS, type IntegerForm } from './weight-dots.ts';
 
 type VectorWord =
   | 'matrix'
@@ -94,150 +91,24 @@ export function vectorWords(given: GivenVectorWords, plan: Pick<VectorWords, 'ti
   ];
 }
 
-/** `(sums, matrix, strideBytes, x, count, depth)`: `sums[i] += M[i] x`, sums and x as float32. */
-export type VectorLoop = FunctionHandle<readonly ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], 'none'>;
-
-const PARAMS = ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'] as const;
-/** Rows whose products are summed side by side. */
-const DOT_ROWS = 4;
-/** Rows that are scaled and added in one pass over the sums. */
-const SCALED_ROWS = 8;
-
-/** Adds the loop for a matrix whose depth lies side by side; `strideBytes` is from one output's row to the next. */
-export function addDots(module: ModuleBuilder, traits: WasmTraits, dtype: FloatDType): VectorLoop {
-  const madd = multiplyAdd(traits);
-  return module.function({ params: PARAMS, result: 'none' }, (body, sums, matrix, stride, x, count, depth) => {
-    const storage = floatStorage(dtype, body);
-    const fours = body.let(i32.and(depth, -4));
-    const groups = body.let(i32.and(count, -DOT_ROWS));
-    const next = (rows: number): void => {
-      body.increase(matrix, i32.mul(stride, rows));
-      body.increase(sums, 4 * rows);
-    };
-    body.for(0, groups, DOT_ROWS, () => {
-      const total = body.let(fourDots(body, storage, madd, { matrix, stride, x, fours, depth }));
-      body.emit(v128.store(sums, f32x4.add(v128.load(sums), total)));
-      next(DOT_ROWS);
-    });
-    body.for(groups, count, 1, () => {
-      const products = body.let(f32x4.splat(0));
-      body.for(0, fours, 4, (p) => {
-        const row = storage.load4(i32.add(matrix, i32.shl(p, storage.shift)));
-        body.set(products, madd(v128.load(i32.add(x, i32.shl(p, 2))), row, products));
-      });
-      const pairs = body.let(f32x4.add(products, i8x16.shuffle(products, products, wordsOfShuffle(2, 3, 0, 1))));
-      const total = body.let(f32.add(f32x4.extractLane(pairs, 0), f32x4.extractLane(pairs, 1)));
-      body.for(fours, depth, 1, (p) => {
-        const element = storage.load1(i32.add(matrix, i32.shl(p, storage.shift)));
-        body.set(total, f32.add(total, f32.mul(f32.load(i32.add(x, i32.shl(p, 2))), element)));
-      });
-      body.emit(f32.store(sums, f32.add(f32.load(sums), total)));
-      next(1);
-    });
-  });
-}
-
-interface Rows {
-  readonly matrix: Local<'i32'>;
-  readonly stride: Local<'i32'>;
-  readonly x: Local<'i32'>;
-  /** The depth down to a multiple of 4. */
-  readonly fours: Local<'i32'>;
-  readonly depth: Local<'i32'>;
-}
-
-/** The products of four rows with x. */
-function fourDots(body: FunctionBody, storage: FloatStorage, madd: MultiplyAdd, rows: Rows): Value<'v128'> {
-  const { matrix, stride, x, fours, depth } = rows;
-  const sources = [body.let(matrix)];
-  for (let row = 1; row < DOT_ROWS; row++) sources.push(body.let(i32.add(sources[row - 1] as Local<'i32'>, stride)));
-  const products = sources.map(() => body.let(f32x4.splat(0)));
-  const at = body.let(x);
-  body.for(0, fours, 4, () => {
-    const factor = body.let(v128.load(at));
-    for (const [row, source] of sources.entries()) {
-      const sum = products[row] as Local<'v128'>;
-      body.set(sum, madd(factor, storage.load4(source), sum));
-      body.increase(source, 4 << storage.shift);
-    }
-    body.increase(at, 16);
-  });
-  const [a, b, c, d] = products as [Local<'v128'>, Local<'v128'>, Local<'v128'>, Local<'v128'>];
-  const ab = body.let(
-    f32x4.add(i8x16.shuffle(a, b, wordsOfShuffle(0, 4, 1, 5)), i8x16.shuffle(a, b, wordsOfShuffle(2, 6, 3, 7))),
-  );
-  const cd = body.let(
-    f32x4.add(i8x16.shuffle(c, d, wordsOfShuffle(0, 4, 1, 5)), i8x16.shuffle(c, d, wordsOfShuffle(2, 6, 3, 7))),
-  );
-  const total = body.let(
-    f32x4.add(i8x16.shuffle(ab, cd, wordsOfShuffle(0, 1, 4, 5)), i8x16.shuffle(ab, cd, wordsOfShuffle(2, 3, 6, 7))),
-  );
-  body.for(fours, depth, 1, () => {
-    let elements: Value<'v128'> = f32x4.splat(storage.load1(sources[0] as Local<'i32'>));
-    for (let row = 1; row < DOT_ROWS; row++) {
-      elements = f32x4.replaceLane(elements, row, storage.load1(sources[row] as Local<'i32'>));
-    }
-    body.set(total, madd(v128.load32Splat(at), elements, total));
-    for (const source of sources) body.increase(source, 1 << storage.shift);
-    body.increase(at, 4);
-  });
-  return total;
-}
-
-/** Adds the loop for a matrix whose outputs lie side by side; `strideBytes` is from one place of the depth to the next. */
-export function addScaledRows(module: ModuleBuilder, traits: WasmTraits, dtype: FloatDType): VectorLoop {
-  const madd = multiplyAdd(traits);
-  return module.function({ params: PARAMS, result: 'none' }, (body, sums, matrix, stride, x, count, depth) => {
-    const storage = floatStorage(dtype, body);
-    const fours = body.let(i32.and(count, -4));
-    const groups = body.let(i32.and(depth, -SCALED_ROWS));
-    const pass = (rows: number): void => {
-      const factors = Array.from({ length: rows }, (_, row) => body.let(v128.load32Splat(x, 4 * row)));
-      const sources = [body.let(matrix)];
-      for (let row = 1; row < rows; row++) sources.push(body.let(i32.add(sources[row - 1] as Local<'i32'>, stride)));
-      const at = body.let(sums);
-      body.for(0, fours, 4, () => {
-        const sum = body.let(v128.load(at));
-        for (const [row, source] of sources.entries()) {
-          body.set(sum, madd(factors[row] as Local<'v128'>, storage.load4(source), sum));
-          body.increase(source, 4 << storage.shift);
-        }
-        body.emit(v128.store(at, sum));
-        body.increase(at, 16);
-      });
-      body.for(fours, count, 1, () => {
-        const sum = body.let(f32.load(at));
-        for (const [row, source] of sources.entries()) {
-          const factor = f32x4.extractLane(factors[row] as Local<'v128'>, 0);
-          body.set(sum, f32.add(sum, f32.mul(factor, storage.load1(source))));
-          body.increase(source, 1 << storage.shift);
-        }
-        body.emit(f32.store(at, sum));
-        body.increase(at, 4);
-      });
-      body.increase(matrix, i32.mul(stride, rows));
-      body.increase(x, 4 * rows);
-    };
-    body.for(0, groups, SCALED_ROWS, () => pass(SCALED_ROWS));
-    body.for(groups, depth, 1, () => pass(1));
-  });
-}
-
 /** Elements of the vector that are multiplied at a time, as float32 in the thread's own memory. */
-const VECTOR_BLOCK = 2048;
+export const VECTOR_BLOCK = 2048;
 
 /** Bytes that a thread needs for itself. */
 const vectorScratch = (tile: number): number => 4 * (VECTOR_BLOCK + tile);
 
+/** The storage of a matrix: floats, or integers with numbers of blocks. */
+export type MatrixForm = FloatDType | 'bf16' | IntegerForm;
+
 /** A matrix times a vector: memory is read once, and nothing packed but the vector. */
-function vectorCode(traits: WasmTraits, dtype: FloatDType, epilogue?: TileEpilogue): Uint8Array {
+function vectorCode(traits: WasmTraits, dtype: FloatDType, form: MatrixForm, epilogue?: TileEpilogue): Uint8Array {
   const module = new ModuleBuilder({ shared: traits.isShared });
   const shift = STORAGE_SHIFT[dtype];
-  const dots = addDots(module, traits, dtype);
-  const scaledRows = addScaledRows(module, traits, dtype);
+  const add = typeof form === 'string' ? floatRows(module, traits, form) : integerRows(module, traits, form);
   const load = loadVector(module, dtype);
   const store = storeTile(module, dtype, epilogue === undefined ? 'to' : 'sums');
   const finish = epilogue?.emit(module, traits);
+  const wordBytes = VECTOR.bytes + (typeof form === 'string' ? 0 : BLOCKS.bytes);
   module.function(
     { params: ['i32', 'i32', 'i32', 'i32'], result: 'none', export: 'run' },
     (body, args, firstTile, end, scratch) => {
@@ -248,23 +119,12 @@ function vectorCode(traits: WasmTraits, dtype: FloatDType, epilogue?: TileEpilog
         const output = body.let(i32.mul(part, word('tile')));
         const count = body.let(lesser(word('tile'), i32.sub(word('count'), output)));
         body.emit(memory.fill(sums, 0, i32.shl(count, 2)));
-        const start = body.let(i32.add(i32.mul(batch, word('matrixStride')), i32.mul(output, word('countStride'))));
         body.for(0, word('depth'), VECTOR_BLOCK, (first) => {
           const depth = body.let(lesser(VECTOR_BLOCK, i32.sub(word('depth'), first)));
           const inX = i32.add(i32.mul(batch, word('xBatchStride')), i32.mul(first, word('xStride')));
           const fromX = i32.add(word('x'), i32.shl(inX, shift));
           body.emit(callStatement(load, scratch, fromX, i32.shl(word('xStride'), shift), depth));
-          const inMatrix = i32.add(start, i32.mul(first, word('depthStride')));
-          const from = i32.add(word('matrix'), i32.shl(inMatrix, shift));
-          body.if(
-            i32.eq(word('depthStride'), 1),
-            () =>
-              body.emit(callStatement(dots, sums, from, i32.shl(word('countStride'), shift), scratch, count, depth)),
-            () =>
-              body.emit(
-                callStatement(scaledRows, sums, from, i32.shl(word('depthStride'), shift), scratch, count, depth),
-              ),
-          );
+          add({ body, args, sums, x: scratch, batch, output, first, count, depth });
         });
         const inTo = i32.add(i32.mul(batch, word('toBatchStride')), i32.mul(output, word('toStride')));
         const to = body.let(i32.add(word('to'), i32.shl(inTo, shift)));
@@ -279,11 +139,68 @@ function vectorCode(traits: WasmTraits, dtype: FloatDType, epilogue?: TileEpilog
         const isRow = word('isRow');
         const tileSides = sides(isRow, count, one);
         const at = sides(isRow, output, i32.const(0));
-        body.emit(callStatement(finish, i32.add(args, VECTOR.bytes), to, stride, sums, 4, ...tileSides, batch, ...at));
+        body.emit(callStatement(finish, i32.add(args, wordBytes), to, stride, sums, 4, ...tileSides, batch, ...at));
       });
     },
   );
   return module.toBytes();
+}
+
+/** A piece of a tile: some of the depth, from `first` on. */
+interface Piece {
+  readonly body: FunctionBody;
+  readonly args: Local<'i32'>;
+  readonly sums: Local<'i32'>;
+  readonly x: Local<'i32'>;
+  readonly batch: Local<'i32'>;
+  readonly output: Local<'i32'>;
+  readonly first: Local<'i32'>;
+  readonly count: Local<'i32'>;
+  readonly depth: Local<'i32'>;
+}
+
+/** Emits what adds the products of a piece to its sums. */
+type AddPiece = (piece: Piece) => void;
+
+/** The number of the element of the matrix that a piece begins with. */
+function elementOf({ args, batch, output, first }: Piece): Value<'i32'> {
+  const step = (by: Local<'i32'>, name: VectorWord): Value<'i32'> => i32.mul(by, VECTOR.word(args, name));
+  const start = i32.add(step(batch, 'matrixStride'), step(output, 'countStride'));
+  return i32.add(start, step(first, 'depthStride'));
+}
+
+function floatRows(module: ModuleBuilder, traits: WasmTraits, form: FloatDType | 'bf16'): AddPiece {
+  const dots = addDots(module, traits, form);
+  const scaledRows = addScaledRows(module, traits, form);
+  const shift = STORAGE_SHIFT[form];
+  return (piece) => {
+    const { body, args, sums, x, count, depth } = piece;
+    const from = body.let(i32.add(VECTOR.word(args, 'matrix'), i32.shl(elementOf(piece), shift)));
+    const strided = (loop: VectorLoop, stride: VectorWord) => (): void =>
+      body.emit(callStatement(loop, sums, from, i32.shl(VECTOR.word(args, stride), shift), x, count, depth));
+    const isDense = i32.eq(VECTOR.word(args, 'depthStride'), 1);
+    body.if(isDense, strided(dots, 'countStride'), strided(scaledRows, 'depthStride'));
+  };
+}
+
+function integerRows(module: ModuleBuilder, traits: WasmTraits, form: IntegerForm): AddPiece {
+  const dots = addWeightDots(module, traits, form);
+  const apart = form.bits === 4 ? addHalvesApart(module) : undefined;
+  return (piece) => {
+    const { body, args, sums, x, batch, output, first, count, depth } = piece;
+    if (apart !== undefined) body.emit(callStatement(apart, x, depth));
+    const blocks = body.let(i32.add(args, VECTOR.bytes));
+    const bytes = (elements: Value<'i32'>): Value<'i32'> => (form.bits === 4 ? i32.shrU(elements, 1) : elements);
+    const from = i32.add(VECTOR.word(args, 'matrix'), bytes(elementOf(piece)));
+    const block = body.let(i32.divU(first, BLOCKS.word(blocks, 'block')));
+    const number = (name: 'scale' | 'zero'): Value<'i32'> => {
+      const step = (by: Local<'i32'>, of: 'Batch' | 'Row' | 'Block'): Value<'i32'> =>
+        i32.mul(by, BLOCKS.word(blocks, `${name}${of}`));
+      return i32.add(i32.add(step(batch, 'Batch'), step(output, 'Row')), step(block, 'Block'));
+    };
+    const stride = bytes(VECTOR.word(args, 'countStride'));
+    body.emit(callStatement(dots, sums, from, stride, x, count, depth, blocks, number('scale'), number('zero')));
+  };
 }
 
 /** Elements of the matrix below which a tile is too little work. */
@@ -293,6 +210,15 @@ const MAX_TILE = 4096;
 /** Tiles that a thread should find, so that none waits long for the last. */
 const TILES_PER_THREAD = 4;
 
+/** What a product of a matrix and a vector may have besides. */
+interface VectorOptions {
+  readonly epilogue?: TileEpilogue | undefined;
+  /** Storage of the matrix. Default: that of the vector. */
+  readonly form?: MatrixForm;
+  /** The words of {@link BLOCKS}, of integers. */
+  readonly blocks?: readonly number[];
+}
+
 /** Queues `batches` products of a matrix and a vector. */
 export function launchVector(
   launcher: Launcher,
@@ -300,10 +226,12 @@ export function launchVector(
   dtype: FloatDType,
   batches: number,
   given: GivenVectorWords,
-  epilogue?: TileEpilogue,
+  { epilogue, form = dtype, blocks = [] }: VectorOptions = {},
 ): void {
   const { count, depth } = given;
-  const code = codes.get(`vector ${dtype} ${epilogue?.key ?? ''}`, (traits) => vectorCode(traits, dtype, epilogue));
+  const own = typeof form === 'string' ? form : Object.values(form).join(' ');
+  const key = `vector ${dtype} ${own} ${epilogue?.key ?? ''}`;
+  const code = codes.get(key, (traits) => vectorCode(traits, dtype, form, epilogue));
   // Where outputs lie side by side, a narrow tile reads a piece of each row: half as fast as whole rows.
   const tilesOfThread = given.depthStride === 1 ? TILES_PER_THREAD : 1;
   const wanted = Math.ceil((tilesOfThread * launcher.traits.threads) / batches);
@@ -311,6 +239,6 @@ export function launchVector(
   const rounds = Math.ceil(count / MAX_TILE / wanted);
   const tile = Math.ceil(count / (rounds * parts) / 8) * 8;
   const tiles = Math.ceil(count / tile);
-  const words = withEpilogueWords(vectorWords(given, { tile, tiles }), epilogue, code);
+  const words = withEpilogueWords([...vectorWords(given, { tile, tiles }), ...blocks], epilogue, code);
   launcher.launch({ code, words, tiles: batches * tiles, scratchBytes: vectorScratch(tile) });
 }

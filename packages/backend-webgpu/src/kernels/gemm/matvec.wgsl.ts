@@ -48,7 +48,7 @@ export const MATVEC_EACH = 4;
  * Uniforms of `y = alpha M x + beta y` for a batch: `a` is the matrix, `b` the vector, `c` the result. Steps are the
  * elements between neighbours of a vector.
  */
-const MATVEC_UNIFORMS: Readonly<Record<string, UniformType>> = {
+export const MATVEC_UNIFORMS: Readonly<Record<string, UniformType>> = {
   rows: 'u32',
   k: 'u32',
   a_ld: 'u32',
@@ -72,7 +72,7 @@ const MATVEC_UNIFORMS: Readonly<Record<string, UniformType>> = {
 };
 
 /** WGSL: finds, from the number of the workgroup, its rows, its matrix of the batch and its range of k. */
-const MATVEC_PLACE: string = /* wgsl */ `
+export const MATVEC_PLACE: string = /* wgsl */ `
   let group = group_index(id, grid);
   if (group >= u.group_count) { return; }
   var tile = group;
@@ -129,7 +129,7 @@ function combine({ team }: MatvecGroup, apart: number): string {
 }
 
 /** A sum of terms as a balanced tree. */
-function inPairs(terms: readonly string[]): string {
+export function inPairs(terms: readonly string[]): string {
   const half = terms.length / 2;
   return terms.length === 1
     ? (terms[0] as string)

@@ -104,6 +104,34 @@ describe('operands', () => {
   });
 });
 
+describe('a B of a type of its own', () => {
+  const quantB = {
+    ...{ block: 32, blocks: 128, zero: 0 },
+    scales: { dtype: 'f16', strides: [0, 128, 1] },
+  } as const;
+  const weights = (m: number, n: number, given: Partial<Call> = {}): Call => ({
+    ...callOf(m, n, 4096, { transB: true, dtypeB: 'i4', quantB, ...given }),
+    'quantB.scales': fakeSpan(n * 128 * 2),
+  });
+
+  it('is decoded in registers for few rows, by one launch, and in scratch memory for more', () => {
+    const few = planned(TEST_DEVICES.gpu, weights(8, 4096));
+    expect(briefly(few, 3)).toEqual(['weight-rows f32 u4']);
+    expect(few.scratches).toEqual([]);
+    expect(briefly(planned(TEST_DEVICES.gpu, weights(9, 4096)), 1).at(-1)).toBe('tiled');
+    expect(planned(TEST_DEVICES.gpu, weights(1, 64, { ldb: 4098 })).scratches.length).toBeGreaterThan(0);
+  });
+
+  it('that is larger than a binding when it is decoded is so piece by piece, in the same memory', () => {
+    const { launches } = planned(TEST_DEVICES.defaults, weights(64, 20_000));
+    const decoded = launches.flatMap(({ storage, kernel }) =>
+      kernel.name.startsWith('gemm/tiled') ? storage['b'] : [],
+    );
+    expect(decoded.length).toBeGreaterThanOrEqual(3);
+    expect(new Set(decoded.map((span) => span?.buffer)).size).toBe(1);
+  });
+});
+
 describe('panels along k', () => {
   const { launches } = planned(TEST_DEVICES.tiny, callOf(1, 8, 600, { alpha: 3, beta: 2 }));
   const [first, ...others] = launches.slice(0, -1);

@@ -1,11 +1,11 @@
 import { BYTES_OF, type ResolvedGemm } from '@concord/backend-core/implement';
-import { decodeStep, WEIGHT_FEATURES } from '@concord/kernel';
+import { WEIGHT_FEATURES } from '@concord/kernel';
 import { type Family, sizeStep, VariantTables } from '@concord/variants';
-import { bindingSlack } from '../operands.ts';
-import { maxLoopIterations } from '../loop-iterations.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
 import {
+  bytesOfPanel,
   type Matrix,
+  mostTerms,
   type OfferedProduct,
   type Part,
   partOf,
@@ -13,6 +13,7 @@ import {
   productOf,
   type ProductTable,
   type ProductWork,
+  roundDown,
   type Variant,
 } from './product.ts';
 import { fusedEpilogue } from '../epilogue/fused-epilogue.ts';
@@ -23,8 +24,9 @@ import { f16RoundTripTable, finish } from './finish.wgsl.ts';
 import { matrixUnitsTable } from './matrix-units.wgsl.ts';
 import { matvecTable } from './matvec.ts';
 import { outputFormat } from './storage-formats.ts';
-import { planRun } from '../run/plan-run.ts';
 import { tiledTable } from './tiled.ts';
+import { isOfWeightRows, weightRowsTable } from './weight-rows.ts';
+import { decodablePieces, decoded, type WeightProduct } from './weights.ts';
 
 /** The part of a product that is computed at a time. */
 interface PanelSizes {
@@ -44,6 +46,7 @@ type Dimension = 'm' | 'n' | 'k';
  */
 function panelSizes(product: Product, traits: DeviceTraits): PanelSizes {
   const { batchCount, m, n, k, transA, transB, a, b, c } = product;
+  if (product.weights !== undefined) return product;
   const sizes: Sizes = { batchCount, m, n, k: Math.min(k, mostTerms(traits)) };
   const bytes = bytesOfPanel(traits);
   fit(sizes, a, transA ? 'k' : 'm', transA ? 'm' : 'k', bytes);
@@ -53,11 +56,6 @@ function panelSizes(product: Product, traits: DeviceTraits): PanelSizes {
     fit(sizes, { dtype: 'f32', ld: sizes.n, stride: sizes.m * sizes.n }, 'm', 'n', bytes);
   }
   return sizes;
-}
-
-/** The maximum number of bytes of a panel's operand. */
-function bytesOfPanel({ maxBindingBytes, storageAlignment }: DeviceTraits): number {
-  return maxBindingBytes - bindingSlack(storageAlignment);
 }
 
 /** The parts of m x n and the batch, in order, each with all of k. */
@@ -74,12 +72,6 @@ function* panels(whole: PanelSizes, sizes: PanelSizes): Generator<Part> {
 /** Cuts `total` into pieces of `size`, the last one smaller: their starts and lengths. */
 function* cuts(total: number, size: number): Generator<readonly [start: number, length: number]> {
   for (let start = 0; start < total; start += size) yield [start, Math.min(size, total - start)];
-}
-
-/** The maximum number of terms of a sum in one launch: a kernel may take an iteration of its loop for each, and one to end it. */
-function mostTerms(traits: DeviceTraits): number {
-  const iterations = maxLoopIterations(traits) - 1;
-  return iterations === Infinity ? iterations : round(iterations);
 }
 
 /**
@@ -101,15 +93,9 @@ function fit(
     return;
   }
   sizes.batchCount = 1;
-  if (sizes[columns] > max) sizes[columns] = round(max);
+  if (sizes[columns] > max) sizes[columns] = roundDown(max);
   const fitting = 1 + Math.floor((max - sizes[columns]) / ld);
-  if (sizes[rows] > fitting) sizes[rows] = round(fitting);
-}
-
-/** Rounds down so that panels keep the alignment of their operands. */
-function round(size: number): number {
-  const multiple = [64, 4].find((candidate) => size >= candidate) ?? 1;
-  return size - (size % multiple);
+  if (sizes[rows] > fitting) sizes[rows] = roundDown(fitting);
 }
 
 /** Memory for sums in float32, made when it is first asked for. */
@@ -125,12 +111,24 @@ const DEPTH_MULTIPLE = 64;
  * Kernels that compute products. Where several can compute one, the first of them is preferred. A new one is added here, and
  * nothing else has to know of it.
  */
-const productTables: VariantTables<OfferedProduct, ProductWork, Recorder, Kernel, Variant, ProductTable> =
-  new VariantTables(
-    [matrixUnitsTable, tiledTable, directTable, matvecTable],
-    ({ product: { m, n, k, batchCount, transA, transB, a } }) =>
-      ['gemm', a.dtype, `${transA ? 'T' : 'N'}${transB ? 'T' : 'N'}`, ...[m, n, k, batchCount].map(sizeStep)].join(' '),
-  );
+const productTables: Tables = new VariantTables(
+  [matrixUnitsTable, tiledTable, directTable, matvecTable],
+  ({ product: { transA, transB, a, ...sizes } }) =>
+    classOf([a.dtype, `${transA ? 'T' : 'N'}${transB ? 'T' : 'N'}`], sizes),
+);
+
+/** Kernels that decode weights themselves. */
+const weightTables: Tables = new VariantTables([weightRowsTable], ({ product: { a, weights, ...sizes } }) =>
+  classOf([a.dtype, weights?.dtype as string], sizes),
+);
+
+type Tables = VariantTables<OfferedProduct, ProductWork, Recorder, Kernel, Variant, ProductTable>;
+
+const tablesFor = ({ weights }: Product): Tables => (weights === undefined ? productTables : weightTables);
+
+function classOf(what: readonly string[], { m, n, k, batchCount }: PanelSizes): string {
+  return ['gemm', ...what, ...[m, n, k, batchCount].map(sizeStep)].join(' ');
+}
 
 /** `gemm`, `batchedGemm` and both in f16; beside its variants what finishes products, or tries what they need. */
 export const gemmFamily: Family<'gemm', StorageBuffer, Recorder, Kernel> = {
@@ -138,7 +136,7 @@ export const gemmFamily: Family<'gemm', StorageBuffer, Recorder, Kernel> = {
   dtypes: ['f32', 'f16'],
   features: ['epilogues', ...WEIGHT_FEATURES],
   plan: planGemm,
-  tables: [productTables, finish, f16RoundTripTable],
+  tables: [productTables, weightTables, finish, f16RoundTripTable],
 };
 
 /**
@@ -156,18 +154,8 @@ export function planGemm(
   recorder: Recorder,
   choose: ChooseVariant = chooseVariant,
 ): void {
-  const plain = call.dtypeB === undefined ? call : withPlainB(call, recorder);
-  if (call.epilogue === undefined) planProduct(productOf(plain, recorder), recorder, choose);
-  else planWithEpilogue(plain, recorder, choose);
-}
-
-/** The same product of a B in the dtype of A and C, which is written to scratch memory first. */
-function withPlainB(call: ResolvedGemm<StorageBuffer>, recorder: Recorder): ResolvedGemm<StorageBuffer> {
-  const { geometry, inputs, bytes, call: plain } = decodeStep(call);
-  const b = recorder.scratch(bytes);
-  const operands = inputs.map((name) => call[name]);
-  planRun({ geometry, inputs: operands, outputs: [b], params: [], inPlace: [false] }, recorder);
-  return { ...call, ...plain, b };
+  if (call.epilogue === undefined) planProduct(productOf(call, recorder), recorder, choose);
+  else planWithEpilogue(call, recorder, choose);
 }
 
 /** A product, and a kernel after it that makes C of its results: C itself in float32, else scratch memory. */
@@ -175,9 +163,10 @@ function planWithEpilogue(call: ResolvedGemm<StorageBuffer>, recorder: Recorder,
   const { m, n, batchCount, beta, dtype } = call;
   const domain = [batchCount, m, n];
   const strides = [call.strideC, call.ldc, 1];
-  const product = { ...productOf(call, recorder), hasEpilogue: true };
+  const product = decodedWhole({ ...productOf(call, recorder), hasEpilogue: true }, recorder);
   const sizes = panelSizes(product, recorder.traits);
-  const isOnePanel = [...panels(product, sizes)].length === 1 && sizes.k >= product.k;
+  const isOnePanel =
+    !isToBeDecoded(product, recorder.traits) && [...panels(product, sizes)].length === 1 && sizes.k >= product.k;
   const variant = isOnePanel ? choose(product, sizes.k, recorder) : undefined;
   const fused = variant !== undefined && canFuse(variant, product, recorder) && fusedEpilogue(call, call.c, recorder);
   const again = variant === undefined ? choose : () => variant;
@@ -198,15 +187,25 @@ function planWithEpilogue(call: ResolvedGemm<StorageBuffer>, recorder: Recorder,
 }
 
 /** Returns whether the kernel of a product that is one panel stores C itself, and would apply the epilogue. */
-function canFuse(variant: Variant, { c }: Product, { traits }: Recorder): boolean {
+function canFuse(variant: Variant, product: Product, { traits }: Recorder): boolean {
   return (
     variant.splits === 1 &&
-    productTables.tableOf(variant).appliesEpilogues?.(variant) === true &&
-    outputFormat(c.dtype, traits) !== 'half-words'
+    tablesFor(product).tableOf(variant).appliesEpilogues?.(variant) === true &&
+    outputFormat(product.c.dtype, traits) !== 'half-words'
   );
 }
 
 function planProduct(product: Product, recorder: Recorder, choose: ChooseVariant): void {
+  if (isToBeDecoded(product, recorder.traits)) {
+    // Pieces come one after the other and share the memory; the first is the largest.
+    let memory: Span | undefined;
+    for (const piece of decodablePieces(product, recorder.traits)) {
+      const own = isToBeDecoded(piece, recorder.traits) ? decoded(piece, recorder, memory) : piece;
+      if (own !== piece) memory ??= own.b.span;
+      planProduct(own, recorder, choose);
+    }
+    return;
+  }
   const sizes = panelSizes(product, recorder.traits);
   const sums = sumsMemory(recorder);
   for (const part of panels(product, sizes)) {
@@ -215,8 +214,20 @@ function planProduct(product: Product, recorder: Recorder, choose: ChooseVariant
   }
 }
 
+/** Returns whether a product has weights that have to be decoded before it. */
+function isToBeDecoded(product: Product, traits: DeviceTraits): product is WeightProduct {
+  return product.weights !== undefined && !isOfWeightRows(product, traits);
+}
+
+/** The product of decoded weights, if they have to be decoded and all of them can be at once. */
+function decodedWhole(product: Product, recorder: Recorder): Product {
+  if (!isToBeDecoded(product, recorder.traits)) return product;
+  const [first] = decodablePieces(product, recorder.traits);
+  return first === product ? decoded(product, recorder) : product;
+}
+
 function chooseVariant(product: Product, depth: number, recorder: Recorder): Variant {
-  return productTables.choose({ product, depth }, recorder);
+  return tablesFor(product).choose({ product, depth }, recorder);
 }
 
 /** One panel of C with all of k, of which at most `depth` terms at a time fit into bindings. */
@@ -229,7 +240,7 @@ function multiply(product: Product, variant: Variant, depth: number, sums: SumsM
   const range = wanted === 1 ? k : Math.ceil(k / wanted / DEPTH_MULTIPLE) * DEPTH_MULTIPLE;
   const splits = Math.ceil(k / range);
   if (splits === 1 && depth >= k && output !== 'half-words') {
-    productTables.launch({ product, splits: { depth: k, count: 1, stride: 0 } }, variant, recorder);
+    tablesFor(product).launch({ product, splits: { depth: k, count: 1, stride: 0 } }, variant, recorder);
     return;
   }
 
@@ -242,7 +253,7 @@ function multiply(product: Product, variant: Variant, depth: number, sums: SumsM
     const panel = length === k ? product : partOf(product, terms);
     const partial: Product = { ...panel, alpha: 1, beta: start === 0 ? 0 : 1, c };
     const work = { product: partial, splits: { depth: range, count: splits, stride: entries } };
-    productTables.launch(work, variant, recorder);
+    tablesFor(product).launch(work, variant, recorder);
   }
   const { alpha, beta } = product;
   const uniforms = { splits, split_stride: entries, alpha, beta };

@@ -1,8 +1,9 @@
-import type { FloatDType } from '@concord/backend-core';
-import { BYTES_OF, type ResolvedGemm } from '@concord/backend-core/implement';
+import type { FloatDType, WeightDType } from '@concord/backend-core';
+import { BYTES_OF, type CheckedQuant, type ResolvedGemm } from '@concord/backend-core/implement';
 import type { KernelTable as AnyTable, NamedVariant, VariantTable } from '@concord/variants';
 import type { FusedEpilogue } from '../epilogue/fused-epilogue.ts';
-import { apartFrom, bindable, slice } from '../operands.ts';
+import { maxLoopIterations } from '../loop-iterations.ts';
+import { apartFrom, bindable, bindingSlack, slice } from '../operands.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
 import type { Kernel } from '../kernel.ts';
 
@@ -12,6 +13,20 @@ export interface Matrix {
   readonly dtype: FloatDType;
   readonly ld: number;
   readonly stride: number;
+}
+
+/** The operands of {@link CheckedQuant}. */
+export const BLOCKS = ['scales', 'zeros', 'offsets'] as const;
+
+/** A B of a type of its own as it is stored. */
+export interface Weights {
+  readonly dtype: WeightDType;
+  readonly span: Span;
+  readonly ld: number;
+  readonly stride: number;
+  /** Of integers. */
+  readonly quant?: CheckedQuant | undefined;
+  readonly blocks: { readonly [Name in (typeof BLOCKS)[number]]?: Span | undefined };
 }
 
 /**
@@ -32,6 +47,8 @@ export interface Product {
   readonly beta: number;
   readonly a: Matrix;
   readonly b: Matrix;
+  /** B where it is of a type of its own, which takes the place of `b`. */
+  readonly weights?: Weights | undefined;
   readonly c: Matrix;
   /** Something is made of each value of C, by the kernel that stores it or after it. */
   readonly hasEpilogue?: boolean | undefined;
@@ -61,7 +78,8 @@ export interface Part {
 export function productOf(call: ResolvedGemm<StorageBuffer>, recorder: Recorder): Product {
   const { m, n, k, batchCount, transA, transB, alpha, beta, dtype } = call;
   const a = apartFrom(call.c, call.a, recorder);
-  const b = apartFrom(call.c, call.b, recorder);
+  const weights = weightsOf(call);
+  const b = weights === undefined ? apartFrom(call.c, call.b, recorder) : call.b;
   return tidy({
     m,
     n,
@@ -73,8 +91,17 @@ export function productOf(call: ResolvedGemm<StorageBuffer>, recorder: Recorder)
     beta,
     a: { span: a, dtype, ld: call.lda, stride: call.strideA },
     b: { span: b, dtype, ld: call.ldb, stride: call.strideB },
+    weights,
     c: { span: call.c, dtype, ld: call.ldc, stride: call.strideC },
   });
+}
+
+/** The B of a call as it is stored, if it is of a type of its own. */
+function weightsOf(call: ResolvedGemm<StorageBuffer>): Weights | undefined {
+  const { dtypeB, b, ldb, strideB, quantB } = call;
+  if (dtypeB === undefined) return undefined;
+  const blocks = Object.fromEntries(BLOCKS.map((name) => [name, call[`quantB.${name}`]]));
+  return { dtype: dtypeB, span: b, ld: ldb, stride: strideB, quant: quantB, blocks };
 }
 
 /** The same product of a part of each operand. */
@@ -135,6 +162,23 @@ interface BoundMatrix {
 export function bindMatrix({ span, dtype }: Matrix, storageAlignment: number): BoundMatrix {
   const bound = bindable(span, storageAlignment);
   return { span: bound.span, start: bound.byteOffset / BYTES_OF[dtype] };
+}
+
+/** The maximum number of bytes of a panel's operand. */
+export function bytesOfPanel({ maxBindingBytes, storageAlignment }: DeviceTraits): number {
+  return maxBindingBytes - bindingSlack(storageAlignment);
+}
+
+/** The maximum number of terms of a sum in one launch: a kernel may take an iteration of its loop for each, and one to end it. */
+export function mostTerms(traits: DeviceTraits): number {
+  const iterations = maxLoopIterations(traits) - 1;
+  return iterations === Infinity ? iterations : roundDown(iterations);
+}
+
+/** Rounds down so that panels keep the alignment of their operands. */
+export function roundDown(size: number): number {
+  const multiple = [64, 4].find((candidate) => size >= candidate) ?? 1;
+  return size - (size % multiple);
 }
 
 /** Returns whether numbers of elements are all multiples of four: what lies between them can be read and written by fours. */

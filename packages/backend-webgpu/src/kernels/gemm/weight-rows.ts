@@ -1,0 +1,242 @@
+import { type FloatDType, WEIGHT_BITS, type WeightDType } from '@concord/backend-core';
+import { BYTES_OF, type CheckedBlocks } from '@concord/backend-core/implement';
+import { shapeOf } from '@concord/variants';
+import { bindEpilogue } from '../epilogue/fused-epilogue.ts';
+import { apartFrom, bindable } from '../operands.ts';
+import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
+import { MATVEC_EACH, type MatvecGroup } from './matvec.wgsl.ts';
+import { storagesOn } from './product-kernel.ts';
+import {
+  areFours,
+  bindMatrix,
+  mostTerms,
+  type Product,
+  type ProductTable,
+  type ProductWork,
+  type Variant,
+  type Weights,
+} from './product.ts';
+import { tilesOn } from './tile.ts';
+import { MOST_LINES, unitOf, unsignedOf, weightRows, type WeightRowsParams } from './weight-rows.wgsl.ts';
+import type { WeightProduct } from './weights.ts';
+
+/** Workgroups, smallest team first; that of one invocation for devices where barriers are dear. */
+const GROUPS: readonly MatvecGroup[] = [
+  { lanes: 64, team: 1 },
+  { lanes: 4, team: 32 },
+  { lanes: 2, team: 64 },
+  { lanes: 1, team: 128 },
+];
+const idOf = ({ lanes, team }: MatvecGroup): string => `gemm/weight-rows-${lanes}x${team}`;
+const GROUP_OF: ReadonlyMap<string, MatvecGroup> = new Map(GROUPS.map((group) => [idOf(group), group]));
+
+/** Invocations that keep the memory of a large GPU busy, and units of a member of a team that are worth one. */
+const ENOUGH_INVOCATIONS = 131_072;
+const MIN_UNITS = 2;
+/** Units of a member of a team for which a split is worth to be finished. */
+const MIN_SPLIT_UNITS = 16;
+
+type Form = Pick<WeightRowsParams, 'weights' | 'scales' | 'zeros'>;
+
+const LINES = [1, 2, 4, MOST_LINES] as const;
+const FLOATS: readonly FloatDType[] = ['f32', 'f16'];
+
+/** Every form of weights beside A of a dtype. */
+function formsFor(input: FloatDType): readonly Form[] {
+  const floats = ([...FLOATS, 'bf16'] as const).filter((weights) => weights !== input);
+  const zeros = ['one', 'own', 'floats', 'offsets'] as const;
+  const integers = (['u8', 'u4'] as const).flatMap((weights) =>
+    FLOATS.flatMap((scales) => zeros.map((each) => ({ weights, scales, zeros: each }))),
+  );
+  return [...floats.map((weights) => ({ weights })), ...integers];
+}
+
+function formOf({ dtype, quant }: Weights): Form {
+  const weights = unsignedOf(dtype);
+  if (quant === undefined) return { weights };
+  const { zeros, offsets, scales } = quant;
+  const isOwn = zeros?.dtype === dtype;
+  const kind = offsets !== undefined ? 'offsets' : zeros === undefined ? 'one' : isOwn ? 'own' : 'floats';
+  return { weights, scales: scales.dtype, zeros: kind };
+}
+
+/** Returns whether the kernels for few rows take a product: rows of B at whole words, blocks of a power of two. */
+export function isOfWeightRows(product: Product, traits: DeviceTraits): boolean {
+  const { m, n, k, batchCount, transB, a, c, weights } = product;
+  if (weights === undefined || m > MOST_LINES || !transB || k > mostTerms(traits)) return false;
+  const { span, dtype, ld, stride, quant, blocks } = weights;
+  const inWord = 32 / WEIGHT_BITS[dtype];
+  const isWhole = (elements: number): boolean => elements % inWord === 0;
+  const places = [n === 1 ? 0 : ld, batchCount === 1 ? 0 : stride, ((span.byteOffset % 4) * inWord) / 4];
+  const spans = [span, blocks.scales, blocks.zeros, blocks.offsets, a.span, c.span];
+  return (
+    places.every(isWhole) &&
+    (quant === undefined || shiftOf(quant.block, k, inWord) !== undefined) &&
+    spans.every((each) => each === undefined || fits(each, traits))
+  );
+}
+
+function fits(span: Span, { storageAlignment, maxBindingBytes }: DeviceTraits): boolean {
+  return bindable(span, storageAlignment).span.byteLength <= maxBindingBytes;
+}
+
+/** log2 of the units of a block, if there is one: a row of a single block has all of them. */
+function shiftOf(block: number, k: number, unit: number): number | undefined {
+  if (block >= k) return 31;
+  const shift = Math.log2(block / unit);
+  return Number.isInteger(shift) && shift >= 0 ? shift : undefined;
+}
+
+/** Products of few rows and weights of a type of their own; it is only offered those of {@link isOfWeightRows}. */
+export const weightRowsTable: ProductTable = {
+  ids: [...GROUP_OF.keys()],
+  kernelsFor: (traits) =>
+    storagesOn(traits).flatMap(({ input, output }) =>
+      formsFor(input).flatMap((form) =>
+        LINES.flatMap((lines) =>
+          [false, true].flatMap((wide) =>
+            groupsOn(traits).map((group) => weightRows({ input, output, ...form, lines, wide, group })),
+          ),
+        ),
+      ),
+    ),
+  candidates: ({ product }, traits) => {
+    const groups = groupsOn(traits);
+    const own = product as WeightProduct;
+    const variants = groups.map((group) => variantOf(group, own));
+    return { variants, preferred: variantOf(bestOf(own, groups, traits), own) };
+  },
+  appliesEpilogues: () => true,
+  launch: launchWeightRows,
+};
+
+function groupsOn({ maxInvocations }: DeviceTraits): readonly MatvecGroup[] {
+  return GROUPS.filter(({ lanes, team }) => lanes * team <= maxInvocations);
+}
+
+/** The team that a large GPU was fastest with, or the largest below it whose members all have something to do. */
+function bestOf(product: WeightProduct, groups: readonly MatvecGroup[], traits: DeviceTraits): MatvecGroup {
+  const [single, smallest, ...larger] = groups as readonly [MatvecGroup, MatvecGroup, ...MatvecGroup[]];
+  if (tilesOn(traits).length === 0) return single;
+  const fastest = product.weights.quant === undefined ? 128 : linesOf(product) === MOST_LINES ? 32 : 64;
+  const fitting = larger.filter(({ team }) => team <= fastest && team * MIN_UNITS <= unitsOf(product));
+  return fitting.at(-1) ?? smallest;
+}
+
+function variantOf(group: MatvecGroup, product: WeightProduct): Variant {
+  const { lanes, team } = group;
+  const invocations = product.batchCount * Math.ceil(product.n / (lanes * MATVEC_EACH)) * lanes * team;
+  const lacking = Math.floor(ENOUGH_INVOCATIONS / invocations);
+  const worthwhile = Math.floor(unitsOf(product) / (MIN_SPLIT_UNITS * team));
+  return { id: idOf(group), splits: team === 1 ? 1 : Math.max(1, Math.min(lacking, worthwhile)) };
+}
+
+function linesOf({ m }: Product): number {
+  return LINES.find((count) => count >= m) as number;
+}
+
+/** Units of a row of B, if A can be read by vectors. */
+function unitsOf(product: WeightProduct): number {
+  return product.k / unitOf({ weights: unsignedOf(product.weights.dtype), lines: linesOf(product), wide: true });
+}
+
+/** Binds the memory of elements of a type: the binding, and the elements in it before the first. */
+type Bind = (span: Span, dtype: WeightDType) => { readonly span: Span; readonly start: number };
+
+/** Numbers of blocks as a kernel gets them; those of a B that all matrices share are shared too. */
+function blocksOf(name: string, view: CheckedBlocks | undefined, strideB: number, span: Span | undefined, bind: Bind) {
+  if (view === undefined || span === undefined)
+    return { storage: {}, dtype: undefined, start: 0, strides: [0, 0, 0] } as const;
+  const [batch, row, block] = view.strides;
+  const bound = bind(span, view.dtype);
+  const strides = [strideB === 0 ? 0 : batch, row, block] as const;
+  return { storage: { [name]: bound.span }, dtype: view.dtype, start: bound.start, strides } as const;
+}
+
+function launchWeightRows({ product, splits }: ProductWork, variant: Variant, recorder: Recorder): void {
+  const group = shapeOf(GROUP_OF, variant);
+  const { m, n, k, transA, batchCount, alpha, beta, c, epilogue, weights } = product as WeightProduct;
+  const { dtype, stride, quant } = weights;
+  const { storageAlignment } = recorder.traits;
+  const form = formOf(weights);
+  const bits = WEIGHT_BITS[dtype];
+  const bound: Bind = (span, of) => {
+    const { span: whole, byteOffset } = bindable(apartFrom(c.span, span, recorder), storageAlignment);
+    return { span: whole, start: (byteOffset * 8) / WEIGHT_BITS[of] };
+  };
+  const a = bindMatrix(product.a, storageAlignment);
+  const b = bound(weights.span, dtype);
+  const result = bindMatrix(c, storageAlignment);
+  const lines = linesOf(product);
+  const wideUnit = unitOf({ weights: form.weights, lines, wide: true });
+  // Rows of a single one, and matrices of a single one, may be any distance apart.
+  const [ld, strideB] = [n === 1 ? 0 : weights.ld, batchCount === 1 ? 0 : stride];
+  const wide =
+    !transA &&
+    areFours(a.start, product.a.ld, product.a.stride) &&
+    [k, b.start, ld, strideB].every((count) => count % wideUnit === 0) &&
+    (quant === undefined || shiftOf(quant.block, k, wideUnit) !== undefined);
+  const unit = unitOf({ weights: form.weights, lines, wide });
+  const fused = epilogue === undefined ? undefined : bindEpilogue(epilogue, 1, storageAlignment);
+  const tiles = Math.ceil(n / (group.lanes * MATVEC_EACH));
+  const isSigned = dtype === 'i8' || dtype === 'i4';
+  const [aRow, aColumn] = transA ? [1, product.a.ld] : [product.a.ld, 1];
+  const scales = blocksOf('scales', quant?.scales, strideB, weights.blocks.scales, bound);
+  const zeros = blocksOf(
+    'zeros',
+    quant?.zeros ?? quant?.offsets,
+    strideB,
+    weights.blocks.zeros ?? weights.blocks.offsets,
+    bound,
+  );
+  recorder.launch({
+    kernel: weightRows({ input: product.a.dtype, output: c.dtype, ...form, lines, wide, group }, fused?.spec),
+    storage: {
+      a: b.span,
+      b: a.span,
+      c: result.span,
+      ...scales.storage,
+      ...zeros.storage,
+      ...fused?.storage,
+    },
+    moving: { c: ['c_start', BYTES_OF[c.dtype]] },
+    uniforms: {
+      rows: n,
+      lines: m,
+      k,
+      a_ld: ld / unit,
+      b_ld: aRow,
+      c_ld: c.ld,
+      b_step: aColumn,
+      c_step: 1,
+      a_start: b.start / unit,
+      b_start: a.start,
+      c_start: result.start,
+      a_stride: strideB / unit,
+      b_stride: product.a.stride,
+      c_stride: c.stride,
+      batches: batchCount,
+      depth: splits.depth,
+      c_split: splits.stride,
+      tiles,
+      flip: isSigned ? (bits === 8 ? 0x80808080 : 0x88888888) : 0,
+      zero_of_all: (quant?.zeros === undefined ? (quant?.zero ?? 0) : 0) + (isSigned ? 2 ** (bits - 1) : 0),
+      block_shift: quant === undefined ? 0 : (shiftOf(quant.block, k, unit) as number),
+      alpha,
+      beta,
+      reads_c: Number(beta !== 0),
+      s_start: scales.start,
+      s_batch: scales.strides[0],
+      s_row: scales.strides[1],
+      s_block: scales.strides[2],
+      z_start: zeros.start,
+      z_batch: zeros.strides[0],
+      z_row: zeros.strides[1],
+      z_block: zeros.strides[2],
+      z_halves: Number(zeros.dtype === 'f16'),
+      ...fused?.uniforms,
+    },
+    groups: tiles * batchCount * splits.count,
+    variant: variant.id,
+  });
+}

@@ -1,0 +1,303 @@
+import { type FloatDType, WEIGHT_BITS, type WeightDType } from '@concord/backend-core';
+import { mainOf, type UniformType } from '../kernel.ts';
+import { repeat, storeC } from '../wgsl/snippets.ts';
+import { inPairs, MATVEC_EACH, MATVEC_PLACE, MATVEC_UNIFORMS, type MatvecGroup } from './matvec.wgsl.ts';
+import { type ProductKernel, productKernel } from './product-kernel.ts';
+import {
+  featuresFor,
+  inputType,
+  type OutputFormat,
+  outputType,
+  readFunction,
+  storeFunction,
+} from './storage-formats.ts';
+
+/** The parameters that distinguish the kernels of a product of few rows and weights of a type of their own. */
+export interface WeightRowsParams {
+  /** Storage of A. */
+  readonly input: FloatDType;
+  /** Storage of the result, or of the sums that stand in for it. */
+  readonly output: Exclude<OutputFormat, 'half-words'>;
+  /** Storage of B; signed integers are read as unsigned ones, with a sign bit that is turned. */
+  readonly weights: 'f32' | 'f16' | 'bf16' | 'u8' | 'u4';
+  /** Storage of the scales of integers. */
+  readonly scales?: FloatDType | undefined;
+  /** Of integers: one zero for all, one of their own type for each block, or floats. */
+  readonly zeros?: 'one' | 'own' | 'floats' | 'offsets' | undefined;
+  /** Rows of A that an invocation has sums for: 1, 2, 4 or 8. */
+  readonly lines: number;
+  /** A, and weights of floats, are read by vectors. */
+  readonly wide: boolean;
+  readonly group: MatvecGroup;
+}
+
+/** The most rows of A. */
+export const MOST_LINES = 8;
+
+/** Uniforms of these kernels beside those of a matrix and a vector: `a` is B by its words, `b` is A. */
+const UNIFORMS: Readonly<Record<string, UniformType>> = {
+  ...MATVEC_UNIFORMS,
+  // Rows of A, elements between them and between those of C.
+  lines: 'u32',
+  b_ld: 'u32',
+  c_ld: 'u32',
+  // Turns the sign bits of signed integers, and what is subtracted from all integers then.
+  flip: 'u32',
+  zero_of_all: 'f32',
+  // log2 of the units of a block.
+  block_shift: 'u32',
+  s_start: 'u32',
+  s_batch: 'u32',
+  s_row: 'u32',
+  s_block: 'u32',
+  z_start: 'u32',
+  z_batch: 'u32',
+  z_row: 'u32',
+  z_block: 'u32',
+  // Whether zeros that are floats are f16.
+  z_halves: 'u32',
+};
+
+/** The parameters that tell how B is read. */
+type Reading = Pick<WeightRowsParams, 'weights' | 'lines' | 'wide'>;
+
+/** Words of B that are read at once: of floats as many as four elements have, of integers what a large GPU was fastest with. */
+function wordsOf({ weights, lines, wide }: Reading): 1 | 2 | 4 {
+  const bits = WEIGHT_BITS[weights];
+  if (!wide) return 1;
+  if (bits >= 16) return (bits / 8) as 2 | 4;
+  return lines === 1 || bits === 8 ? 2 : 1;
+}
+
+/** Elements of B in a unit: what is read at once. */
+export function unitOf(params: Reading): number {
+  return (wordsOf(params) * 32) / WEIGHT_BITS[params.weights];
+}
+
+/** Units of a row that an invocation asks for before it uses the first. */
+function unrollOf({ weights, lines }: Reading): 1 | 2 | 4 {
+  if (lines > 1 || weights === 'u8') return 2;
+  return weights === 'u4' ? 4 : 1;
+}
+
+/** Bits of a float32 of which bit `low` of the mantissa counts 1, as a number that integers are put into and taken from. */
+const magicBits = (low: number): number => (127 + 23 - low) * 2 ** 23;
+const hex = (bits: number): string => `0x${bits.toString(16)}u`;
+
+/**
+ * WGSL: four integers of `bits` bits from bit 0 of `word` on, less `zero`, as vec4f. A conversion takes several times as long: the
+ * bits are made those of a float32 where they lie, and the subtraction is exact.
+ */
+function integers(word: string, bits: number, zero: string): string {
+  const halves = bits === 8 ? [`${word}`, `${word}`, `(${word} >> 16u)`, `(${word} >> 16u)`] : Array(4).fill(word);
+  const lows = [0, 1, 2, 3].map((i) => (bits * i) % 16);
+  const masks = lows.map((low) => hex((2 ** bits - 1) * 2 ** low));
+  const magics = lows.map(magicBits);
+  const parts = halves.map((half, i) => `(${half} & ${masks[i]}) | ${hex(magics[i] as number)}`);
+  const bases = lows.map((low) => `${2 ** (23 - low)}.0`);
+  return `bitcast<vec4f>(vec4u(${parts.join(', ')})) - (vec4f(${bases.join(', ')}) + ${zero})`;
+}
+
+/** WGSL: the elements of a unit, four at a time where there are four, of the word or vector `unit`. */
+function elements(params: WeightRowsParams, unit: string, zero: string): readonly string[] {
+  const { weights, wide } = params;
+  const count = wordsOf(params);
+  const words = Array.from({ length: count }, (_, at) => (count === 1 ? unit : `${unit}[${at}]`));
+  const two = (word: string): string => `${word} << 16u, ${word} & 0xffff0000u`;
+  switch (weights) {
+    case 'u4':
+      return words.flatMap((word) => [integers(word, 4, zero), integers(`(${word} >> 16u)`, 4, zero)]);
+    case 'u8':
+      return words.map((word) => integers(word, 8, zero));
+    case 'f32':
+      return [`bitcast<${wide ? 'vec4f' : 'f32'}>(${unit})`];
+    case 'f16':
+      return [`${wide ? 'vec4f' : ''}(${words.map((word) => `unpack2x16float(${word})`).join(', ')})`];
+    case 'bf16':
+      return [`bitcast<vec${2 * count}f>(vec${2 * count}u(${words.map(two).join(', ')}))`];
+  }
+}
+
+/** WGSL: an element of A; 0 beyond its end. */
+const xOf = /* wgsl */ `
+fn x_of(first: u32, at: u32, end: u32) -> f32 {
+  return select(0.0, read_b(first + min(at, end - 1u) * u.b_step), at < end);
+}`;
+
+/** WGSL: reads a number of a block by its index: `<name>_at`. */
+function blockFunction(name: string, isHalf: string): string {
+  return /* wgsl */ `
+fn ${name}_at(at: u32) -> f32 {
+  if (${isHalf}) { return unpack2x16float(${name}[at >> 1u] >> (16u * (at & 1u))).x; }
+  return bitcast<f32>(${name}[at]);
+}`;
+}
+
+/** WGSL: the zero of a block, an integer of `bits` bits, as it is subtracted from others with turned sign bits. */
+function integerZero(bits: number): string {
+  const inWord = 32 / bits;
+  return /* wgsl */ `
+fn zeros_at(at: u32) -> f32 {
+  let word = zeros[at / ${inWord}u] ^ u.flip;
+  return bitcast<f32>(((word >> (${bits}u * (at % ${inWord}u))) & ${hex(2 ** bits - 1)}) | ${hex(magicBits(0))}) - ${2 ** 23}.0;
+}`;
+}
+
+/**
+ * `C = alpha A B^T + beta C` for few rows of A, where B is of a type of its own and the elements of its rows are neighbours along
+ * k. A team of invocations computes {@link MATVEC_EACH} columns of C, all rows of each; its members take turns along k by
+ * units of B, which they decode in registers, so that B is read once and A once for a team.
+ *
+ * Of integers with a zero of their own type `(q - zero) x` is summed up over a unit and multiplied by the scale then. If a
+ * sum is not finite all is done again with the scale first, since `(q - zero) x` may overflow where `w x` does not.
+ */
+export const weightRows: ProductKernel<WeightRowsParams> = productKernel('gemm/weight-rows', (params, epilogue) => {
+  const { input, output, weights, scales, zeros, lines, wide, group } = params;
+  const { lanes, team } = group;
+  const bits = WEIGHT_BITS[weights];
+  const words = wordsOf(params);
+  const unit = unitOf(params);
+  // On the devices where teams are single invocations nothing is waited for.
+  const unroll = team === 1 ? 1 : unrollOf(params);
+  const width = Math.min(unit, 4);
+  const vectors = unit / width;
+  const isScaledLast = zeros === 'one' || zeros === 'own';
+  const isInteger = scales !== undefined;
+  const perVector = wide ? ' / 4u' : '';
+
+  const readX = (line: number, v: number): string => {
+    if (wide) return `read_b(x${line}_at + p * ${vectors}u + ${v}u)`;
+    const one = (j: number): string => `x_of(x${line}_at, p * ${unit}u + ${4 * v + j}u, end)`;
+    return width === 1 ? one(0) : `vec${width}f(${Array.from({ length: width }, (_, j) => one(j)).join(', ')})`;
+  };
+  const product = (i: number, line: number, v: number): string =>
+    width === 1 ? `w${i}_${v} * x${line}_${v}` : `dot(w${i}_${v}, x${line}_${v})`;
+  const decoded = (i: number, t: number, scaleFirst: boolean): string => {
+    const zero = zeros === 'own' ? `z${i}` : 'u.zero_of_all';
+    const applied = (text: string): string => {
+      if (zeros === 'floats') return `((${text}) - z${i}) * s${i}`;
+      if (zeros === 'offsets') return `(${text}) * s${i} + z${i}`;
+      return isInteger && scaleFirst ? `(${text}) * s${i}` : text;
+    };
+    // What pads a row of floats may be anything.
+    const masked = (text: string): string =>
+      width === 2 ? `select(vec2f(), ${text}, vec2<bool>(true, p * 2u + 1u < end))` : text;
+    const blocks = [
+      ...(isInteger ? [`      let s${i} = scales_at(s_row${i} + block * u.s_block);`] : []),
+      ...(isInteger && zeros !== 'one' ? [`      let z${i} = zeros_at(z_row${i} + block * u.z_block);`] : []),
+    ];
+    const flipped = words === 1 ? 'u.flip' : `vec${words}u(u.flip)`;
+    const turned = isInteger ? [`      let turned${i} = unit${i}_${t} ^ ${flipped};`] : [];
+    const values = elements(params, isInteger ? `turned${i}` : `unit${i}_${t}`, zero).map(
+      (text, v) => `      let w${i}_${v} = ${masked(applied(text))};`,
+    );
+    return [...blocks, ...turned, ...values].join('\n');
+  };
+  const add = (line: number, scaleFirst: boolean): string => {
+    const sums = Array.from({ length: MATVEC_EACH }, (_, i) => {
+      const terms = Array.from({ length: vectors }, (_, v) => product(i, line, v)).join(' + ');
+      return isScaledLast && !scaleFirst ? `s${i} * (${terms})` : terms;
+    });
+    return `      sum${line} += vec4f(${sums.join(', ')});`;
+  };
+  const units = (count: number, scaleFirst: boolean): string => /* wgsl */ `
+${repeat(count, (t) => repeat(MATVEC_EACH, (i) => `      let unit${i}_${t} = a[row${i} + first + ${t * team}u];`))}
+${repeat(
+  count,
+  (t) => `      {
+      let p = first + ${t * team}u;
+${isInteger ? '      let block = p >> u.block_shift;' : ''}
+${repeat(MATVEC_EACH, (i) => decoded(i, t, scaleFirst))}
+${repeat(lines, (line) => repeat(vectors, (v) => `      let x${line}_${v} = ${readX(line, v)};`))}
+${repeat(lines, (line) => add(line, scaleFirst))}
+      }`,
+)}`;
+  const loop = (count: number, scaleFirst: boolean): string => /* wgsl */ `
+    for (; first + ${(count - 1) * team}u < last_unit; first += ${count * team}u) {
+${units(count, scaleFirst)}
+    }`;
+  const again = /* wgsl */ `
+  if (${Array.from({ length: lines }, (_, line) => `is_lost(sum${line})`).join(' || ')}) {
+${repeat(lines, (line) => `    sum${line} = vec4f();`)}
+    first = first_unit;
+${loop(1, true)}
+  }`;
+  const rowOf = (i: number): string => `min(row + ${i}u, u.rows - 1u)`;
+
+  const invocations = lanes * team;
+  const left = team / 8;
+  const total = (count: number, at: (j: number) => string): string =>
+    inPairs(Array.from({ length: count }, (_, j) => `partial[${at(j)}]`));
+  const store = (line: string, sums: string): string =>
+    repeat(MATVEC_EACH, (i) => {
+      const place = epilogue === undefined ? [] : ['batch', line, `row + ${i}u`];
+      const checks = [`${line} < u.lines`, `row + ${i}u < u.rows`];
+      const at = `c_first + ${line} * u.c_ld + row + ${i}u`;
+      return `  ${storeC({ by: 'store_c', at, place, acc: `${sums}[${i}]`, checks })}`;
+    });
+  // Members add up what they alone read afterwards, as in `combine` of a matrix and a vector.
+  const combine = (): string => /* wgsl */ `
+${repeat(lines, (line) => `  partial[${line * invocations}u + lane] = sum${line};`)}
+  workgroupBarrier();
+  if (member < ${lines * left}u) {
+    let at = member / ${left}u * ${invocations}u + lane - member + member % ${left}u;
+    partial[at] = ${total(8, (j) => `at + ${j * left}u`)};
+  }
+  workgroupBarrier();
+  if (member >= ${lines}u) { return; }
+  let line = member;
+  let sums_at = line * ${invocations}u + lane - member;
+  let sums = ${total(left, (j) => `sums_at + ${j}u`)};
+${store('line', 'sums')}`;
+
+  const formats = input === output ? input : `${input}-${output}`;
+  const blocks = isInteger ? ` ${scales} ${zeros}` : '';
+  const block = { access: 'read', type: 'array<u32>' } as const;
+  return {
+    name: `gemm/weight-rows ${formats} ${weights}${blocks} ${lines} by ${lanes}x${team}${wide ? ' wide' : ''}`,
+    storage: {
+      a: { access: 'read', type: words === 1 ? 'array<u32>' : `array<vec${words}u>` },
+      b: { access: 'read', type: inputType(input, wide) },
+      ...(isInteger ? { scales: block } : {}),
+      ...(isInteger && zeros !== 'one' ? { zeros: block } : {}),
+      c: { access: 'read_write', type: outputType(output, false) },
+    },
+    uniforms: UNIFORMS,
+    features: featuresFor(output, false),
+    code: /* wgsl */ `
+${readFunction('b', input, wide)}
+${storeFunction(output, false, epilogue)}
+${isInteger ? blockFunction('scales', String(scales === 'f16')) : ''}
+${zeros === 'own' ? integerZero(bits) : ''}
+${zeros === 'floats' || zeros === 'offsets' ? blockFunction('zeros', 'u.z_halves != 0u') : ''}
+${wide ? '' : xOf}
+fn is_lost(sums: vec4f) -> bool {
+  return any((bitcast<vec4u>(sums) & vec4u(0x7f800000u)) == vec4u(0x7f800000u));
+}
+${team === 1 ? '' : `var<workgroup> partial: array<vec4f, ${lines * invocations}>;`}
+
+${mainOf(invocations)}
+${MATVEC_PLACE}
+  let member = lane % ${team}u;
+  let row = (tile * ${lanes}u + lane / ${team}u) * ${MATVEC_EACH}u;
+${repeat(MATVEC_EACH, (i) => `  let row${i} = a_first + ${rowOf(i)} * u.a_ld;`)}
+${isInteger ? repeat(MATVEC_EACH, (i) => `  let s_row${i} = u.s_start + batch * u.s_batch + ${rowOf(i)} * u.s_row;`) : ''}
+${isInteger && zeros !== 'one' ? repeat(MATVEC_EACH, (i) => `  let z_row${i} = u.z_start + batch * u.z_batch + ${rowOf(i)} * u.z_row;`) : ''}
+${repeat(lines, (line) => `  let x${line}_at = (b_first + min(${line}u, u.lines - 1u) * u.b_ld)${perVector};`)}
+${repeat(lines, (line) => `  var sum${line} = vec4f();`)}
+  let first_unit = begin / ${unit}u + member;
+  let last_unit = (end + ${unit - 1}u) / ${unit}u;
+  var first = first_unit;
+${unroll > 1 ? loop(unroll, false) : ''}
+${loop(1, false)}
+${isScaledLast ? again : ''}
+${team === 1 ? repeat(lines, (line) => store(`${line}u`, `sum${line}`)) : combine()}
+}`,
+  };
+});
+
+/** What these kernels call a type of weights. */
+export function unsignedOf(dtype: WeightDType): WeightRowsParams['weights'] {
+  if (dtype === 'i8') return 'u8';
+  return dtype === 'i4' ? 'u4' : dtype;
+}
