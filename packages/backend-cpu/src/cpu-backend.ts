@@ -81,7 +81,7 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
         }),
     },
     topK: { dtypes: F32, run: (call) => topK(call, words(call.input), words(call.values), words(call.indices)) },
-    run: { dtypes: DTYPES, features: ['scatter'], run: evaluateRun },
+    run: { dtypes: DTYPES, features: ['scatter', 'scan'], run: evaluateRun },
   };
 
   /** @throws {BackendError} INVALID_ARGUMENT for options that there are none of, or out of range */

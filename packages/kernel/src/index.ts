@@ -34,9 +34,12 @@ export {
   foldsOf,
   hasMean,
   hasPlaces,
+  partFoldsOf,
   type PhaseFold,
   type Phases,
   phasesOf,
+  type Scans,
+  scansOf,
   stateLength,
 } from './schedule/phases.ts';
 export { type RowClass, rowClasses, type RowQuestion } from './schedule/row-class.ts';

@@ -1,5 +1,6 @@
 import { checkOneOf, checkSize, checkSizes, describe, packedExtent, checkedExtent } from '../contract/checks.ts';
 import { invalid } from '../errors/invalid.ts';
+import type { Feature } from '../ops/op-definition.ts';
 import type { CheckedRun, RunLayout } from './checked-run.ts';
 import type { Kernel, KernelInput, KernelNode, KernelOutput } from './graph.ts';
 import type { RunShape, RunView, GatherView } from './run-call.ts';
@@ -58,8 +59,15 @@ export function checkRun(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Checke
     rowLength,
     inputs: Object.freeze(inputs),
     outputs: Object.freeze(outputs),
-    ...(kernel.outputs.some(({ scatter }) => scatter !== undefined) ? { needs: ['scatter'] as const } : {}),
+    ...needsOf(kernel),
   });
+}
+
+function needsOf({ nodes, outputs }: Kernel): Pick<CheckedRun, 'needs'> {
+  const needs: Feature<'run'>[] = [];
+  if (outputs.some(({ scatter }) => scatter !== undefined)) needs.push('scatter');
+  if (nodes.some(({ kind }) => kind === 'scan')) needs.push('scan');
+  return needs.length === 0 ? {} : { needs };
 }
 
 /** Returns whether two operands differ at most in where they begin. */

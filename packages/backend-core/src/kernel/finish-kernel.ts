@@ -1,7 +1,7 @@
 import { describe } from '../contract/checks.ts';
 import { deepFreeze } from '../contract/deep-freeze.ts';
 import type { DeclaredKernel } from './declare-kernel.ts';
-import type { Kernel, KernelInput, KernelNode, KernelOutput, OutputSpec } from './graph.ts';
+import type { Kernel, KernelInput, KernelNode, KernelOutput, OutputSpec, ScanNode } from './graph.ts';
 import { type GraphBuilder, nodeText } from './graph-builder.ts';
 import { noteKernel } from './known-kernels.ts';
 
@@ -41,6 +41,7 @@ export function finishKernel(
   });
   const nodes = [...order.keys()].map((node) => renumbered(graph.nodes[node] as KernelNode, order));
   checkUsed(graph, nodes, [...inputs, ...params]);
+  checkScans(graph, nodes);
 
   const numberOf = (node: number): number => order.get(node) as number;
   const final = kept.map(({ scatter, ...output }): KernelOutput => {
@@ -48,7 +49,7 @@ export function finishKernel(
     return scatter === undefined ? own : { ...own, scatter: { ...scatter, indices: scatter.indices.map(numberOf) } };
   });
   const hasRows =
-    nodes.some(({ level }) => level === 'row') ||
+    nodes.some(({ level, kind }) => level === 'row' || kind === 'scan') ||
     inputs.some(({ access }) => access === 'row') ||
     final.some(({ level }) => level === 'row');
   const { size } = new Set([...inputs, ...final].map((operand) => operand.name));
@@ -132,6 +133,22 @@ function checkLimits(
   ] as const;
   for (const [count, limit, what] of limits) {
     if (count > limit) throw graph.invalid(`${count} ${what} exceed the limit of ${limit}`);
+  }
+}
+
+/** Scans are computed as a row is stored, in one walk along it: nothing can be folded after them. */
+function checkScans(graph: GraphBuilder, nodes: readonly KernelNode[]): void {
+  const scanned: boolean[] = [];
+  let first: ScanNode | undefined;
+  for (const node of nodes) {
+    const isAfter = operandsOf(node).some((operand) => scanned[operand]);
+    if (isAfter && (node.kind === 'scan' || node.kind === 'fold')) {
+      throw graph.invalid(`${node.kind} ${node.op} takes nothing that depends on a scan: use two kernels`);
+    }
+    if (node.kind === 'scan' && (first ??= node).reverse !== node.reverse) {
+      throw graph.invalid('scans of both directions take two kernels');
+    }
+    scanned.push(isAfter || node.kind === 'scan');
   }
 }
 

@@ -1,4 +1,4 @@
-import type { FoldOp, NodeOp } from './node-ops.ts';
+import type { FoldOp, NodeOp, ScanOp } from './node-ops.ts';
 import type { Level, NumberType, ValueType } from './value-types.ts';
 
 /** The fields of every node of a kernel's graph. Operands are indices of nodes that stand before it. */
@@ -47,6 +47,16 @@ export interface FoldNode extends NodeOf<'fold'> {
   readonly operands: readonly [number];
 }
 
+/** At each element the fold of an operand over the elements of the row up to it, row-major over the folded axes. */
+export interface ScanNode extends NodeOf<'scan'> {
+  readonly op: ScanOp;
+  readonly operands: readonly [number];
+  /** Without the element itself. */
+  readonly exclusive: boolean;
+  /** From the element to the end of the row. */
+  readonly reverse: boolean;
+}
+
 /** A value of a coarser level repeated at each element. */
 export interface SpreadNode extends NodeOf<'spread'> {
   readonly operands: readonly [number];
@@ -61,6 +71,7 @@ export type KernelNode =
   | AxisNode
   | ArithmeticNode
   | FoldNode
+  | ScanNode
   | SpreadNode;
 
 /** Declared input of a kernel: one element per point; one per row; or a separate tensor that is read by index. */
@@ -138,7 +149,7 @@ export interface Kernel<
   readonly params: readonly KernelParameter[];
   readonly outputs: readonly KernelOutput[];
   readonly nodes: readonly KernelNode[];
-  /** True if anything is at row level, so that a call must say which axes are folded. */
+  /** True if anything is at row level, or a scan, so that a call must say which axes are folded. */
   readonly hasRows: boolean;
   /** Names that were given to nodes by `k.name`, by the index of the node. */
   readonly labels: Readonly<Record<number, string>>;

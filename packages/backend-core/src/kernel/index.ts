@@ -28,12 +28,13 @@ export type {
   OutputSpecs,
   ParameterNode,
   ParameterSpecs,
+  ScanNode,
   ScatterMode,
   SpreadNode,
 } from './graph.ts';
-export type { KernelBuilder } from './kernel-builder.ts';
+export type { KernelBuilder, ScanOptions } from './kernel-builder.ts';
 export { kernelFromJson } from './kernel-json.ts';
-export { FOLD_OPS, type FoldOp, NODE_OPS, type NodeOp, type NodeOpRule } from './node-ops.ts';
+export { FOLD_OPS, type FoldOp, NODE_OPS, type NodeOp, type NodeOpRule, SCAN_OPS, type ScanOp } from './node-ops.ts';
 export type { GatherInput, Operand, Scattered, Value } from './value.ts';
 export { type Level, type NumberType, STORAGE_DTYPES, type ValueType } from './value-types.ts';
 export type { CheckedRun, ResolvedRun, RunLayout } from './checked-run.ts';

@@ -1,4 +1,4 @@
-import type { FoldOp } from './node-ops.ts';
+import type { FoldOp, ScanOp } from './node-ops.ts';
 import type { GatherInput, Operand, Scattered, Value } from './value.ts';
 import type { NumberType, ValueType } from './value-types.ts';
 
@@ -30,6 +30,14 @@ interface Fold {
   /** Row-major place in the folded axes of the first NaN, else of the first of the largest (smallest). Empty: 0. */
   (op: 'argmax' | 'argmin', x: Value<NumberType>): Value<'u32'>;
   (op: FoldOp, x: Value): Value;
+}
+
+/** The direction of a scan, and whether an element counts for itself. */
+export interface ScanOptions {
+  /** True: of the elements before, without the element itself; the first gets the fold of none. Default: false. */
+  readonly exclusive?: boolean;
+  /** True: from the end of the row to the element. Default: false. */
+  readonly reverse?: boolean;
 }
 
 /**
@@ -166,6 +174,13 @@ export interface KernelBuilder {
 
   /** One value for each row from all of its elements. */
   readonly fold: Fold;
+  /**
+   * At each element the fold of the row up to it, row-major over the folded axes: a running sum, product, maximum or minimum. From the
+   * first NaN on all is NaN. Nothing that depends on a scan is folded or scanned, and all scans of a kernel have one direction.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT for an operand of no number type, or what depends on a scan; unknown options
+   */
+  scan<T extends NumberType>(op: ScanOp, x: Value<T>, options?: ScanOptions): Value<T>;
   /** A value of the call or of a row, repeated at each element. */
   spread<T extends ValueType>(x: Value<T>): Value<T>;
   /**

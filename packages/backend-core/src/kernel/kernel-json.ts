@@ -7,7 +7,15 @@ import type { GraphBuilder } from './graph-builder.ts';
 import type { NodeValue } from './kernel-symbol.ts';
 import { NODE_OPS } from './node-ops.ts';
 import { readDocument } from './read-document.ts';
-import { arithmeticNode, axisNode, foldNode, gatherNode, scatterHandle, spreadNode } from './symbolic-builder.ts';
+import {
+  arithmeticNode,
+  axisNode,
+  foldNode,
+  gatherNode,
+  scanNode,
+  scatterHandle,
+  spreadNode,
+} from './symbolic-builder.ts';
 
 /** Greatest bits of a constant of each type; of anything else that a document may say, none. */
 const MAX_BITS: Readonly<Record<string, number>> = { f32: 2 ** 32 - 1, i32: 2 ** 32 - 1, u32: 2 ** 32 - 1, bool: 1 };
@@ -86,6 +94,8 @@ function replayNode(
       return arithmeticNode(graph, node.op, operands);
     case 'fold':
       return foldNode(graph, node.op, operands[0]);
+    case 'scan':
+      return scanNode(graph, node.op, operands[0], { exclusive: node.exclusive, reverse: node.reverse });
     case 'spread':
       return spreadNode(graph, operands[0]);
     default:

@@ -90,6 +90,12 @@ const FOLD_RULES = {
 /** A fold over the folded axes. `argmax` and `argmin` give the row-major place in them. */
 export type FoldOp = keyof typeof FOLD_RULES;
 
+/** A fold that a scan can be of. */
+export type ScanOp = 'sum' | 'product' | 'max' | 'min';
+
+/** Every {@link ScanOp}. */
+export const SCAN_OPS: readonly ScanOp[] = ['sum', 'product', 'max', 'min'];
+
 /** The operand and result types of each {@link FoldOp}. */
 export const FOLD_OPS: Readonly<Record<FoldOp, NodeOpRule>> = rulesOf(FOLD_RULES);
 

@@ -11,7 +11,7 @@ export type KernelDocument = Omit<Kernel, 'key' | 'hasRows' | ' types'>;
 const PARTS = {
   inputs: { limit: MAX_OPERANDS, fields: ['name', 'type', 'access', 'rank'] },
   params: { limit: MAX_PARAMETERS, fields: ['name', 'type'] },
-  nodes: { limit: MAX_NODES, fields: ['kind', 'type', 'level', 'name', 'bits', 'axis', 'op'] },
+  nodes: { limit: MAX_NODES, fields: ['kind', 'type', 'level', 'name', 'bits', 'axis', 'op', 'exclusive', 'reverse'] },
   outputs: { limit: MAX_OPERANDS, fields: ['name', 'type', 'level', 'node'] },
 } as const;
 

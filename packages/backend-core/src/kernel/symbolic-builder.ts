@@ -1,9 +1,10 @@
 import { describe } from '../contract/checks.ts';
+import { checkFields } from '../contract/fields.ts';
 import type { AxisNode } from './graph.ts';
 import { finest, type GraphBuilder } from './graph-builder.ts';
-import type { KernelBuilder } from './kernel-builder.ts';
+import type { KernelBuilder, ScanOptions } from './kernel-builder.ts';
 import { type NodeValue, ScatterHandle } from './kernel-symbol.ts';
-import { FOLD_OPS, type FoldOp, NODE_OPS, type NodeOp } from './node-ops.ts';
+import { FOLD_OPS, type FoldOp, NODE_OPS, type NodeOp, SCAN_OPS, type ScanOp } from './node-ops.ts';
 import type { ValueType } from './value-types.ts';
 
 const BITCASTS = { f32: 'bitcastF32', i32: 'bitcastI32', u32: 'bitcastU32' } as const;
@@ -38,6 +39,7 @@ export function symbolicBuilder(graph: GraphBuilder): KernelBuilder {
         operands.map((operand) => (typeof operand === 'number' ? graph.constant('u32', operand) : operand)),
       ),
     fold: (op: FoldOp, x: unknown) => foldNode(graph, op, x),
+    scan: (op: ScanOp, x: unknown, options?: ScanOptions) => scanNode(graph, op, x, options),
     spread: (x: unknown) => spreadNode(graph, x),
     name: (label: unknown, x: unknown) => labelled(graph, label, x),
   };
@@ -117,6 +119,23 @@ export function foldNode(graph: GraphBuilder, op: FoldOp, x: unknown): NodeValue
   }
   const type = rule.result === 'same' ? value.type : rule.result;
   return graph.add({ kind: 'fold', op, type, level: 'row', operands: [value.node] });
+}
+
+/** A scan of a value. */
+export function scanNode(graph: GraphBuilder, op: ScanOp, x: unknown, options: ScanOptions = {}): NodeValue {
+  if (!SCAN_OPS.includes(op)) throw graph.invalid(`scan takes one of ${SCAN_OPS.join(', ')}, got ${describe(op)}`);
+  if (typeof options !== 'object' || options === null) {
+    throw graph.invalid(`the options of scan must be an object, got ${describe(options)}`);
+  }
+  checkFields('the options of scan', options, ['exclusive', 'reverse']);
+  const { exclusive = false, reverse = false } = options;
+  for (const option of [exclusive, reverse]) {
+    if (typeof option !== 'boolean') throw graph.invalid(`the options of scan are bools, got ${describe(option)}`);
+  }
+  const value = graph.value(`the operand of scan ${op}`, x);
+  if (value.type === 'bool') throw graph.invalid(`scan ${op} takes f32 or i32 or u32, got bool`);
+  const operands = [spreadNode(graph, value).node] as const;
+  return graph.add({ kind: 'scan', op, type: value.type, level: 'element', operands, exclusive, reverse });
 }
 
 /** A value at each element. */

@@ -63,8 +63,8 @@ export interface Features {
     | 'dtypeKv bf16'
     | `mask ${Exclude<MaskDType, 'f32'>}`;
   readonly topK: never;
-  /** `scatter`: outputs that are written by index; without it they are UNSUPPORTED. */
-  readonly run: 'scatter';
+  /** `scatter`: outputs that are written by index. `scan`: folds of the row up to each element. */
+  readonly run: 'scatter' | 'scan';
 }
 
 /** One of the {@link Features} of a kernel. */

@@ -1,5 +1,5 @@
 import { f32ToF16Bits } from '@concord/backend-core';
-import type { CheckedRun, FoldNode, KernelNode } from '@concord/backend-core/kernel';
+import type { CheckedRun, FoldNode, ScanNode, KernelNode } from '@concord/backend-core/kernel';
 import type { RunData, StoredElements } from '../../src/reference/index.ts';
 import { elementOffsets } from '../../src/reference/run/operands.ts';
 import { ulpF32 } from '../../src/reference/run/float32.ts';
@@ -66,7 +66,12 @@ export class StrictDevice {
       const at = (operand: number, index: number): DeviceValue =>
         values[operand]?.[kernel.nodes[operand]?.level === 'element' ? index : 0] as DeviceValue;
       if (node.kind === 'fold') {
-        values.push([{ value: this.#fold(node, (index) => at(node.operands[0], index)) }]);
+        values.push([{ value: this.#fold(node, rowLength, (index) => at(node.operands[0], index)) }]);
+      } else if (node.kind === 'scan') {
+        const place = (index: number): number => (node.reverse ? rowLength - 1 - index : index);
+        const scanned = (index: number): number =>
+          this.#fold(node, place(index) + (node.exclusive ? 0 : 1), (step) => at(node.operands[0], place(step)));
+        values.push(Array.from({ length: rowLength }, (_, index) => ({ value: scanned(index) })));
       } else {
         const pointwise = node;
         values.push(
@@ -79,9 +84,9 @@ export class StrictDevice {
     return values;
   }
 
-  #fold(node: FoldNode, at: (index: number) => DeviceValue): number {
+  #fold(node: FoldNode | ScanNode, length: number, at: (index: number) => DeviceValue): number {
     const { type } = this.#geometry.kernel.nodes[node.operands[0]] as KernelNode;
-    const values = Array.from({ length: this.#geometry.rowLength }, (_, index) => at(index));
+    const values = Array.from({ length }, (_, index) => at(index));
     const seen = type === 'f32' ? values.map((value) => ({ ...value, value: this.#operand(value) })) : values;
     const result = foldValues(node.op, type, seen, this.#random, (exact) => this.#rounded(exact));
     return node.type === 'f32' ? this.#result(result) : result;
@@ -130,6 +135,7 @@ export class StrictDevice {
         return this.#arithmetic(node, type, node.operands.map(operand));
       }
       case 'fold':
+      case 'scan':
         throw new Error('a fold is no point');
     }
   }

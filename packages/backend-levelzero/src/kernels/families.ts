@@ -19,7 +19,7 @@ export const FAMILIES: Families<DeviceMemory, Recorder, Kernel> = {
   topK: topKFamily,
   run: {
     kernel: 'run',
-    features: ['scatter'],
+    features: ['scatter', 'scan'],
     dtypes: DTYPES,
     plan: ({ geometry, inputs, outputs }, recorder) => planRun({ geometry, spans: [...inputs, ...outputs] }, recorder),
     tables: [{ ids: [...MAP_IDS, ...ROWS_IDS], kernelsFor: () => [] }],

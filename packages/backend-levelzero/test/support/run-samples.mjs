@@ -55,6 +55,8 @@ const maxPool = defineKernel('maxPool', { inputs: { x: { type: 'f32', access: 'g
 
 const argmax = defineKernel('argmax', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.fold('argmax', x) }));
 
+const cumsum = defineKernel('cumsum', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.scan('sum', x) }));
+
 const dropout = defineKernel(
   'dropout',
   { inputs: { x: 'f32' }, params: { seed: 'u32', keep: 'f32' } },
@@ -97,6 +99,7 @@ export const SAMPLES = [
       inputs: { scale: { strides: [0, 1] }, shift: { strides: [0, 1] } },
     },
     { kernel: argmax, shape, folded: 1 },
+    { kernel: cumsum, shape, folded: 1 },
   ]),
   { kernel: biasGelu, shape: [4096, 3072], inputs: { bias: { strides: [0, 1] } } },
   { kernel: copy, shape: [2048, 2048], inputs: { x: { strides: [1, 2048] } } },

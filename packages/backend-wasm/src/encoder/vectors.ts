@@ -98,6 +98,7 @@ const V128_BINARY = {
 const I8X16_BINARY = {
   narrowI16x8S: 101,
   narrowI16x8U: 102,
+  swizzle: 14,
 } as const;
 const I16X8_BINARY = {
   narrowI32x4S: 133,

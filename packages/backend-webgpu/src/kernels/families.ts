@@ -21,7 +21,7 @@ export const FAMILIES: Families<StorageBuffer, Recorder, Kernel> = {
   topK: topKFamily,
   run: {
     kernel: 'run',
-    features: ['scatter'],
+    features: ['scatter', 'scan'],
     dtypes: DTYPES,
     plan: planRun,
     tables: [MAP_IDS, ROWS_IDS].map((ids) => ({ ids, kernelsFor: () => [] })),

@@ -39,6 +39,8 @@ export function nodeText(node: KernelNode): string {
       return `${node.kind} ${node.axis}`;
     case 'fold':
       return `fold ${node.op}`;
+    case 'scan':
+      return `${node.exclusive ? 'exclusive ' : ''}${node.reverse ? 'reverse ' : ''}scan ${node.op}`;
     case 'arithmetic':
       return node.op;
     case 'spread':

@@ -13,7 +13,7 @@ import type { ElementwiseParams } from '../checks/elementwise.ts';
 import type { ProductParams } from '../checks/product-data.ts';
 import type { Params } from '../harness/case-id.ts';
 import type { Suite } from '../harness/suite.ts';
-import { drawRunParams, perhapsScattered, shrinkDrawn } from '../run/drawn.ts';
+import { drawRunParams, perhapsScanned, perhapsScattered, shrinkDrawn } from '../run/drawn.ts';
 import type { RunParams } from '../run/params.ts';
 import { planAttentionCall } from './attention-calls.ts';
 import { planElementwiseCall, planReduceCall, planTopKCall } from './elementwise-calls.ts';
@@ -46,7 +46,7 @@ export const PROGRAM_CALLS: Readonly<Record<CallKind, ProgramCallKind>> = {
     smaller: (params) => smallerKernelParams(params as RunParams),
   },
   drawn: {
-    draw: (random) => perhapsScattered(drawRunParams(random.uint32())),
+    draw: (random) => perhapsScanned(perhapsScattered(drawRunParams(random.uint32()))),
     plan: (params) => planDrawnCall(params as RunParams),
     smaller: (params) => shrinkDrawn(params as RunParams).map((change) => ({ ...params, ...change })),
   },

@@ -1,5 +1,5 @@
 import type { DType } from '@concord/backend-core';
-import { type Kernel, type ScatterMode, STORAGE_DTYPES } from '@concord/backend-core/kernel';
+import { type Kernel, SCAN_OPS, type ScatterMode, STORAGE_DTYPES } from '@concord/backend-core/kernel';
 import { Random } from '../harness/random.ts';
 import type { DataKind } from './data.ts';
 import { closureOf, graphKernel } from './graph-kernel.ts';
@@ -52,6 +52,14 @@ export function perhapsScattered(params: RunParams): RunParams {
   return random.chance(0.2) ? { ...params, place: 'named' } : params;
 }
 
+/** The same parameters, perhaps with a first output that is scanned, unless it is written by index: nodes are limited. */
+export function perhapsScanned(params: RunParams): RunParams {
+  const random = new Random(`run ${params.seed} scan`);
+  if (params.folded === 0 || params.scatter !== '' || !random.chance(0.25)) return params;
+  const words = [random.chance(0.5) ? 'exclusive' : '', random.chance(0.5) ? 'reverse' : '', random.pick(SCAN_OPS)];
+  return { ...params, scan: words.filter((word) => word !== '').join(' ') };
+}
+
 /** The plan of a drawn case. */
 export function drawnPlan(params: RunParams): RunPlan {
   const { shape, seed } = params;
@@ -60,7 +68,8 @@ export function drawnPlan(params: RunParams): RunPlan {
   const { gatherRank } = grower;
   const axes = { rank: shape.length, rowRank: shape.length - params.folded, gatherRank };
   const scatter = params.scatter === '' ? undefined : (params.scatter as ScatterMode);
-  const kernel = graphKernel(steps, params.roots, axes, { scatter, isNamed: params.place === 'named' });
+  const isNamed = params.place === 'named';
+  const kernel = graphKernel(steps, params.roots, axes, { scatter, scan: params.scan, isNamed });
   const isExact = params.style === 'exact';
   const data = params.data as DataKind;
   return makePlan({
@@ -94,7 +103,7 @@ export function shrinkDrawn(params: RunParams): Partial<RunParams>[] {
     if (size <= 1) continue;
     for (const less of [Math.ceil(size / 2), size - 1]) smaller.push({ shape: replaced(shape, axis, less) });
   }
-  for (const name of ['scatter', 'place', 'views', 'dtype', 'offset'] as const) {
+  for (const name of ['scatter', 'scan', 'place', 'views', 'dtype', 'offset'] as const) {
     if (params[name] !== RUN_DEFAULTS[name]) smaller.push({ [name]: RUN_DEFAULTS[name] });
   }
   return smaller;

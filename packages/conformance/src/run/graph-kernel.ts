@@ -6,6 +6,7 @@ import {
   type NumberType,
   type OutputSpecs,
   type Scattered,
+  type ScanOp,
   type ScatterMode,
   type Value,
 } from '@concord/backend-core/kernel';
@@ -35,14 +36,18 @@ export function closureOf(steps: readonly Step[], roots: readonly number[]): num
 /**
  * The kernel that stores the values of `roots`, as `y0`, `y1`, ...
  *
- * @param stored - the mode in which the first one is written by index, undefined where it is not; and whether others have the names of
+ * @param stored - the mode in which the first one is written by index, undefined where it is not; its scan, empty where it has none; and whether others have the names of
  *   inputs where they can, in whose places they are then
  */
 export function graphKernel(
   steps: readonly Step[],
   roots: readonly number[],
   axes: GraphAxes,
-  { scatter, isNamed }: { readonly scatter: ScatterMode | undefined; readonly isNamed: boolean },
+  {
+    scatter,
+    scan,
+    isNamed,
+  }: { readonly scatter: ScatterMode | undefined; readonly scan: string; readonly isNamed: boolean },
 ): Kernel {
   const used = closureOf(steps, roots);
   const inputs: Record<string, InputSpec> = {};
@@ -64,13 +69,22 @@ export function graphKernel(
     const free = isNamed ? Object.keys(inputs) : [];
     const stored = roots.map((root, index): readonly [string, Value<NumberType> | Scattered] => {
       const value = storable(k, values.get(root) as Value);
-      const own = value.level === 'call' ? k.spread(value) : value;
+      const stored = index === 0 && scan !== '' ? scanned(k, value, scan) : value;
+      const own = stored.level === 'call' ? k.spread(stored) : stored;
       const namesake = free.findIndex((name) => own.level === 'element' && inputs[name] === own.type);
       const [name = `y${index}`] = namesake < 0 ? [] : free.splice(namesake, 1);
       return [name, index > 0 || scatter === undefined ? own : k.scatter(own, placesOf(k, own, axes))];
     });
     return Object.fromEntries(stored);
   });
+}
+
+/** A scan in words. Of an f32 no product: soon nothing would be known of it. */
+function scanned(k: KernelBuilder, value: Value<NumberType>, words: string): Value<NumberType> {
+  const op = words.split(' ').at(-1) as ScanOp;
+  const own = op === 'product' && value.type === 'f32' ? 'sum' : op;
+  const scan = k.scan(own, value, { exclusive: words.includes('exclusive'), reverse: words.includes('reverse') });
+  return value.type === 'f32' ? k.neg(scan) : k.sub(scan, value);
 }
 
 /** Indices of a drawn scatter: inside and outside, some of them met by several points. */

@@ -112,6 +112,8 @@ function formula(node: KernelNode, text: (operand: number) => string): string {
       return `${node.op}(${node.operands.map(text).join(', ')})`;
     case 'fold':
       return `fold ${node.op}(${text(node.operands[0])})`;
+    case 'scan':
+      return `${node.exclusive ? 'exclusive ' : ''}${node.reverse ? 'reverse ' : ''}scan ${node.op}(${text(node.operands[0])})`;
     case 'spread':
       return `spread(${text(node.operands[0])})`;
   }

@@ -21,6 +21,8 @@ export type RunParams = {
   readonly style: string;
   /** Of a drawn graph: the mode in which its first output is written by index; empty: it is not. */
   readonly scatter: string;
+  /** Of a drawn graph: the scan of its first output, such as `sum`, `exclusive sum` or `reverse max`; empty: it is not scanned. */
+  readonly scan: string;
   /** Of a drawn graph: the steps that are stored. */
   readonly roots: readonly number[];
   readonly seed: number;
@@ -38,6 +40,7 @@ export const RUN_DEFAULTS: RunParams = {
   offset: 0,
   style: 'float',
   scatter: '',
+  scan: '',
   roots: [],
   seed: 0,
 };

@@ -72,6 +72,7 @@ export const RUN_TEXTS: CheckTexts<RunParams> = {
     ),
   gather: (params) => judged(params, `Runs the kernel "${params.kernel}", which reads a tensor by index.`),
   scatter: (params) => judged(params, `Runs the kernel "${params.kernel}", which writes a tensor by index.`),
+  scan: (params) => judged(params, `Runs the kernel "${params.kernel}", which scans rows.`),
   maximal: (params) => judged(params, `Runs a kernel of ${params.seed} nodes and as many operands as there may be.`),
   long: (params) =>
     judged(

@@ -14,6 +14,7 @@ import { reduceMutants } from './reduce.ts';
 import { runFoldMutants } from './run/folds.ts';
 import { runGatherMutants } from './run/gathers.ts';
 import { runNodeMutants } from './run/nodes.ts';
+import { runScanMutants } from './run/scans.ts';
 import { runStorageMutants } from './run/storage.ts';
 import { runViewMutants } from './run/views.ts';
 import { sequenceMutants } from './sequences.ts';
@@ -42,4 +43,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...runNodeMutants,
   ...runGatherMutants,
   ...runFoldMutants,
+  ...runScanMutants,
 ];

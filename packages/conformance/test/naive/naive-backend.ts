@@ -17,6 +17,8 @@ export class NaiveBackend extends CpuBackend {
     adapt: (call: ResolvedRun<ArrayBuffer>) => ResolvedRun<ArrayBuffer> = (call) => call,
   ) {
     super();
-    this.kernels = { run: { dtypes: DTYPES, features: ['scatter'], run: (call) => naiveRun(adapt(call), parts) } };
+    this.kernels = {
+      run: { dtypes: DTYPES, features: ['scatter', 'scan'], run: (call) => naiveRun(adapt(call), parts) },
+    };
   }
 }

@@ -15,7 +15,7 @@ export function naiveRun(call: Call, parts: Parts = RIGHT): void {
 function closures(kernel: Kernel): ReadonlyMap<number, readonly number[]> {
   const map = new Map<number, readonly number[]>();
   for (const [index, node] of kernel.nodes.entries()) {
-    if (node.kind !== 'fold') continue;
+    if (node.kind !== 'fold' && node.kind !== 'scan') continue;
     const seen = new Set<number>();
     const visit = (at: number): void => {
       const operand = kernel.nodes[at] as KernelNode;
@@ -62,6 +62,7 @@ class NaiveRun {
   readonly #values: number[] = [];
   /** The bits of what only passed through, which a NaN keeps. */
   readonly #bits: (number | undefined)[] = [];
+  readonly #scans = new Map<number, readonly number[]>();
   readonly #closures: ReadonlyMap<number, readonly number[]>;
   /** Quadratic in the length of a row, and the same folds again where nothing is in place. */
   readonly #recomputesFolds: boolean;
@@ -89,6 +90,7 @@ class NaiveRun {
     this.#computeRow(row);
     this.#storeOutputs('row', row, 0);
     if (outputs.every(({ level }) => level === 'row')) return;
+    this.#scanRow(row);
     for (let element = 0; element < rowLength; element++) {
       if (element > 0 && this.#recomputesFolds) this.#computeRow(row);
       this.#computeElement(row, element);
@@ -121,6 +123,26 @@ class NaiveRun {
     }
     this.#values[index] = this.#parts.foldEnd(op, type, state, rowLength);
     this.#bits[index] = undefined;
+  }
+
+  /** The values of the scans at each element of a row. */
+  #scanRow(row: number): void {
+    const { rowLength } = this.#call.geometry;
+    for (const [index, node] of this.#kernel.nodes.entries()) {
+      if (node.kind !== 'scan') continue;
+      const { op, type, operands } = node;
+      const state: FoldState = { value: this.#parts.foldStart(op, type), place: 0, count: 0 };
+      const values: number[] = [];
+      this.#scans.set(index, values);
+      for (let step = 0; step < rowLength; step++) {
+        const element = this.#parts.scanPlace(step, rowLength, node);
+        for (const each of this.#closures.get(index) ?? []) this.#compute(each, row, element);
+        const x = this.#values[operands[0]] as number;
+        const before = this.#parts.foldEnd(op, type, state, step);
+        this.#parts.scanStep(op, type, state, x, step);
+        values[element] = this.#parts.scanValue(node, before, this.#parts.foldEnd(op, type, state, step + 1), x);
+      }
+    }
   }
 
   #compute(index: number, row: number, element: number): void {
@@ -163,6 +185,8 @@ class NaiveRun {
         return operands[0] as number;
       case 'fold':
         return this.#values[index] as number;
+      case 'scan':
+        return this.#scans.get(index)?.[element] as number;
     }
   }
 

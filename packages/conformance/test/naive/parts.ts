@@ -1,6 +1,6 @@
 import type { DType } from '@concord/backend-core';
 import type { ResolvedRun, RunLayout } from '@concord/backend-core/implement';
-import type { FoldOp, KernelNode, NodeOp } from '@concord/backend-core/kernel';
+import type { FoldOp, KernelNode, NodeOp, ScanNode } from '@concord/backend-core/kernel';
 import { bytesOf, decodeElement, encodeElement } from '../../src/run/storage.ts';
 import { applyNode, wrapped } from './functions.ts';
 
@@ -29,6 +29,11 @@ export interface Parts {
   foldStart(op: FoldOp, type: string): number;
   foldStep(op: FoldOp, type: string, state: FoldState, x: number, place: number): void;
   foldEnd(op: FoldOp, type: string, state: FoldState, rowLength: number): number;
+  /** The element that a scan comes to in its step. */
+  scanPlace(step: number, rowLength: number, node: ScanNode): number;
+  scanStep(op: FoldOp, type: string, state: FoldState, x: number, step: number): void;
+  /** The value of a scan, from the folds of what comes before an element, and of that and the element x. */
+  scanValue(node: ScanNode, before: number, after: number, x: number): number;
   /** An index of a gather input, or undefined where it is outside. */
   gatherIndex(index: number, size: number, axis: number, layout: RunLayout): number | undefined;
   index(place: number, axis: number, call: Call): number;
@@ -110,6 +115,9 @@ export const RIGHT: Parts = {
     if (op === 'mean') return Math.fround(value / rowLength);
     return type === 'f32' ? Math.fround(value) : value;
   },
+  scanPlace: (step, rowLength, { reverse }) => (reverse ? rowLength - 1 - step : step),
+  scanStep: (op, type, state, x, step) => RIGHT.foldStep(op, type, state, x, step),
+  scanValue: ({ exclusive }, before, after) => (exclusive ? before : after),
   gatherIndex: (index, size) => (index >= 0 && index < size ? index : undefined),
   index: (place) => place,
   decode: decodeElement,

@@ -6,11 +6,12 @@ import {
   operandsOf,
   type ResolvedRun,
   type RunLayout,
+  type ScanNode,
   type ValueType,
 } from '@concord/backend-core/kernel';
 import { outputsOf } from '../program/form.ts';
-import { phasesOf } from '../schedule/phases.ts';
-import { type Fold, foldOf, type Totals } from './folds.ts';
+import { phasesOf, scansOf } from '../schedule/phases.ts';
+import { emptyOf, type Fold, foldOf, scanned, type Totals } from './folds.ts';
 import { combiner, type Elements, elementsOf, load, reader, store, writer } from './memory.ts';
 import { isView, loopOf, type Numbers } from './node-loops.ts';
 import { View } from './view.ts';
@@ -70,6 +71,8 @@ class Evaluation {
   readonly #outputs: readonly Memory[];
   readonly #params: readonly number[];
   readonly #registers: Map<string, Register> = new Map();
+  /** Of each scan the totals of the rows, of the tiles before this one. */
+  readonly #totals: Map<number, Float64Array> = new Map();
   /** The current rows, and the part of them that is the tile. */
   #row = 0;
   #rows = 0;
@@ -98,7 +101,10 @@ class Evaluation {
       this.#forget('element');
       const { folds } = phasesOf(this.#geometry.kernel);
       for (const phase of folds) this.#pass(phase);
-      if (outputsOf(this.#geometry.kernel, 'element').length > 0) this.#eachTile(() => this.#store('element'));
+      if (outputsOf(this.#geometry.kernel, 'element').length > 0) {
+        this.#totals.clear();
+        this.#eachTile(() => this.#store('element'), scansOf(this.#geometry.kernel)?.reverse);
+      }
       this.#store('row');
     }
   }
@@ -108,9 +114,11 @@ class Evaluation {
   }
 
   /** Calls `visit` for each tile of the current rows; where they are more than one, nothing of elements is kept between. */
-  #eachTile(visit: () => void): void {
+  #eachTile(visit: () => void, isReverse = false): void {
     const { rowLength } = this.#geometry;
-    for (this.#element = 0; this.#element < rowLength; this.#element += BLOCK) {
+    const tiles = Math.ceil(rowLength / BLOCK);
+    for (let tile = 0; tile < tiles; tile++) {
+      this.#element = (isReverse ? tiles - 1 - tile : tile) * BLOCK;
       this.#elements = Math.min(BLOCK, rowLength - this.#element);
       if (rowLength > BLOCK) this.#forget('element');
       visit();
@@ -176,7 +184,7 @@ class Evaluation {
     const register = this.#register(index, level);
     if (register.isReady) return register;
     if (node.level !== level) this.#repeat(this.#at(index, node.level), register);
-    else this.#compute(node, register);
+    else this.#compute(node, index, register);
     register.isReady = true;
     return register;
   }
@@ -216,7 +224,7 @@ class Evaluation {
     return register;
   }
 
-  #compute(node: KernelNode, to: Register): void {
+  #compute(node: KernelNode, index: number, to: Register): void {
     const { level } = node;
     const { shape, folded, kernel } = this.#geometry;
     switch (node.kind) {
@@ -265,8 +273,22 @@ class Evaluation {
       case 'spread':
         to.i.set(this.#at(node.operands[0], level).i.subarray(0, this.#count(level)));
         return;
+      case 'scan':
+        this.#scan(node, index, to);
+        return;
       case 'fold':
         throw new Error('a fold was not computed in its turn');
+    }
+  }
+
+  #scan(node: ScanNode, index: number, to: Register): void {
+    const { type } = node;
+    const x = numbers(this.#at(node.operands[0], 'element'), type);
+    const totals = this.#totals.get(index) ?? new Float64Array(this.#rows).fill(emptyOf(node.op, type));
+    this.#totals.set(index, totals);
+    for (let row = 0; row < this.#rows; row++) {
+      const run = { x, z: numbers(to, type), at: row * this.#elements, length: this.#elements };
+      totals[row] = scanned(node, type, { ...run, total: totals[row]! });
     }
   }
 

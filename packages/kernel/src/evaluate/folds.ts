@@ -1,4 +1,4 @@
-import type { FoldOp, ValueType } from '@concord/backend-core/kernel';
+import type { FoldOp, ScanNode, ScanOp, ValueType } from '@concord/backend-core/kernel';
 import type { Numbers } from './node-loops.ts';
 
 /** The folded states of some rows, in float64: sums of float32 are nearly exact there, and integers are themselves. */
@@ -57,19 +57,18 @@ const GREATEST = { f32: Infinity, i32: 2 ** 31 - 1, u32: 2 ** 32 - 1, bool: 1 };
 
 /** The fold of that name. */
 export function foldOf(op: FoldOp, type: ValueType): Fold {
-  const isFloat = type === 'f32';
   switch (op) {
     case 'sum':
+    case 'product':
+    case 'max':
+    case 'min':
+      return stepwise(emptyOf(op, type), stepOf(op, type));
     case 'count':
-      return stepwise(0, isFloat ? sum : wrappedSum);
+      return stepwise(0, wrappedSum);
     case 'mean':
       return { ...stepwise(0, sum), finish: ({ values }, row, count) => values[row]! / count };
-    case 'product':
-      return stepwise(1, isFloat ? product : wrappedProduct);
-    case 'max':
     case 'any':
       return stepwise(LEAST[type], max);
-    case 'min':
     case 'all':
       return stepwise(GREATEST[type], min);
     case 'argmax':
@@ -87,6 +86,45 @@ function stepwise(empty: number, step: Step): Fold {
     },
     finish: ({ values }, row) => values[row]!,
   };
+}
+
+/**
+ * Scans `length` numbers of a row from `at` on, in the direction of the node, on top of the total of those before them.
+ *
+ * @returns the total after them
+ */
+export function scanned({ op, exclusive, reverse }: ScanNode, type: ValueType, run: ScanRun): number {
+  const { x, z, at, length } = run;
+  const step = stepOf(op, type);
+  let { total } = run;
+  for (let k = 0; k < length; k++) {
+    const place = at + (reverse ? length - 1 - k : k);
+    if (exclusive) z[place] = total;
+    total = step(total, x, place, place + 1);
+    if (!exclusive) z[place] = total;
+  }
+  return total;
+}
+
+/** Numbers of a row to scan, their results, and the total of what comes before them. */
+export interface ScanRun {
+  readonly x: Numbers;
+  readonly z: Numbers;
+  readonly at: number;
+  readonly length: number;
+  readonly total: number;
+}
+
+/** The fold of nothing that a scan begins with. */
+export function emptyOf(op: ScanOp, type: ValueType): number {
+  return op === 'sum' ? 0 : op === 'product' ? 1 : op === 'max' ? LEAST[type] : GREATEST[type];
+}
+
+function stepOf(op: ScanOp, type: ValueType): Step {
+  const isFloat = type === 'f32';
+  if (op === 'sum') return isFloat ? sum : wrappedSum;
+  if (op === 'product') return isFloat ? product : wrappedProduct;
+  return op === 'max' ? max : min;
 }
 
 /** The place of the first NaN, else of the first of the best; 0 in an empty row. */

@@ -101,6 +101,7 @@ export function costOf(node: KernelNode): number {
     case 'gather':
       return 16;
     case 'fold':
+    case 'scan':
       return 4;
     default:
       return 1;

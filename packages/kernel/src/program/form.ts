@@ -108,6 +108,7 @@ export function axesOfNodes(
         break;
       default: {
         const axes = operandsOf(node).flatMap((operand) => [...(found[operand] as ReadonlySet<number>)]);
+        if (node.kind === 'scan') axes.push(...all.slice(rowRank));
         found.push(new Set(node.kind === 'fold' ? axes.filter((axis) => axis < rowRank) : axes));
       }
     }

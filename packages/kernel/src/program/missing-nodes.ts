@@ -1,10 +1,10 @@
 import { type Kernel, type KernelNode, operandsOf } from '@concord/backend-core/kernel';
 
 /**
- * Some nodes and those that they need, as far as they are not known, each after its operands. What a fold folds it does not
- * need: its value comes from a pass before.
+ * Some nodes and those that they need, as far as they are not known, each after its operands. What a fold folds, or a scan, it does not
+ * need: its value comes from elsewhere.
  *
- * @param isSource - nodes besides folds that need no others
+ * @param isSource - nodes besides folds and scans that need no others
  */
 export function missingNodes(
   { nodes }: Kernel,
@@ -19,7 +19,7 @@ export function missingNodes(
     if (missing.has(index) || isKnown(index)) continue;
     missing.add(index);
     const node = nodes[index] as KernelNode;
-    if (node.kind !== 'fold' && !isSource(index)) stack.push(...operandsOf(node));
+    if (node.kind !== 'fold' && node.kind !== 'scan' && !isSource(index)) stack.push(...operandsOf(node));
   }
   return [...missing].sort((a, b) => a - b);
 }

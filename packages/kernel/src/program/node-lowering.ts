@@ -10,6 +10,7 @@ import {
   type NodeOp,
   operandsOf,
   type ParameterNode,
+  type ScanNode,
   type ValueType,
 } from '@concord/backend-core/kernel';
 import type { Arithmetic } from '../arithmetic/arithmetic.ts';
@@ -24,8 +25,8 @@ export interface Leaves<V> {
   axis(node: AxisNode, index: number): V;
   /** Reads a gather input; `outside` is the value for indices outside of it. */
   gather(node: GatherNode, index: number, outside: V, indices: readonly V[]): V;
-  /** The finished result of a fold. */
-  fold(node: FoldNode, index: number): V;
+  /** The finished result of a fold, or that of a scan at this element. */
+  fold(node: FoldNode | ScanNode, index: number): V;
   /** Computes an arithmetic node whose operands are known; default: as {@link arithmeticNode} does. */
   arithmetic?(node: ArithmeticNode, index: number, types: readonly ValueType[]): V;
 }
@@ -82,8 +83,8 @@ export class NodeLowering<V> {
     }
   }
 
-  /** The value of a fold's operand, as the fold may take it. */
-  folded(node: FoldNode): V {
+  /** The value of the operand of a fold or scan, as that may take it. */
+  folded(node: FoldNode | ScanNode): V {
     const [operand] = node.operands;
     if (this.#nodes[operand]?.type !== 'f32') return this.value(operand);
     return node.op === 'sum' ? this.#summand(operand) : this.#ofBits(operand);
@@ -110,6 +111,7 @@ export class NodeLowering<V> {
       case 'spread':
         return this.value(node.operands[0]);
       case 'fold':
+      case 'scan':
         return this.#leaves.fold(node, index);
       case 'gather': {
         const [outside, ...indices] = node.operands.map((operand) => this.value(operand));
@@ -179,10 +181,14 @@ export class NodeLowering<V> {
 }
 
 function isComputed(node: KernelNode): boolean {
-  return node.type === 'f32' && (node.kind === 'fold' || (node.kind === 'arithmetic' && !EXACT.has(node.op)));
+  return node.type === 'f32' && (isFolded(node) || (node.kind === 'arithmetic' && !EXACT.has(node.op)));
 }
 
 function isSummand(node: KernelNode): boolean {
   if (node.type !== 'f32') return false;
-  return node.kind === 'fold' || (node.kind === 'arithmetic' && SUMMANDS.has(node.op));
+  return isFolded(node) || (node.kind === 'arithmetic' && SUMMANDS.has(node.op));
+}
+
+function isFolded({ kind }: KernelNode): boolean {
+  return kind === 'fold' || kind === 'scan';
 }

@@ -1,4 +1,11 @@
-import { type FoldNode, type FoldOp, type Kernel, operandsOf, type ValueType } from '@concord/backend-core/kernel';
+import {
+  type FoldNode,
+  type FoldOp,
+  type Kernel,
+  operandsOf,
+  type ScanNode,
+  type ValueType,
+} from '@concord/backend-core/kernel';
 import { type Folding, foldingOf } from '../functions/folds.ts';
 
 /** The order in which the folds of a kernel can be computed. */
@@ -32,9 +39,9 @@ function findPhases({ nodes }: Kernel): Phases {
   return { depths, folds };
 }
 
-/** A fold of a phase. */
+/** A fold of a phase, or the fold of a row that belongs to a scan. */
 export interface PhaseFold {
-  /** The fold's node. */
+  /** The node of the fold or scan. */
   readonly index: number;
   /** The node that it folds, and that one's type. */
   readonly operand: number;
@@ -45,14 +52,40 @@ export interface PhaseFold {
 
 /** The folds of each phase. */
 export function foldsOf(kernel: Kernel): readonly (readonly PhaseFold[])[] {
-  return phasesOf(kernel).folds.map((nodes) =>
-    nodes.map((index) => {
-      const { op, operands } = foldAt(kernel, index);
-      const [operand] = operands;
-      const type = kernel.nodes[operand]?.type as ValueType;
-      return { index, operand, type, op, folding: foldingOf(op, type) };
-    }),
-  );
+  return phasesOf(kernel).folds.map((nodes) => nodes.map((index) => phaseFold(kernel, index)));
+}
+
+/** The scans of a kernel, which are computed as elements are stored. */
+export interface Scans {
+  readonly folds: readonly PhaseFold[];
+  /** For each whether an element counts for itself. */
+  readonly exclusive: readonly boolean[];
+  /** True if all go from the end of a row to its beginning. */
+  readonly reverse: boolean;
+}
+
+/** The scans of a kernel; undefined where it has none. */
+export function scansOf(kernel: Kernel): Scans | undefined {
+  const nodes = kernel.nodes.flatMap((node, index) => (node.kind === 'scan' ? [{ node, index }] : []));
+  if (nodes[0] === undefined) return undefined;
+  return {
+    folds: nodes.map(({ index }) => phaseFold(kernel, index)),
+    exclusive: nodes.map(({ node }) => node.exclusive),
+    reverse: nodes[0].node.reverse,
+  };
+}
+
+/** What is folded of the parts of rows that are worked on by themselves: the folds of each phase, then those of scans. */
+export function partFoldsOf(kernel: Kernel): readonly (readonly PhaseFold[])[] {
+  const scans = scansOf(kernel);
+  return scans === undefined ? foldsOf(kernel) : [...foldsOf(kernel), scans.folds];
+}
+
+function phaseFold(kernel: Kernel, index: number): PhaseFold {
+  const { op, operands } = foldAt(kernel, index);
+  const [operand] = operands;
+  const type = kernel.nodes[operand]?.type as ValueType;
+  return { index, operand, type, op, folding: foldingOf(op, type) };
 }
 
 /** The number of values that the states of some folds have. */
@@ -70,7 +103,7 @@ export function hasPlaces({ nodes }: Kernel): boolean {
   return nodes.some((node) => node.kind === 'fold' && (node.op === 'argmax' || node.op === 'argmin'));
 }
 
-/** The fold node at an index that {@link Phases} gave. */
-export function foldAt({ nodes }: Kernel, index: number): FoldNode {
-  return nodes[index] as FoldNode;
+/** The fold or scan at an index that {@link Phases} or {@link scansOf} gave. */
+export function foldAt({ nodes }: Kernel, index: number): FoldNode | ScanNode {
+  return nodes[index] as FoldNode | ScanNode;
 }

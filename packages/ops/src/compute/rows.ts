@@ -164,21 +164,26 @@ export function fold(
   return producePlanned(op.name, x.backend, plan, [x], out, paramsOf(op, params));
 }
 
-/** Computes a function of rows that gives as many elements as it gets, such as softmax. */
+/**
+ * Computes a function of rows that gives as many elements as it gets, such as softmax.
+ *
+ * @param dtype - of the result; always the same for an operand's
+ */
 export function mapRows(
   op: RowFunction,
   x: Tensor,
   axis: Axes,
   { out }: OutOption,
   params: Readonly<Record<string, number>> = {},
+  dtype: DType = x.dtype,
 ): Tensor {
   const axes = copyAxes(axis);
   if (isTooLong(x, axes)) return asSeven(op, x, out, (seven) => mapRows(op, seven, axes, {}, params));
   const plan = maps.of(op).of(x.backend, keyOf(x, axes, out), () => {
     const kernel = kernelOf(op, x);
     const domain = rowDomain(op.name, x.shape, axes);
-    checkOut(op.name, out, x.shape, x.dtype);
-    const result = out?.layout ?? denseLayout(x.shape, x.dtype);
+    checkOut(op.name, out, x.shape, dtype);
+    const result = out?.layout ?? denseLayout(x.shape, dtype);
     return planRows(kernel, x, domain, result, elementsViewOf(result, domain));
   });
   return producePlanned(op.name, x.backend, plan, [x], out, paramsOf(op, params));

@@ -5,7 +5,7 @@ import { checkRows, fold, FOLD, type FoldOptions, type RowFunction } from '../co
 import type { Tensor } from '../tensor/tensor.ts';
 
 /** The dtype of sums of small integers: one of a thousand truths is no u8. */
-function wide({ dtype }: Tensor): DType {
+export function wide({ dtype }: Tensor): DType {
   return ELEMENT_TYPES[dtype].bytes === 1 ? ELEMENT_TYPES[dtype].value : dtype;
 }
 

@@ -6,8 +6,11 @@ import { checkOptions, checkTensor, shown as described } from '../tensor/argumen
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { pack } from '../views/pack.ts';
+import { copy, pack } from '../views/pack.ts';
 import { transpose } from '../views/permute.ts';
+import { type Range, slice } from '../views/slice.ts';
+import { places } from './sort.ts';
+import { takeAlongAxis } from './take-along-axis.ts';
 
 /** Options of {@link topK}. */
 export interface TopKOptions {
@@ -27,14 +30,15 @@ export interface TopK {
 
 /**
  * The k largest (or smallest) elements along an axis and where they are, sorted, the best first; of equals the lower index is
- * first. NaN ranks above Infinity. f32, f16, bf16. One launch; one more for what does not lie in dense float32 rows, and
- * for values of f16 and bf16.
+ * first. NaN ranks above Infinity. One launch; one more for what does not lie in dense float32 rows, and
+ * for values of f16 and bf16. Of integers, and where `k` is beyond `backend.capabilities.limits.maxTopK`, all elements are put in order, as
+ * `sort` does.
  *
  * ONNX TopK-11; PyTorch's topk.
  *
- * @param k - at most the size of the axis and `backend.capabilities.limits.maxTopK`
- * @throws {BackendError} INVALID_ARGUMENT for integers, an axis that there is not, a `k` beyond the axis
- * @throws {BackendError} UNSUPPORTED for a `k` beyond `maxTopK`
+ * @param k - at most the size of the axis
+ * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not, a `k` beyond the axis
+ * @throws {BackendError} UNSUPPORTED where all are to be put in order and the backend's `run` has no `scan` and `scatter`
  * @throws {BackendError} OUT_OF_MEMORY
  * @example
  * ```ts
@@ -50,12 +54,17 @@ export function topK(x: Tensor, k: number, options: TopKOptions = {}): TopK {
   const shown = `${x.dtype}${shapeText(x.shape)}`;
   const axis = checkAxis('topK', x.shape, options.axis ?? -1);
   const columns = x.shape[axis] as number;
-  if (ELEMENT_TYPES[x.dtype].value !== 'f32')
-    throw refuse('topK', `takes f32, got ${shown}`, { hint: "cast(x, 'f32')" });
   if (!Number.isInteger(k) || k < 0 || k > columns) {
     throw refuse('topK', `k must be an integer from 0 to ${columns}, axis ${axis} of ${shown}, got ${described(k)}`);
   }
   const { backend } = x;
+  if (ELEMENT_TYPES[x.dtype].value !== 'f32' || k > backend.capabilities.limits.maxTopK) {
+    return tidy(() => {
+      const ranges = x.shape.map((_, place): Range => (place === axis ? [0, k] : null));
+      const indices = copy(slice(places('topK', x, axis, largest), ranges));
+      return { values: takeAlongAxis(x, indices, axis), indices };
+    });
+  }
   return tidy(() => {
     const inRows = transpose(x, axis, -1);
     const input = pack(cast(inRows, 'f32'));

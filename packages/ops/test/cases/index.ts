@@ -19,10 +19,12 @@ import { productCases } from './products.ts';
 import { quantizeCases } from './quantize.ts';
 import { randomCases } from './random.ts';
 import { ropeCases } from './rope.ts';
+import { scanCases } from './scans.ts';
 import { shapingCases } from './shaping.ts';
 import { smallIntegerCases } from './small-integers.ts';
 import { softmaxCases } from './softmax.ts';
 import { scatterCases } from './scatter.ts';
+import { sortCases } from './sort.ts';
 import { swigluCases } from './swiglu.ts';
 import { takeAlongAxisCases } from './take-along-axis.ts';
 import { topKCases } from './top-k.ts';
@@ -53,10 +55,12 @@ export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
   quantize: quantizeCases,
   random: randomCases,
   rope: ropeCases,
+  scan: scanCases,
   scatter: scatterCases,
   shaping: shapingCases,
   smallIntegers: smallIntegerCases,
   softmax: softmaxCases,
+  sort: sortCases,
   swiglu: swigluCases,
   takeAlongAxis: takeAlongAxisCases,
   topK: topKCases,

@@ -2,7 +2,19 @@ import { CpuBackend } from '@concord/backend-cpu';
 import type { DType } from '@concord/backend-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectError, expectInvalid } from '../../../backend-core/test/expect-error.ts';
-import { dequantize, takeAlongAxis, type Tensor, tidy, topK, zeros } from '../../src/index.ts';
+import {
+  cast,
+  cumsum,
+  dequantize,
+  gatherNd,
+  sort,
+  takeAlongAxis,
+  tensor,
+  type Tensor,
+  tidy,
+  topK,
+  zeros,
+} from '../../src/index.ts';
 
 const backend = new CpuBackend();
 beforeAll(() => backend.init());
@@ -10,7 +22,14 @@ afterAll(() => backend.dispose());
 const of = (shape: number[], dtype: DType = 'f32'): Tensor => zeros(backend, shape, { dtype });
 
 test.each<[string, () => unknown, string]>([
-  ['topK: integers', () => topK(of([2, 3], 'i32'), 1), 'topK: takes f32, got i32[2, 3]'],
+  ['sort: axis', () => sort(of([2, 3]), { axis: 2 }), 'sort: [2, 3] has no axis 2'],
+  ['cumsum: axis', () => cumsum(of([])), 'cumsum: [] has no axis -1'],
+  [
+    'gatherNd: too many indices',
+    () => gatherNd(of([2]), of([1, 2], 'i32')),
+    'gatherNd: i32[1, 2] are no places in [2]',
+  ],
+  ['gatherNd: floats', () => gatherNd(of([2]), of([1, 1])), 'gatherNd: f32[1, 1] are no places in [2]'],
   ['topK: axis', () => topK(of([2, 3]), 1, { axis: 2 }), 'topK: [2, 3] has no axis 2'],
   ['topK: k', () => topK(of([2, 3]), 4), 'topK: k must be an integer from 0 to 3, axis 1 of f32[2, 3], got 4'],
   [
@@ -76,10 +95,22 @@ test.each<[string, () => unknown, string]>([
   });
 });
 
-test('topK beyond what the backend has is UNSUPPORTED, with the shapes', () => {
-  const { maxTopK } = backend.capabilities.limits;
+/** A backend as others write them, before there were scans. */
+class WithoutScans extends CpuBackend {
+  constructor() {
+    super();
+    Object.assign(this.kernels, { run: { ...this.kernels.run, features: ['scatter'] } });
+  }
+}
+
+test('sorts and scans on a backend that has none are UNSUPPORTED, with the shapes', async () => {
+  const other = new WithoutScans();
+  await other.init();
   tidy(() => {
-    const { message } = expectError(() => topK(of([1, maxTopK + 1]), maxTopK + 1), 'UNSUPPORTED');
-    expect(message).toContain(`topK(f32[1, ${maxTopK + 1}])`);
+    const x = tensor(other, [[1, 2]]);
+    expect(expectError(() => cumsum(x), 'UNSUPPORTED').message).toContain('cumsum(f32[1, 2])');
+    expect(expectError(() => sort(x), 'UNSUPPORTED').message).toContain('sort(f32[1, 2])');
+    expect(expectError(() => topK(cast(x, 'i32'), 1), 'UNSUPPORTED').message).toContain('topK(i32[1, 2])');
   });
+  await other.dispose();
 });

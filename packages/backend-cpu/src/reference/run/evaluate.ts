@@ -3,7 +3,7 @@ import { operandsOf } from '@concord/backend-core/kernel';
 import { operationOf } from './arithmetic.ts';
 import { square, withNan } from './float-arithmetic.ts';
 import { flushed, inFloat32 } from './float32.ts';
-import { foldOf } from './folds.ts';
+import { foldOf, scanOf } from './folds.ts';
 import { gathered, type Operands } from './operands.ts';
 import { hull, type Interval, point } from './interval.ts';
 
@@ -52,6 +52,12 @@ export class Evaluation {
       const terms = Array.from({ length: chunk.count }, (_, index) => read(index));
       return [this.#computed(node, foldOf(node.op, this.#node(operand).type, terms))];
     }
+    if (node.kind === 'scan') {
+      const [operand] = node.operands;
+      const read = this.#reader(values, operand, node);
+      const terms = Array.from({ length: chunk.count }, (_, index) => read(index));
+      return scanOf(node, terms).map((value) => this.#computed(node, value));
+    }
     const compute = this.#pointwise(node, chunk, values);
     const count = node.level === 'element' ? chunk.count : 1;
     return Array.from({ length: count }, (_, index) => compute(index));
@@ -59,7 +65,7 @@ export class Evaluation {
 
   /** The value of a node at an element of the chunk. */
   #pointwise(
-    node: Exclude<KernelNode, { kind: 'fold' }>,
+    node: Exclude<KernelNode, { kind: 'fold' | 'scan' }>,
     chunk: Chunk,
     values: NodeValues,
   ): (index: number) => Interval {
@@ -136,7 +142,7 @@ export class Evaluation {
 
   /** Returns whether a device may add a product without rounding it first, so that it cannot overflow by itself. */
   #isContracted(user: KernelNode, operand: number): boolean {
-    const isAdded = (user.kind === 'arithmetic' || user.kind === 'fold') && ADDING.has(user.op);
+    const isAdded = (user.kind === 'arithmetic' || user.kind === 'fold' || user.kind === 'scan') && ADDING.has(user.op);
     return isAdded && (this.#products[operand] as boolean);
   }
 

@@ -1,7 +1,7 @@
-import type { FoldOp, ValueType } from '@concord/backend-core/kernel';
+import type { FoldOp, ScanNode, ScanOp, ValueType } from '@concord/backend-core/kernel';
 import { anyOf, type Interval, isEmpty, isPoint, NOT_A_NUMBER, point } from './interval.ts';
 import { type IntegerType, ofType, wrapped } from './integers.ts';
-import { productOf, sumOf } from './float-folds.ts';
+import { type Running, RunningProduct, RunningSum, sumOf } from './float-folds.ts';
 
 /**
  * argmax: the place of the first NaN, else of the first of the greatest. Each place is possible that some choice of the
@@ -39,29 +39,123 @@ function suffixMaxima(values: readonly Interval[]): Float64Array {
 }
 
 /** Sum, wrapped. */
-function integerSum(type: IntegerType, terms: readonly Interval[]): Interval {
-  let [lo, hi, exact, arePoints] = [0, 0, 0, true];
-  for (const term of terms) {
-    lo += term.lo;
-    hi += term.hi;
-    exact = (exact + term.lo) | 0;
-    arePoints &&= isPoint(term);
+class IntegerSum implements Running {
+  readonly #type: IntegerType;
+  #lo = 0;
+  #hi = 0;
+  #exact = 0;
+  #arePoints = true;
+
+  constructor(type: IntegerType) {
+    this.#type = type;
   }
-  return arePoints ? point(wrapped(type, exact)) : ofType(type, { lo, hi, nan: false });
+
+  add(term: Interval): void {
+    this.#lo += term.lo;
+    this.#hi += term.hi;
+    this.#exact = (this.#exact + term.lo) | 0;
+    this.#arePoints &&= isPoint(term);
+  }
+
+  value(): Interval {
+    if (this.#arePoints) return point(wrapped(this.#type, this.#exact));
+    return ofType(this.#type, { lo: this.#lo, hi: this.#hi, nan: false });
+  }
 }
 
 /** Product, wrapped. */
-function integerProduct(type: IntegerType, factors: readonly Interval[]): Interval {
-  let [lo, hi, exact, arePoints] = [1, 1, 1, true];
-  for (const factor of factors) {
-    const products = [lo * factor.lo, lo * factor.hi, hi * factor.lo, hi * factor.hi];
-    lo = Math.min(...products);
-    hi = Math.max(...products);
-    exact = Math.imul(exact, factor.lo);
-    arePoints &&= isPoint(factor);
+class IntegerProduct implements Running {
+  readonly #type: IntegerType;
+  #lo = 1;
+  #hi = 1;
+  #exact = 1;
+  #arePoints = true;
+
+  constructor(type: IntegerType) {
+    this.#type = type;
   }
-  if (arePoints) return point(wrapped(type, exact));
-  return Number.isNaN(lo) || Number.isNaN(hi) ? anyOf(type) : ofType(type, { lo, hi, nan: false });
+
+  add(factor: Interval): void {
+    const [lo, hi] = [this.#lo, this.#hi];
+    const products = [lo * factor.lo, lo * factor.hi, hi * factor.lo, hi * factor.hi];
+    this.#lo = Math.min(...products);
+    this.#hi = Math.max(...products);
+    this.#exact = Math.imul(this.#exact, factor.lo);
+    this.#arePoints &&= isPoint(factor);
+  }
+
+  value(): Interval {
+    if (this.#arePoints) return point(wrapped(this.#type, this.#exact));
+    const [lo, hi] = [this.#lo, this.#hi];
+    return Number.isNaN(lo) || Number.isNaN(hi) ? anyOf(this.#type) : ofType(this.#type, { lo, hi, nan: false });
+  }
+}
+
+/** The greatest; NaN where one of the values is. */
+class Greatest implements Running {
+  #lo: number;
+  #hi: number;
+  #nan = false;
+  #isUndefined = false;
+
+  constructor(ofNone: number) {
+    this.#lo = ofNone;
+    this.#hi = ofNone;
+  }
+
+  add(value: Interval): void {
+    this.#isUndefined ||= isEmpty(value);
+    this.#lo = Math.max(this.#lo, value.lo);
+    this.#hi = Math.max(this.#hi, value.hi);
+    this.#nan ||= value.nan;
+  }
+
+  value(): Interval {
+    return this.#isUndefined ? NOT_A_NUMBER : { lo: this.#lo, hi: this.#hi, nan: this.#nan };
+  }
+}
+
+class Least implements Running {
+  readonly #negated: Greatest;
+
+  constructor(ofNone: number) {
+    this.#negated = new Greatest(-ofNone);
+  }
+
+  add(value: Interval): void {
+    this.#negated.add(negated(value));
+  }
+
+  value(): Interval {
+    return negated(this.#negated.value());
+  }
+}
+
+function runningOf(op: ScanOp, type: ValueType): Running {
+  const isInteger = type === 'i32' || type === 'u32';
+  switch (op) {
+    case 'sum':
+      return isInteger ? new IntegerSum(type) : new RunningSum(false);
+    case 'product':
+      return isInteger ? new IntegerProduct(type) : new RunningProduct();
+    case 'max':
+      return new Greatest(anyOf(type).lo);
+    case 'min':
+      return new Least(anyOf(type).hi);
+  }
+}
+
+/** A scan of the values of a row: at each the fold of as many as it is of, in no order that is known. */
+export function scanOf({ op, type, exclusive, reverse }: ScanNode, values: readonly Interval[]): readonly Interval[] {
+  const running = runningOf(op, type);
+  const results = [...values];
+  for (let step = 0; step < values.length; step++) {
+    const at = reverse ? values.length - 1 - step : step;
+    if (exclusive) results[at] = running.value();
+    running.add(values[at] as Interval);
+    if (!exclusive) results[at] = running.value();
+  }
+  return results;
 }
 
 /** The number of bools that are true. */
@@ -78,19 +172,16 @@ function countOf(terms: readonly Interval[]): Interval {
 export function foldOf(op: FoldOp, type: ValueType, values: readonly Interval[]): Interval {
   switch (op) {
     case 'sum':
-      return type === 'i32' || type === 'u32' ? integerSum(type, values) : sumOf(values, false);
+    case 'product':
+    case 'max':
+    case 'min':
+      return foldWith(runningOf(op, type), values);
     case 'mean':
       return sumOf(values, true);
-    case 'product':
-      return type === 'i32' || type === 'u32' ? integerProduct(type, values) : productOf(values);
-    case 'max':
-      return greatest(values, anyOf(type).lo);
-    case 'min':
-      return negated(greatest(values.map(negated), -anyOf(type).hi));
     case 'any':
-      return greatest(values, 0);
+      return foldWith(new Greatest(0), values);
     case 'all':
-      return negated(greatest(values.map(negated), -1));
+      return foldWith(new Least(1), values);
     case 'count':
       return countOf(values);
     case 'argmax':
@@ -100,18 +191,11 @@ export function foldOf(op: FoldOp, type: ValueType, values: readonly Interval[])
   }
 }
 
-function negated({ lo, hi, nan }: Interval): Interval {
-  return { lo: -hi, hi: -lo, nan };
+function foldWith(running: Running, values: readonly Interval[]): Interval {
+  for (const value of values) running.add(value);
+  return running.value();
 }
 
-/** NaN where one of the values is. */
-function greatest(values: readonly Interval[], ofNone: number): Interval {
-  if (values.some(isEmpty)) return NOT_A_NUMBER;
-  let [lo, hi, nan] = [ofNone, ofNone, false];
-  for (const value of values) {
-    lo = Math.max(lo, value.lo);
-    hi = Math.max(hi, value.hi);
-    nan ||= value.nan;
-  }
-  return { lo, hi, nan };
+function negated({ lo, hi, nan }: Interval): Interval {
+  return { lo: -hi, hi: -lo, nan };
 }

@@ -1,4 +1,4 @@
-import { foldsOf, hasMean, meanScale, outputsOf, stateLength } from '@concord/kernel';
+import { foldsOf, hasMean, meanScale, outputsOf, partFoldsOf, scansOf, stateLength } from '@concord/kernel';
 import { pickVariant, sizeStep } from '@concord/variants';
 import { itemsPerRun } from '../work.ts';
 import type { Recorder, Span } from '../recorder.ts';
@@ -6,7 +6,7 @@ import { formOf, indexType, type PlanAxes, type RunArguments, type RunToPlan, wo
 import { kernelsByKey } from '../run/form.ts';
 import { launchInPieces } from '../run/launch-in-pieces.ts';
 import { combine } from '../stages/combine.spv.ts';
-import { leftName, type Stage, statesName } from '../stages/stage.ts';
+import { countName, leftName, levelName, type Stage, statesName } from '../stages/stage.ts';
 import { rowsKernel } from './rows.spv.ts';
 import { type RowsVariant, rowsVariants } from './variant.ts';
 
@@ -26,17 +26,26 @@ export function planRows(call: RunToPlan, axes: PlanAxes, recorder: Recorder): v
     return;
   }
   const states: Record<string, Span | number> = {};
-  const phases = foldsOf(kernel);
+  const phases = partFoldsOf(kernel);
+  let last: Stage = { phase: phases.length, of: phases.length };
   phases.forEach((phaseFolds, phase) => {
     const folds = phaseFolds.map(({ op, type }) => ({ op, type }));
     const words = stateLength(phaseFolds);
     const own = recorder.scratch(4 * words * parts * rowCount);
     launch({ phase, of: phases.length }, parts, { ...states, [statesName(phase)]: own });
-    const joined = combine({ folds, values: words, rows: rowCount, parts, states: own }, recorder);
+    const levels = combine({ folds, values: words, rows: rowCount, parts, states: own }, recorder);
+    if (scansOf(kernel) !== undefined && phase === phases.length - 1) {
+      last = { ...last, levels: levels.length };
+      levels.forEach((level, at) =>
+        Object.assign(states, { [levelName(at)]: level.states, [countName(at)]: level.parts }),
+      );
+      return;
+    }
+    const joined = levels.at(-1) as (typeof levels)[number];
     states[statesName(phase)] = joined.states;
     states[leftName(phase)] = joined.parts;
   });
-  launch({ phase: phases.length, of: phases.length }, outputsOf(kernel, 'element').length > 0 ? parts : 1, states);
+  launch(last, outputsOf(kernel, 'element').length > 0 ? parts : 1, states);
 }
 
 type LaunchStage = (stage: Stage | undefined, parts: number, states: RunArguments) => void;

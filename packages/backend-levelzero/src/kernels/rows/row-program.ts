@@ -1,19 +1,22 @@
-import { type FoldSource, foldsOf, FoldStates, outputsOf } from '@concord/kernel';
+import { type FoldSource, FoldStates, outputsOf, partFoldsOf, type Scans } from '@concord/kernel';
 import type { Value } from '@concord/spirv-builder';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import type { Condition, KernelCode, RowScope } from '../run/kernel-code.ts';
 import { joinComponents, type States } from './states.ts';
 import type { Folded, Place, Visitor, Walk } from './walk.ts';
 
+/** Elements that a scan adds one after the other: a power of two. */
+const BLOCK = 512;
+
 /** Folds and stores rows: the part that is the same for all teams. */
 export class RowProgram {
   readonly #code: KernelCode;
-  /** Folds of each phase, which need those of the phases before. */
+  /** Folds of each phase, which need those of the phases before; then those of scans. */
   readonly phases: readonly FoldStates<Value>[];
 
   constructor(code: KernelCode) {
     this.#code = code;
-    this.phases = foldsOf(code.kernel).map((folds) => new FoldStates<Value>(folds));
+    this.phases = partFoldsOf(code.kernel).map((folds) => new FoldStates<Value>(folds));
   }
 
   /** The states that a work-item folds, of one or more rows, in a phase: for each row its states, one of each. */
@@ -57,6 +60,49 @@ export class RowProgram {
         const scope = place.scope ?? code.element(row, place.coordinates, this.#widthOf(row, place.width));
         code.store(outputs, scope, place.isThere, works);
       }
+    });
+  }
+
+  /**
+   * Stores the elements of rows, and what scans give them. Of elements and of blocks of them there are two running states, so that no
+   * chain of additions is long.
+   *
+   * @param before - of each row the states of all that comes before the walk; undefined: nothing does
+   */
+  storeScanned(
+    scans: Scans,
+    rows: readonly RowScope[],
+    before: readonly (States | undefined)[],
+    walk: Walk,
+    works: Condition,
+  ): void {
+    const code = this.#code;
+    const { k } = code;
+    const folds = this.phases.at(-1) as FoldStates<Value>;
+    const size = folds.types.length;
+    const none = (row: RowScope): States => folds.identity(code.math(this.#widthOf(row, 1)));
+    const begin = rows.flatMap((row, index) => [...(before[index] ?? none(row)), ...none(row)]);
+    const outputs = outputsOf(code.kernel, 'element');
+    walk.scan(scans.reverse, [k.constant(code.index, 0), ...begin], ([count, ...carried], place) => {
+      const isEdge = k.eq(k.and(count as Value, BLOCK - 1), BLOCK - 1);
+      const next = rows.flatMap((row, index) => {
+        const own = carried.slice(2 * size * index, 2 * size * (index + 1));
+        const [past, recent] = [own.slice(0, size), own.slice(size)];
+        const width = this.#widthOf(row, 1);
+        const a = code.math(width);
+        const scope = code.element(row, place, width);
+        const lifted = folds.lift(a, ({ operand }) => code.wide(operand, scope, width), {
+          position: () => this.#position({ coordinates: place, width: 1 }, width),
+          mean: () => this.#mean(width),
+        });
+        const now = folds.join(a, recent, lifted);
+        const chosen = folds.folds.flatMap((_, at) => folds.part(scans.exclusive[at] === true ? recent : now, at));
+        const values = folds.finish(a, folds.join(a, past, chosen), { mean: () => this.#mean(width) });
+        folds.folds.forEach((fold, at) => scope.scans.set(fold.index, this.#narrow(fold.index, values[at] as Value)));
+        code.store(outputs, scope, works);
+        return [...folds.select(a, isEdge, folds.join(a, past, now), past), ...folds.select(a, isEdge, none(row), now)];
+      });
+      return [k.add(count as Value, 1), ...next];
     });
   }
 

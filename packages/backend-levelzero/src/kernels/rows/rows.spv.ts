@@ -1,11 +1,11 @@
-import { hasMean, names } from '@concord/kernel';
+import { foldsOf, hasMean, names, scansOf } from '@concord/kernel';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType } from '../kernel.ts';
 import { contractionOf, formName, formParameters, type RunForm } from '../run/form.ts';
 import { type Condition, coordinatesOf, KernelCode, type RowScope } from '../run/kernel-code.ts';
-import { loadStates, type Stage, stageParameters, storeStates } from '../stages/stage.ts';
+import { loadBefore, loadStates, type Stage, stageParameters, storeStates } from '../stages/stage.ts';
 import { RowProgram } from './row-program.ts';
 import { acrossOf, waysOf } from './states.ts';
 import { joinTeam, type TeamKind, teamOf } from './team.ts';
@@ -206,7 +206,10 @@ function rowOf(code: KernelCode, { coordinates, block }: Item): RowScope {
  */
 function partOf(code: KernelCode, part: Value, share: Share): Share {
   const { k, form } = code;
-  if (form.along === 'rows') return { ...share, first: part, lanes: code.arg('parts') };
+  // What is scanned is one after the other.
+  if (form.along === 'rows' && scansOf(form.kernel) === undefined) {
+    return { ...share, first: part, lanes: code.arg('parts') };
+  }
   const from = k.mul(part, code.arg('part'));
   const end = k.math('u_min', share.end, k.add(from, code.arg('part')));
   return { ...share, first: k.add(from, share.first), end };
@@ -229,7 +232,8 @@ interface Passes {
 /** The passes over rows, each of which needs those before. */
 function passes({ code, program, rows, walk, stage, part, works, leads = works, join }: Passes): void {
   const folded = stage?.phase ?? 0;
-  for (let phase = 0; phase < folded; phase++) {
+  const phases = foldsOf(code.kernel).length;
+  for (let phase = 0; phase < Math.min(folded, phases); phase++) {
     for (const row of rows) program.finish(phase, row, loadStates(code, program.phases[phase] as never, phase, row));
   }
   if (stage !== undefined && stage.phase < program.phases.length) {
@@ -242,11 +246,24 @@ function passes({ code, program, rows, walk, stage, part, works, leads = works, 
     });
     return;
   }
-  for (let phase = folded; phase < program.phases.length; phase++) {
+  for (let phase = folded; phase < phases; phase++) {
     const states = program.foldOwn(phase, rows, walk);
     rows.forEach((row, index) => program.finish(phase, row, join(phase, states[index] as readonly Value[])));
   }
-  program.storeElements(rows, walk, works);
+  const scans = scansOf(code.kernel);
+  if (scans === undefined) program.storeElements(rows, walk, works);
+  else {
+    const levels = stage?.levels;
+    const before = (row: RowScope): readonly Value[] | undefined =>
+      levels === undefined
+        ? undefined
+        : loadBefore(code, program.phases[phases] as never, row, {
+            part: part as Value,
+            levels,
+            isReverse: scans.reverse,
+          });
+    program.storeScanned(scans, rows, rows.map(before), walk, works);
+  }
   const isFirst = part === undefined ? undefined : code.k.eq(part, 0);
   program.storeRows(rows, leads, isFirst);
 }

@@ -1,5 +1,5 @@
 import type { Kernel } from '@concord/backend-core/kernel';
-import { foldsOf, phasesOf, stateLength } from '@concord/kernel';
+import { foldsOf, partFoldsOf, phasesOf, scansOf, stateLength } from '@concord/kernel';
 import type { NamedVariant } from '@concord/variants';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import { MIN_RUN, RUNS_PER_THREAD } from '../work.ts';
@@ -38,6 +38,11 @@ export interface RowsVariant extends NamedVariant {
 /** The maximum number of additions one after the other: docs/numerics.md counts on it. */
 const MAX_CHAIN = 1024;
 
+/** Blocks of additions that a scan of a part may join one after the other. */
+const SCAN_BLOCKS = 256;
+/** Elements that a part of a row has at least where it is scanned. */
+const MIN_SCANNED = 64;
+
 /** Work-items that keep a core of a GPU busy. */
 const LANES_PER_UNIT = 2048;
 /** Work-items of a team that is a group; of one without sub-groups, whose rows are short; of a group of lanes. */
@@ -68,7 +73,9 @@ export function rowsVariants(call: RunToPlan, axes: PlanAxes, traits: DeviceTrai
 /** Bytes of workgroup memory of a kernel: each pass has its own, and where rows are cut in parts a separate kernel. */
 function localBytes(kernel: Kernel, { kind, groupSize, subgroupSize, parts }: RowsVariant): number {
   if (kind === 'runs') return 0;
-  const bytes = foldsOf(kernel).map((folds) => teamLocalBytes({ kind, groupSize, subgroupSize }, stateLength(folds)));
+  const bytes = (parts > 1 ? partFoldsOf : foldsOf)(kernel).map((folds) =>
+    teamLocalBytes({ kind, groupSize, subgroupSize }, stateLength(folds)),
+  );
   return parts > 1 ? Math.max(0, ...bytes) : bytes.reduce((sum, own) => sum + own, 0);
 }
 
@@ -96,7 +103,8 @@ function runs(
 ): RowsVariant {
   const { kernel, rowCount, rowLength } = geometry;
   const last = along === 'rows' ? (rows.sizes.at(-1) ?? 1) : (folded?.sizes.at(-1) ?? 1);
-  const width = last >= 16 ? 16 : last >= 4 ? 4 : 1;
+  const isScan = scansOf(kernel) !== undefined;
+  const width = isScan && along === 'folded' ? 1 : last >= 16 ? 16 : last >= 4 ? 4 : 1;
   const inner = folded?.sizes.at(-1) ?? 1;
   const lines = inner === 0 ? 0 : rowLength / inner;
   const [block, ways] = [rowBlock({ kernel, width }), waysOf(kernel)];
@@ -104,7 +112,7 @@ function runs(
   const items = along === 'rows' ? (rowCount / last) * blocks : rowCount;
   const size = along === 'rows' ? Math.min(last, block) : 1;
   const wanted = Math.min((computeUnits * RUNS_PER_THREAD) / items, (rowLength * size) / MIN_RUN);
-  const side = along === 'folded' ? width * ways : last >= block ? 1 : ways;
+  const side = isScan ? SCAN_BLOCKS : along === 'folded' ? width * ways : last >= block ? 1 : ways;
   // Where lines are cut apart they are, else the one line that there is.
   const [units, least] = (folded?.sizes.length ?? 0) > 1 ? [lines, 1] : [rowLength, width * ways];
   const { parts, part } = cut(units, wanted, rowLength / units / side, least);
@@ -155,13 +163,15 @@ function teams(
   const inner = folded?.sizes.at(-1) ?? 1;
   const lines = inner === 0 ? 0 : rowLength / inner;
   const size = subgroupSizeOf(traits);
+  const isScan = scansOf(kernel) !== undefined;
   const make = (kind: TeamKind, width: Width, groupSize: number, lanes: number): RowsVariant => {
     const units = along === 'folded' ? inner / width : inner;
     const blocks = along === 'rows' ? Math.ceil(last / width) : 1;
     const items = along === 'rows' ? (rowCount / last) * blocks : rowCount;
     const all = lines * units;
-    const wanted = Math.min(busy / (items * lanes), all / (lanes * MIN_SHARE));
-    const { parts, part } = cut(all, wanted, 1 / (lanes * waysOf(kernel)), lanes);
+    const wanted = Math.min(busy / (items * lanes), all / (lanes * (isScan ? MIN_SCANNED : MIN_SHARE)));
+    const side = isScan ? SCAN_BLOCKS : lanes * waysOf(kernel);
+    const { parts, part } = cut(all, wanted, 1 / side, lanes);
     const share = Math.ceil(all / lanes);
     const keeps =
       isReadAgain(kernel) && along === 'folded' && kind !== 'alone' && share > 0 && share * width <= MAX_KEPT;
@@ -188,6 +198,7 @@ function teams(
     const areMany = last % 4 === 0 && rowCount / 4 >= busy;
     return [make('alone', areMany ? 4 : 1, LANES, 1)];
   }
+  if (isScan) return [make('alone', 1, LANES, 1)];
   const width = inner >= 4 && inner % 4 === 0 ? 4 : 1;
   const units = lines * (inner / width);
   const alone = make('alone', width, LANES, 1);

@@ -33,6 +33,8 @@ export interface Walk {
   fold(visitor: Visitor): readonly Folded[];
   /** Visits them all. */
   each(visit: (place: Place) => void): void;
+  /** Visits them one by one, in their order or from the end; `take` gives the states after one from those before. */
+  scan(isReverse: boolean, begin: States, take: (states: States, coordinates: readonly Value[]) => States): void;
 }
 
 /** Elements of a row, in lines along the last folded axis. */
@@ -100,7 +102,28 @@ export function lineWalk(code: KernelCode, { firstLine, endLine, start, end, wid
       if (isOneLine) line([]);
       else k.forLoop({ from: firstLine, to: endLine }, [], (number) => line(coordinatesOf(k, number, sizes)));
     },
+    scan(isReverse, begin, take) {
+      const line = (outer: readonly Value[], carried: States): States =>
+        inTurn(code, { from: start, to: end }, isReverse, carried, (states, place) => take(states, [...outer, place]));
+      if (isOneLine) line([], begin);
+      else
+        inTurn(code, { from: firstLine, to: endLine }, isReverse, begin, (states, number) =>
+          line(coordinatesOf(k, number, sizes), states),
+        );
+    },
   };
+}
+
+/** Takes places in their order, or from the last one on. */
+function inTurn(
+  { k }: KernelCode,
+  { from, to }: { readonly from: Value; readonly to: Value },
+  isReverse: boolean,
+  begin: States,
+  take: (states: States, place: Value) => States,
+): States {
+  const last = k.add(from, k.sub(to, 1));
+  return k.forLoop({ from, to }, begin, (place, states) => [...take(states, isReverse ? k.sub(last, place) : place)]);
 }
 
 /** Vectors of a row by number, of which a work-item takes each `lanes`-th. */
@@ -144,6 +167,9 @@ export function stridedWalk(code: KernelCode, { first, end, lanes, width }: Shar
     each(visit) {
       k.forLoop({ from: first, to: end, step: stride }, [], (unit) => visit(at(unit)));
     },
+    scan(isReverse, begin, take) {
+      inTurn(code, { from: first, to: end }, isReverse, begin, (states, unit) => take(states, at(unit).coordinates));
+    },
   };
 }
 
@@ -167,6 +193,9 @@ export function keptWalk(
     fold: (visitor) => places.map((place) => ({ states: visitor.take(visitor.identity(width), place), width })),
     each: (visit) => {
       for (const place of places) visit(place);
+    },
+    scan: () => {
+      throw new Error('a team does not scan');
     },
   };
 }

@@ -39,6 +39,8 @@ export interface RowScope extends NodeScope {
 /** An element of a row, or neighbours. */
 export interface ElementScope extends NodeScope {
   readonly row: RowScope;
+  /** Values of scans at it. */
+  readonly scans: Map<number, Value>;
 }
 
 export type Scope = RowScope | ElementScope;
@@ -123,7 +125,7 @@ export class KernelCode {
 
   /** An element of a row, or neighbours. */
   element(row: RowScope, coordinates: readonly Value[], width: Width): ElementScope {
-    return this.#open({ row, width, coordinates }, row);
+    return this.#open({ row, width, coordinates, scans: new Map<number, Value>() }, row);
   }
 
   /** The value of a node as that many components. */
@@ -200,7 +202,8 @@ export class KernelCode {
       gather: (node, index) => gather(this, node, scope(), widthOf(index)),
       fold: (_, index) => {
         const own = scope();
-        return ('row' in own ? own.row : own).folds.get(index) as Value;
+        if (!('row' in own)) return own.folds.get(index) as Value;
+        return (own.scans.get(index) ?? own.row.folds.get(index)) as Value;
       },
       arithmetic: (node, index, types) => {
         const width = widthOf(index);

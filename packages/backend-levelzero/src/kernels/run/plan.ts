@@ -1,4 +1,4 @@
-import { phasesOf } from '@concord/kernel';
+import { partFoldsOf } from '@concord/kernel';
 import { planMap } from '../map/plan.ts';
 import type { Recorder } from '../recorder.ts';
 import { planRows } from '../rows/plan.ts';
@@ -9,7 +9,7 @@ export function planRun(call: RunToPlan, recorder: Recorder): void {
   const { geometry } = call;
   if (geometry.outputs.every(({ extent }) => extent === 0)) return;
   const axes = planAxes(call);
-  if (phasesOf(geometry.kernel).folds.length > 0) {
+  if (partFoldsOf(geometry.kernel).length > 0) {
     planRows(call, axes, recorder);
     return;
   }

@@ -42,6 +42,16 @@ const places = defineKernel('places', { inputs: { x: 'f32', n: 'i32' } }, ({ x, 
   each: k.add(n, k.toI32(k.add(k.mul(k.index(0), 1000), k.index(-1)))),
 })) as unknown as Kernel;
 
+/** Scans after a fold, beside one and alone, of both kinds. */
+const scanning = (reverse: boolean): Kernel =>
+  defineKernel(reverse ? 'from the end' : 'running', { inputs: { x: 'f32', n: 'i32' } }, ({ x, n }, k) => ({
+    y: k.scan('sum', k.sub(x, k.fold('max', x)), { reverse }),
+    each: k.sub(k.scan('sum', n, { exclusive: true, reverse }), k.toI32(k.index(-1))),
+    least: k.scan('min', x, { reverse }),
+    place: k.fold('argmin', x),
+  }));
+const [running, fromTheEnd] = [scanning(false), scanning(true)];
+
 const points = defineKernel('points', { inputs: { a: 'f32', b: 'f32' } }, ({ a, b }, k) => ({
   sum: k.add(a, b),
   less: k.select(k.lt(a, b), a, b),
@@ -95,6 +105,14 @@ const CASES: readonly Case[] = [
   ).flatMap((shape): (readonly [Kernel, string, Call])[] => [
     [normalize, 'rows', { shape, folded: 1, inputs: { weight: { strides: [0, 1] } } }],
     [places, 'rows', { shape, folded: 1 }],
+    ...[running, fromTheEnd].flatMap((kernel): (readonly [Kernel, string, Call])[] => {
+      const strides = columns(shape);
+      const across = { inputs: { x: { strides }, n: { strides } }, outputs: { y: { strides }, each: { strides } } };
+      return [
+        [kernel, 'rows', { shape, folded: 1 }],
+        [kernel, 'columns', { shape, folded: 1, ...across }],
+      ];
+    }),
     [
       places,
       'columns',
@@ -124,6 +142,7 @@ const CASES: readonly Case[] = [
   ]),
   [points, 'flat in place', { shape: [5003] }, [1, 0]],
   [normalize, 'two folded axes', { shape: [6, 5, 37], folded: 2, inputs: { x: { strides: [37, 222, 1] } } }],
+  [fromTheEnd, 'two folded axes', { shape: [6, 9, 33], folded: 2, inputs: { x: { strides: [33, 198, 1] } } }],
   [places, 'two folded axes', { shape: [6, 9, 33], folded: 2, inputs: { x: { strides: [33, 198, 1] } } }],
   [places, 'an empty row', { shape: [5, 0], folded: 1 }],
   [points, 'flat', { shape: [20_011] }],

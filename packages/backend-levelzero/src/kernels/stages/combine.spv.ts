@@ -74,7 +74,7 @@ export interface Parts {
 }
 
 /** Parts that a work-item joins. */
-const FAN = 64;
+export const FAN = 64;
 /** Parts that are few. */
 const MAX_LEFT = 16;
 /** Work-items of a group of a GPU. */
@@ -86,18 +86,24 @@ export interface FewParts {
   readonly parts: number;
 }
 
-/** Joins the parts of rows until those are few that work on: they join the rest. */
-export function combine({ folds, values, rows, parts, states }: Parts, recorder: Recorder): FewParts {
+/**
+ * Joins the parts of rows until those are few that work on: they join the rest.
+ *
+ * @returns the parts, and what came of each {@link FAN} of them, and so on; the last ones are few
+ */
+export function combine({ folds, values, rows, parts, states }: Parts, recorder: Recorder): readonly FewParts[] {
   const { traits } = recorder;
   const groupSize = traits.isCpuLike ? 1 : GROUP;
   const kernel = combineKernel({ folds, groupSize });
   let [input, count] = [states, parts];
+  const levels: FewParts[] = [{ states, parts }];
   while (count > MAX_LEFT) {
     const left = Math.ceil(count / FAN);
     const output = recorder.scratch(4 * values * left * rows);
     const groups = gridOf(Math.ceil((left * rows) / groupSize), traits);
     recorder.launch({ kernel, args: { input, output, rows, parts: count, fan: FAN }, groups });
     [input, count] = [output, left];
+    levels.push({ states: output, parts: left });
   }
-  return { states: input, parts: count };
+  return levels;
 }

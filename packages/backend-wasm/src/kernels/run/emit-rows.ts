@@ -1,10 +1,11 @@
-import { foldsOf, outputsOf, type PhaseFold, storedNodes, vectorAxis } from '@concord/kernel';
+import { foldsOf, outputsOf, partFoldsOf, type PhaseFold, scansOf, storedNodes, vectorAxis } from '@concord/kernel';
 import { i32, i32x4, type Local, select, type Value, v128 } from '../../encoder/index.ts';
 import type { Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import { type Cursor, type ItemRange, LANES } from './cursor.ts';
 import { FoldState, loadStates, STATE_BYTES } from './fold-states.ts';
 import { names } from './form.ts';
 import { NodeCode } from './node-code.ts';
+import { ScanCode } from './scan-code.ts';
 
 /** A part of the rows of an item, if rows are worked on in parts: it gives the place of its states. */
 interface Part {
@@ -48,18 +49,31 @@ export function emitRows(a: WasmArithmetic, cursor: Cursor, range: ItemRange): v
   });
 }
 
+/** A walk along the rows at hand. */
+interface Walk {
+  /** Nodes that are wanted; those in front of the line, and for each block those of `innerRoots`. */
+  readonly roots: readonly number[];
+  readonly innerRoots?: readonly number[];
+  readonly units: number;
+  readonly rowUnits: number;
+  readonly part: Part | undefined;
+}
+
 /** The passes over a row, or over the rows of some vectors. */
 class RowCode {
   readonly #a: WasmArithmetic;
   readonly #cursor: Cursor;
   readonly #code: NodeCode;
+  /** The folds of each phase; and of those that follow, the scans. */
   readonly #phases: readonly (readonly PhaseFold[])[];
+  readonly #folded: number;
 
   constructor(a: WasmArithmetic, cursor: Cursor) {
     this.#a = a;
     this.#cursor = cursor;
     this.#code = new NodeCode(a, cursor);
-    this.#phases = foldsOf(cursor.form.kernel);
+    this.#phases = partFoldsOf(cursor.form.kernel);
+    this.#folded = foldsOf(cursor.form.kernel).length;
   }
 
   /** Computes the values that all rows share. */
@@ -72,9 +86,13 @@ class RowCode {
   emit(units: number, part: Part | undefined): void {
     const { stage } = this.#cursor.form;
     this.#code.enter(1);
-    for (let phase = 0; phase < this.#phases.length; phase++) {
+    // Without parts scans need no pass of their own.
+    const last = stage === undefined ? this.#folded : Math.min(this.#phases.length, stage.phase + 1);
+    for (let phase = 0; phase < last; phase++) {
       if (stage !== undefined && phase < stage.phase) {
-        this.#readStates(phase, units, part as Part);
+        if (phase === this.#folded) break;
+        const folds = this.#readStates(phase, units, part as Part);
+        for (const fold of folds) this.#finish(fold, [fold.since(0)]);
         continue;
       }
       const folds = this.#fold(phase, units, part);
@@ -132,9 +150,16 @@ class RowCode {
     const { form, coordinates, lanes, body } = this.#cursor;
     const index = coordinates[form.rowRank + form.foldedRank - 1] as Local<'i32'>;
     const place = i32x4.splat(i32.add(first, index));
-    if (form.along === 'rows') return body.let(place);
-    const own = body.let(i32x4.add(place, lanes.iota));
-    return unit === 0 ? own : this.#a.add('u32', own, this.#a.constant('u32', unit * LANES));
+    const along = body.let(form.along === 'rows' ? place : i32x4.add(place, lanes.iota));
+    const own =
+      unit === 0 || form.along === 'rows' ? along : this.#a.add('u32', along, this.#a.constant('u32', unit * LANES));
+    if (!form.isReverse) return own;
+    const sizes = Array.from({ length: form.foldedRank }, (_, at) => this.#cursor.size(form.rowRank + at));
+    const last = i32.sub(
+      sizes.reduce<Value<'i32'>>((product, size) => i32.mul(product, size), i32.const(1)),
+      1,
+    );
+    return body.let(i32x4.sub(i32x4.splat(last), own));
   }
 
   #store(units: number, part: Part | undefined): void {
@@ -144,12 +169,36 @@ class RowCode {
     if (elements.length > 0) {
       const roots = storedNodes(form.kernel, elements);
       const wide = form.along === 'rows' ? units : form.units;
-      this.#walk({ roots, units: wide, rowUnits: units, part }, (vectors) => this.#code.store(elements, vectors));
+      if (scansOf(form.kernel) === undefined) {
+        this.#walk({ roots, units: wide, rowUnits: units, part }, (vectors) => this.#code.store(elements, vectors));
+      } else this.#scan(elements, roots, { units: wide, rowUnits: units, part });
     }
     if (rows.length === 0) return;
     const store = (): void => this.#code.store(rows, units);
     if (part === undefined) store();
     else body.if(i32.eqz(part.number), store);
+  }
+
+  /** Stores elements, and what scans give them. */
+  #scan(elements: readonly number[], roots: readonly number[], places: Omit<Walk, 'roots'>): void {
+    const { isLong } = this.#cursor.form;
+    const { units, part } = places;
+    const folds =
+      part === undefined
+        ? (this.#phases[this.#folded] as readonly PhaseFold[]).map(
+            (fold) => new FoldState(this.#a, this.#cursor, fold, { units, isLong }),
+          )
+        : this.#readStates(this.#folded, units, part);
+    const scan = new ScanCode(this.#a, this.#cursor, this.#code, folds);
+    this.#walk(
+      { ...places, roots: [...roots, ...scan.operands], innerRoots: scan.operands },
+      (vectors) => {
+        scan.add(vectors);
+        this.#code.compute(roots, 3, vectors);
+        this.#code.store(elements, vectors);
+      },
+      () => scan.flush(),
+    );
   }
 
   /**
@@ -159,17 +208,7 @@ class RowCode {
    * @param behindLine - emits the code after each line, or segment of a line
    */
   #walk(
-    {
-      roots,
-      units,
-      rowUnits,
-      part,
-    }: {
-      readonly roots: readonly number[];
-      readonly units: number;
-      readonly rowUnits: number;
-      readonly part: Part | undefined;
-    },
+    { roots, innerRoots = roots, units, rowUnits, part }: Walk,
     each: (units: number, first: Value<'i32'>) => void,
     behindLine: () => void = () => {},
   ): void {
@@ -191,13 +230,13 @@ class RowCode {
       if (form.along === 'folded') {
         cursor.blocks({ start, count, units }, (vectors) => {
           code.enter(3);
-          code.compute(roots, 3, vectors);
+          code.compute(innerRoots, 3, vectors);
           each(vectors, place);
         });
       } else {
         cursor.points(last, start, count, () => {
           code.enter(3);
-          code.compute(roots, 3, units);
+          code.compute(innerRoots, 3, units);
           each(units, place);
         });
       }
@@ -223,18 +262,20 @@ class RowCode {
       .forEach((value, at) => body.emit(v128.store(address, value, at * STATE_BYTES)));
   }
 
-  #readStates(phase: number, units: number, part: Part): void {
-    const { body, words } = this.#cursor;
+  /** The joined states of parts: of all, or for scans of those before this one. */
+  #readStates(phase: number, units: number, part: Part): readonly FoldState[] {
+    const { body, words, form } = this.#cursor;
     if (units !== 1) throw new Error('rows in parts have one vector at a time');
+    const isScan = phase === this.#folded;
     const folds = (this.#phases[phase] as readonly PhaseFold[]).map(
-      (fold) => new FoldState(this.#a, this.#cursor, fold, { units: 1, isLong: false }),
+      (fold) => new FoldState(this.#a, this.#cursor, fold, { units: 1, isLong: isScan && form.isLong }),
     );
     const bytes = folds.reduce((sum, { parts }) => sum + parts, 0) * STATE_BYTES;
     const address = body.let(this.#statesAt(phase, bytes / STATE_BYTES, part, i32.const(0)));
-    body.for(0, words.number(names.parts), 1, () => {
+    body.for(0, isScan ? part.number : words.number(names.parts), 1, () => {
       loadStates(this.#a, folds, address).forEach((state, at) => (folds[at] as FoldState).join(0, state));
       body.increase(address, bytes);
     });
-    for (const fold of folds) this.#finish(fold, [fold.joined()]);
+    return folds;
   }
 }

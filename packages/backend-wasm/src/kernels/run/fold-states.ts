@@ -67,9 +67,28 @@ export class FoldState {
 
   /** Folds an element of each lane; with a mask of those lanes only. */
   add(unit: number, element: Vector, position: () => Vector, mask: Vector | undefined): void {
+    this.join(unit, this.lift(element, position, mask));
+  }
+
+  /** The state of an element of each lane; the neutral one where the mask has none. */
+  lift(element: Vector, position: () => Vector, mask: Vector | undefined): readonly Vector[] {
     const lifted = this.#states.lift(this.#a, () => element, { position, mean: this.#mean });
-    const identity = this.#states.identity(this.#a);
-    this.join(unit, mask === undefined ? lifted : this.#states.select(this.#a, mask, lifted, identity));
+    return mask === undefined ? lifted : this.#states.select(this.#a, mask, lifted, this.identity());
+  }
+
+  /** The neutral state. */
+  identity(): readonly Vector[] {
+    return this.#states.identity(this.#a);
+  }
+
+  /** The state of all that two stand for. */
+  both(x: readonly Vector[], y: readonly Vector[]): readonly Vector[] {
+    return this.#states.join(this.#a, x, y);
+  }
+
+  /** The state of a vector since the last flush, each lane by itself; it changes. */
+  since(unit: number): readonly Vector[] {
+    return this.#units[unit] as readonly Vector[];
   }
 
   /** Folds a state of another. */
@@ -116,17 +135,17 @@ export class FoldState {
 
   /** The states of the vectors, each lane by itself. */
   states(): readonly (readonly Vector[])[] {
-    const { body } = this.#cursor;
     if (this.#totals.length === 0) return this.#units;
     this.flush();
+    return this.flushed();
+  }
+
+  /** The float32 sums of each vector as they were at the last flush; of other folds, and short sums, none. */
+  flushed(): readonly (readonly Vector[])[] {
+    const { body } = this.#cursor;
     return this.#totals.map(([lower, upper]) => [
       body.let(i8x16.shuffle(f64x2.demoteZero(lower), f64x2.demoteZero(upper), wordsOfShuffle(0, 1, 4, 5))),
     ]);
-  }
-
-  /** The state of the first vector, each lane by itself. */
-  joined(): readonly Vector[] {
-    return this.#units[0] as readonly Vector[];
   }
 
   /** The fold's value. */

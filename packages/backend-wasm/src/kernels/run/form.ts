@@ -16,7 +16,7 @@ export interface OperandForm {
 
 /** The pass over rows that a command does alone, where rows are worked on in parts. */
 export interface Stage {
-  /** A phase of folds; the number after the last one means the pass that stores. */
+  /** A phase of folds, then the folds of scans; the number after the last one means the pass that stores. */
   readonly phase: number;
 }
 
@@ -43,6 +43,8 @@ export interface RunForm extends ProgramForm {
    * are neighbours in an input, so that they are still in a cache.
    */
   readonly isTurned: boolean;
+  /** True if rows are gone through from their end, by negative strides, for their scans. */
+  readonly isReverse: boolean;
   /** True if rows are so long that their sums are collected in float64 between segments. */
   readonly isLong: boolean;
   readonly stage?: Stage;
@@ -54,11 +56,15 @@ export interface RunForm extends ProgramForm {
 }
 
 /** Lines that are worked on as they are, a vector at a time. */
-export const ONE_LINE: Pick<RunForm, 'units' | 'isSegmented' | 'isFoldedSegmented' | 'isTurned' | 'isLong' | 'kept'> = {
+export const ONE_LINE: Pick<
+  RunForm,
+  'units' | 'isSegmented' | 'isFoldedSegmented' | 'isTurned' | 'isReverse' | 'isLong' | 'kept'
+> = {
   units: 1,
   isSegmented: false,
   isFoldedSegmented: false,
   isTurned: false,
+  isReverse: false,
   isLong: false,
   kept: [],
 };

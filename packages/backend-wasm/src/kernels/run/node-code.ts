@@ -86,7 +86,7 @@ export class NodeCode {
     for (const index of missingNodes(kernel, roots, (each) => this.#isKnown(each), isStored)) {
       const node = this.#nodes[index] as KernelNode;
       const place = this.#places[index] as NodePlace;
-      if (place.scope > scope || node.kind === 'fold') continue;
+      if (place.scope > scope || node.kind === 'fold' || node.kind === 'scan') continue;
       const count = place.varies ? units : 1;
       const values = Array.from({ length: count }, (_, unit) => this.#computeOrKeep(node, index, unit));
       this.#known[place.scope]?.set(index, values);
@@ -101,9 +101,9 @@ export class NodeCode {
     return value;
   }
 
-  /** Gives a fold its value, one for each vector where it varies. */
+  /** Gives a fold or scan its value, one for each vector where it varies. */
   setFold(index: number, values: readonly Vector[]): void {
-    this.#known[1]?.set(index, values);
+    this.#known[(this.#places[index] as NodePlace).scope]?.set(index, values);
   }
 
   /** True if neighbours may differ in a node. */
@@ -179,6 +179,7 @@ export class NodeCode {
       case 'spread':
         return this.value(node.operands[0], unit);
       case 'fold':
+      case 'scan':
         throw new Error(`fold ${index} is wanted before it is computed`);
       case 'arithmetic':
         return this.#arithmetic(node, unit);
@@ -224,7 +225,7 @@ export class NodeCode {
       return a.select(node.type, isInside, decode(a, operand.dtype, raw), outside);
     };
     const isDense = cursor.lanes.isWhole && operand.gather === 'dense';
-    if (!isDense || !gathersRun(form, indices, (index) => this.varies(index))) return each();
+    if (!isDense || form.isReverse || !gathersRun(form, indices, (index) => this.varies(index))) return each();
     // Four neighbours along the input's last axis, from this one on.
     const run = body.let(i32.add(cursor.coordinates[vectorAxis(form)] as Local<'i32'>, unit * LANES));
     const others = values.slice(0, -1);
@@ -253,9 +254,11 @@ export class NodeCode {
     const { a, cursor } = this;
     if (axis < 0) return a.constant('u32', 0);
     const first = i32x4.splat(cursor.coordinates[axis] as Local<'i32'>);
-    if (axis !== vectorAxis(this.form)) return a.keep(first);
-    const vector = a.keep(i32x4.add(first, cursor.lanes.iota));
-    return unit === 0 ? vector : a.add('u32', vector, a.constant('u32', unit * LANES));
+    const isAlong = axis === vectorAxis(this.form);
+    const own = a.keep(isAlong ? i32x4.add(first, cursor.lanes.iota) : first);
+    const vector = unit === 0 || !isAlong ? own : a.add('u32', own, a.constant('u32', unit * LANES));
+    if (!this.form.isReverse || axis < this.form.rowRank) return vector;
+    return a.keep(i32x4.sub(i32x4.splat(i32.sub(cursor.size(axis), 1)), vector));
   }
 
   #load(input: number, unit: number): Vector {

@@ -1,5 +1,5 @@
 import type { ArithmeticNode, Kernel, KernelNode, NodeOp } from '@concord/backend-core/kernel';
-import { costOf, foldsOf, missingNodes } from '@concord/kernel';
+import { costOf, foldsOf, missingNodes, scansOf } from '@concord/kernel';
 
 /** Nodes of dozens of instructions here, where the kernel package has them of a hundred or more. */
 const SHORTENED: ReadonlySet<NodeOp> = new Set(['exp', 'exp2', 'tanh', 'sigmoid', 'silu', 'gelu', 'geluTanh']);
@@ -26,6 +26,7 @@ function isDear(node: KernelNode): node is ArithmeticNode {
 export function nodesToKeep(kernel: Kernel): readonly number[] {
   const { nodes, outputs } = kernel;
   const stored = outputs.flatMap(({ level, node }) => (level === 'element' ? [node] : []));
+  stored.push(...(scansOf(kernel)?.folds ?? []).map(({ operand }) => operand));
   const folded = foldsOf(kernel).map((phase) => phase.map(({ operand }) => operand));
   // What a pass computes: values after a fold are computed before.
   const needed = [...folded, stored].map(

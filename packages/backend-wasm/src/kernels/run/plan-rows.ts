@@ -1,10 +1,11 @@
+import { BYTES_OF } from '@concord/backend-core/implement';
 import type { CheckedRun } from '@concord/backend-core/kernel';
-import { phasesOf, type RunAxes } from '@concord/kernel';
+import { partFoldsOf, type RunAxes, scansOf } from '@concord/kernel';
 import { LANES } from './cursor.ts';
 import { STATE_BYTES } from './fold-states.ts';
 import { names, ONE_LINE, type RunForm } from './form.ts';
 import { nodesToKeep, unitsOf } from './node-cost.ts';
-import { callForm, geometryWords, rowsAxes } from './operand-forms.ts';
+import { callForm, type FormAxes, geometryWords, rowsAxes } from './operand-forms.ts';
 import { type FormedCommand, WIDE } from './plan-map.ts';
 
 /** The commands that fold: one; or where rows are few and long one for each phase of parts, and one for the rest. */
@@ -13,6 +14,7 @@ export interface FormedRows {
   /** Memory for the states of the parts: its bytes, and where the states of each phase lie in it. */
   readonly temporaryBytes: number;
   readonly states: ReadonlyMap<string, number>;
+  readonly offsets: readonly number[];
 }
 
 /** The input of the choice of the number of parts of a row. */
@@ -39,14 +41,17 @@ export function formRows(geometry: CheckedRun, axes: RunAxes, question: PartsQue
   const { kernel, rowCount, rowLength } = geometry;
   const along = alongOf(geometry, axes);
   const isAcross = along === 'rows';
-  const own = rowsAxes(axes, along);
+  const scans = scansOf(kernel);
+  const { own, offsets } = inOrder(geometry, rowsAxes(axes, along), scans?.reverse === true);
   const rowSize = own.sizes[own.rowRank - 1] as number;
   const foldedSize = own.sizes.at(-1) as number;
   const lines = foldedSize === 0 ? 0 : rowLength / foldedSize;
   const wanted = partsOf(isAcross ? rowCount / LANES : rowCount, isAcross ? LANES * rowLength : rowLength, question);
 
   const isWide = isAcross ? rowSize >= 4 * LANES : foldedSize >= WIDE;
-  const units = isWide && !(isAcross && wanted > 1) ? unitsOf(kernel) : 1;
+  // Vectors side by side would be scanned one after the other.
+  const isSingle = isAcross ? wanted > 1 : scans !== undefined;
+  const units = isWide && !isSingle ? unitsOf(kernel) : 1;
   const chain = isAcross ? rowLength : lines * Math.ceil(foldedSize / (units * LANES) + units);
   const isLong = chain > LONGEST_CHAIN;
   const foldedSegment = CHAIN * (isAcross ? 1 : units * LANES);
@@ -74,6 +79,7 @@ export function formRows(geometry: CheckedRun, axes: RunAxes, question: PartsQue
     hasRest: vectorSize % LANES !== 0,
     isSegmented,
     isFoldedSegmented,
+    isReverse: scans?.reverse === true,
     isLong,
     kept: keeps ? nodesToKeep(kernel) : [],
   };
@@ -93,13 +99,37 @@ export function formRows(geometry: CheckedRun, axes: RunAxes, question: PartsQue
     }),
   ]);
   const command = { form, words, items, points: rowCount * rowLength, scratchBytes: form.kept.length * keptBytes };
-  return parts === 1 ? { commands: [command], temporaryBytes: 0, states: new Map() } : inStages(command, parts);
+  return { offsets, ...(parts === 1 ? inOne(command) : inStages(command, parts)) };
+}
+
+/** Axes along which rows are gone through from their end where they are scanned from there, and where operands begin then. */
+function inOrder(
+  { inputs, outputs }: CheckedRun,
+  axes: FormAxes,
+  isReverse: boolean,
+): { readonly own: FormAxes; readonly offsets: readonly number[] } {
+  if (!isReverse) return { own: axes, offsets: [] };
+  const isFolded = (axis: number): boolean => axis >= axes.rowRank;
+  const strides = axes.strides.map((view) => view.map((stride, axis) => (isFolded(axis) ? -stride : stride)));
+  const offsets = [...inputs, ...outputs].map(({ dtype, extent }, operand) => {
+    if (extent === 0) return 0;
+    const view = axes.strides[operand] as readonly number[];
+    return view.reduce(
+      (sum, stride, axis) => sum + (isFolded(axis) ? ((axes.sizes[axis] as number) - 1) * stride * BYTES_OF[dtype] : 0),
+      0,
+    );
+  });
+  return { own: { ...axes, strides }, offsets };
+}
+
+function inOne(command: FormedCommand): Omit<FormedRows, 'offsets'> {
+  return { commands: [command], temporaryBytes: 0, states: new Map() };
 }
 
 /** A command for each phase of parts, and one that stores. */
-function inStages(command: FormedCommand, parts: number): FormedRows {
+function inStages(command: FormedCommand, parts: number): Omit<FormedRows, 'offsets'> {
   const { form } = command;
-  const phases = phasesOf(form.kernel).folds;
+  const phases = partFoldsOf(form.kernel);
   const items = command.items * parts;
   const states = new Map<string, number>();
   let bytes = 0;

@@ -1,7 +1,7 @@
 import { DTYPES } from '@concord/backend-core';
 import type { ResolvedRun, RunKernel } from '@concord/backend-core/implement';
 import type { CheckedRun } from '@concord/backend-core/kernel';
-import { formKey, phasesOf, runAxes } from '@concord/kernel';
+import { formKey, partFoldsOf, runAxes } from '@concord/kernel';
 import type { WasmBuffer } from '../../wasm-buffer.ts';
 import { bitsOf, operandAddress } from '../common/arguments.ts';
 import { RecentlyUsed } from '../common/code-cache.ts';
@@ -28,6 +28,8 @@ export interface RunPlan {
   readonly temporaryBytes: number;
   /** The place of the states of each phase in that memory. */
   readonly states: ReadonlyMap<string, number>;
+  /** Bytes from an operand's first element to that which is walked from; of inputs, then of outputs. Default: 0. */
+  readonly offsets?: readonly number[];
 }
 
 /** Points of a tile: fewer are not worth the sharing out, more leave threads idle at the end. */
@@ -48,7 +50,7 @@ export class RunPlanner {
   /** The commands of a call: rows if the kernel folds, else a map for the outputs of elements and one for the outputs of rows. */
   plan(geometry: CheckedRun): RunPlan {
     const axes = runAxes(geometry);
-    if (phasesOf(geometry.kernel).folds.length > 0) {
+    if (partFoldsOf(geometry.kernel).length > 0) {
       const { threads } = this.#traits;
       const rows = formRows(geometry, axes, { threads, perThread: TILES_PER_THREAD });
       return { ...rows, commands: rows.commands.map((command) => this.#plan(command)) };
@@ -73,6 +75,8 @@ interface Fill {
   readonly kind: 'input' | 'output' | 'parameter' | 'states';
   /** Of the operand or parameter; of states their place in the plan's memory. */
   readonly index: number;
+  /** Bytes from where an operand begins. */
+  readonly offset?: number;
 }
 
 interface ReadyCommand extends PlannedCommand {
@@ -102,7 +106,7 @@ export function runKernel(launcher: Launcher): RunKernel<WasmBuffer> {
   };
   return {
     dtypes: DTYPES,
-    features: ['scatter'],
+    features: ['scatter', 'scan'],
     prepare: (geometry) => {
       planOf(geometry);
       return Promise.resolve();
@@ -114,7 +118,7 @@ export function runKernel(launcher: Launcher): RunKernel<WasmBuffer> {
 function launchPlan(launcher: Launcher, { plan, commands }: ReadyPlan, call: ResolvedRun<WasmBuffer>): void {
   const states = plan.temporaryBytes === 0 ? 0 : launcher.temporary(plan.temporaryBytes);
   for (const { emitted, words, tiles, scratchBytes, fills } of commands) {
-    for (const { slot, kind, index } of fills) words[slot] = valueOf(call, kind, index, states);
+    for (const { slot, kind, index, offset = 0 } of fills) words[slot] = valueOf(call, kind, index, states) + offset;
     launcher.launch({ code: emitted.code, words, tiles, scratchBytes });
   }
 }
@@ -128,10 +132,19 @@ function valueOf(call: ResolvedRun<WasmBuffer>, kind: Fill['kind'], index: numbe
   return operandAddress((kind === 'input' ? call.inputs : call.outputs)[index]);
 }
 
-function fillsOf({ kernel }: CheckedRun, { states }: RunPlan, { emitted }: PlannedCommand): readonly Fill[] {
+function fillsOf(
+  { kernel }: CheckedRun,
+  { states, offsets = [] }: RunPlan,
+  { emitted }: PlannedCommand,
+): readonly Fill[] {
   const known = new Map<string, Omit<Fill, 'slot'>>([
-    ...kernel.inputs.map((_, index) => [names.input(index), { kind: 'input', index }] as const),
-    ...kernel.outputs.map((_, index) => [names.output(index), { kind: 'output', index }] as const),
+    ...kernel.inputs.map(
+      (_, index) => [names.input(index), { kind: 'input', index, offset: offsets[index] ?? 0 }] as const,
+    ),
+    ...kernel.outputs.map((_, index) => {
+      const offset = offsets[kernel.inputs.length + index] ?? 0;
+      return [names.output(index), { kind: 'output', index, offset }] as const;
+    }),
     ...kernel.params.map((_, index) => [names.parameter(index), { kind: 'parameter', index }] as const),
     ...[...states].map(([name, index]) => [name, { kind: 'states', index }] as const),
   ]);

@@ -1,10 +1,10 @@
 import type { Kernel } from '@concord/backend-core/kernel';
-import { type FoldSource, foldsOf, FoldStates, type PhaseFold, stateLength } from '@concord/kernel';
+import { type FoldSource, FoldStates, partFoldsOf, type PhaseFold, stateLength } from '@concord/kernel';
 import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
 import { type WgslBlock, type WgslValue, widened, wgslType } from '../arithmetic/wgsl-block.ts';
 import { components } from '../run/operand-code.ts';
 import type { RowsSpec } from './rows-spec.ts';
-import type { State } from './team.ts';
+import { setVariables, type State } from './team.ts';
 
 /** A fold of a graph. The code of each is together: its loads may be of other lines than those of the next. */
 export type OpenFold = FoldStates<WgslValue>;
@@ -22,16 +22,16 @@ export const mean: FoldSource<WgslValue>['mean'] = () => ({
 
 /** Variables that begin with the state that changes nothing. */
 export function foldVariables(fold: OpenFold, math: WgslArithmetic, width: 1 | 4): State {
-  return fold.identity(math).map((part) => {
-    const name = math.block.fresh();
-    math.block.add(`var ${name} = ${widened(part, width)};`);
-    return { text: name, type: part.type, width };
-  });
+  return variablesOf(math.block, fold.identity(math), width);
 }
 
-/** Sets variables to a state. */
-export function setVariables(block: WgslBlock, variables: State, state: State): void {
-  for (const [part, { text }] of state.entries()) block.add(`${variables[part]?.text} = ${text};`);
+/** Variables that begin with a state. */
+export function variablesOf(block: WgslBlock, state: State, width: 1 | 4): State {
+  return state.map((part) => {
+    const name = block.fresh();
+    block.add(`var ${name} = ${widened(part, width)};`);
+    return { text: name, type: part.type, width };
+  });
 }
 
 /** The values of variables now. */
@@ -68,8 +68,8 @@ export class ScratchCode {
     this.#block.enclose('if (is_row && mate == 0u)', block);
   }
 
-  /** The states of the team's lanes for each fold after each has joined some of the parts. */
-  joinParts(phase: number, folds: readonly OpenFold[]): readonly State[] {
+  /** The states of the team's lanes for each fold after each has joined some of the parts, by default of all. */
+  joinParts(phase: number, folds: readonly OpenFold[], first = '0u', end = 'u.all_parts'): readonly State[] {
     const block = this.#block;
     const width = this.#width;
     const math = new WgslArithmetic(block);
@@ -88,7 +88,10 @@ export class ScratchCode {
       });
       setVariables(inner, own, fold.join(innerMath, own, read));
     }
-    block.enclose(`for (var ${at} = mate; ${at} < u.all_parts; ${at} += ${this.#spec.team.team}u)`, inner);
+    block.enclose(
+      `for (var ${at} = ${first === '0u' ? '' : `${first} + `}mate; ${at} < ${end}; ${at} += ${this.#spec.team.team}u)`,
+      inner,
+    );
     return variables.map((state) => readVariables(block, state));
   }
 
@@ -109,7 +112,7 @@ export class ScratchCode {
   }
 }
 
-/** Values of all folds of the phases before one. */
+/** Values of all folds of the phases before one; after those of folds comes that of scans. */
 export function planesBefore(kernel: Kernel, phase: number): number {
-  return stateLength(foldsOf(kernel).slice(0, phase).flat());
+  return stateLength(partFoldsOf(kernel).slice(0, phase).flat());
 }

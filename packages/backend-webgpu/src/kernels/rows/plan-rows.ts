@@ -1,5 +1,14 @@
-import type { Kernel } from '@concord/backend-core/kernel';
-import { foldsOf, meanScale, phasesOf, type RowClass, rowClasses } from '@concord/kernel';
+import type { Kernel, ValueType } from '@concord/backend-core/kernel';
+import {
+  foldsOf,
+  meanScale,
+  partFoldsOf,
+  phasesOf,
+  type RowClass,
+  rowClasses,
+  scansOf,
+  stateLength,
+} from '@concord/kernel';
 import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
 import { maxLoopIterations } from '../loop-iterations.ts';
 import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
@@ -7,10 +16,11 @@ import type { VectorLayout } from '../run/bind.ts';
 import { kernelOfGraph } from '../run/kernels-of-graph.ts';
 import { launchPiece, specOf, uniformValues } from '../run/launch-piece.ts';
 import type { BoundWindow, Piece } from '../run/piece.ts';
-import { rowsKernel, unrollOf } from './rows.wgsl.ts';
-import { FIRST_PLACE, placeName, type RowsSpec } from './rows-spec.ts';
+import { rowsKernel } from './rows.wgsl.ts';
+import { FIRST_PLACE, placeName, type RowsSpec, unrollOf } from './rows-spec.ts';
 import { planesBefore } from './fold-code.ts';
 import { teamBytes, type TeamSpec } from './team.ts';
+import { teamScanBytes } from './team-scan.ts';
 
 /** The distribution of rows over lanes, and the number of their parts. */
 type Way = NamedVariant & RowClass & { readonly isAcross: boolean; readonly chunk: number };
@@ -94,14 +104,17 @@ export function launchRows(
     launch(windows[0] as BoundWindow, undefined, { count: groups });
     return true;
   }
-  const { folds } = phasesOf(kernel);
+  // Windows are in the order of elements only along the first of the folded axes.
+  const isInOrder = windows.length === 1 || sizes.slice(rowRank).filter((size) => size > 1).length <= 1;
+  if (!isInOrder && scansOf(kernel) !== undefined) return false;
+  const phases = partFoldsOf(kernel).length;
   const plane = allParts * rowElements;
-  const bytes = Math.max(4, 4 * plane * planesBefore(kernel, folds.length));
+  const bytes = Math.max(4, 4 * plane * planesBefore(kernel, phases));
   if (bytes > recorder.traits.maxBindingBytes) return false;
   const scratch = recorder.scratch(bytes);
   const hasElements = kernel.outputs.some(({ level }) => level === 'element');
-  for (let stage = 0; stage <= folds.length; stage++) {
-    const storesRowsOnly = stage === folds.length && !hasElements;
+  for (let stage = 0; stage <= phases; stage++) {
+    const storesRowsOnly = stage === phases && !hasElements;
     let firstPart = 0;
     for (const [index, window] of (storesRowsOnly ? windows.slice(0, 1) : windows).entries()) {
       const own = storesRowsOnly ? 1 : (parts[index] as number);
@@ -152,8 +165,8 @@ function rowWays(piece: Piece, question: Question, traits: DeviceTraits): readon
     maxLanes: traits.maxInvocations,
     prefersLanes: traits.isSoftware,
   });
-  const fits = ({ team, rows: together }: RowClass): boolean =>
-    fitsMemory(kernel, { team, rows: together, isAcross: false }, width, traits);
+  const fits = ({ team, rows: together, vectors }: RowClass): boolean =>
+    fitsMemory(kernel, { team, rows: together, isAcross: false, vectors }, width, traits);
   return classes.filter(fits).map((rowClass): Way => {
     const own = rowClass.team === 1 ? 'rows/lane' : rowClass.vectors === 0 ? 'rows/again' : 'rows/registers';
     const { chunk, isBounded } = chunkOf(kernel, question, rowClass.team, traits);
@@ -189,12 +202,17 @@ function columnWays(piece: Piece, question: Question, traits: DeviceTraits): rea
   return rows >= BUSY.gpu ? [lone, together] : [together, lone];
 }
 
-type TeamWay = Pick<Way, 'team' | 'rows' | 'isAcross'>;
+type TeamWay = Pick<Way, 'team' | 'rows' | 'isAcross'> & Partial<Pick<Way, 'vectors'>>;
 
 /** Returns whether a team's values fit the memory of a workgroup. */
 function fitsMemory(kernel: Kernel, way: TeamWay, width: 1 | 4, traits: DeviceTraits): boolean {
-  const phases = foldsOf(kernel).map((folds) => folds.flatMap(({ folding }) => folding.state));
-  return teamBytes(teamOf(way, traits), phases, way.isAcross ? width : 1) <= traits.maxWorkgroupBytes;
+  const phases: ValueType[][] = foldsOf(kernel).map((folds) => folds.flatMap(({ folding }) => folding.state));
+  const [team, own] = [teamOf(way, traits), way.isAcross ? width : 1];
+  const scans = scansOf(kernel);
+  const sets = way.vectors || unrollOf(kernel, width);
+  const ofScans = scans === undefined ? 0 : teamScanBytes(team, stateLength(scans.folds), own, sets);
+  if (ofScans > 0) phases.push((scans?.folds ?? []).flatMap(({ folding }) => folding.state));
+  return teamBytes(team, phases, own) + ofScans <= traits.maxWorkgroupBytes;
 }
 
 /** The maximum number of lanes of a team, up to those wanted, whose values fit the memory of a workgroup. */

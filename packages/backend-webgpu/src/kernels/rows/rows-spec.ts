@@ -1,4 +1,5 @@
-import { hasMean, hasPlaces, type RowClass } from '@concord/kernel';
+import type { Kernel } from '@concord/backend-core/kernel';
+import { hasMean, hasPlaces, phasesOf, type RowClass, scansOf } from '@concord/kernel';
 import type { UniformType } from '../kernel.ts';
 import type { RunSpec } from '../run/run-spec.ts';
 import type { TeamSpec } from './team.ts';
@@ -43,4 +44,19 @@ export function stageUniforms(spec: RowsSpec): Record<string, UniformType> {
           plane: 'u32',
         }),
   };
+}
+
+/**
+ * Steps that a loop takes at once, so that their loads overlap and sums have short chains: of vectors; of elements that
+ * are read once; and of those that are read again, from a cache.
+ */
+const UNROLL = { vectors: 4, elements: 8, again: 16 };
+/** Graphs with more nodes are written once in a loop. */
+const MAX_UNROLLED_NODES = 24;
+
+/** Steps that the loops of a graph take at once. */
+export function unrollOf(graph: Kernel, width: 1 | 4): number {
+  if (graph.nodes.length > MAX_UNROLLED_NODES) return 1;
+  if (width === 4 || scansOf(graph) !== undefined) return UNROLL.vectors;
+  return phasesOf(graph).folds.length > 1 ? UNROLL.again : UNROLL.elements;
 }

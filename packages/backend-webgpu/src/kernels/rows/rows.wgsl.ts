@@ -1,5 +1,4 @@
-import type { Kernel as KernelGraph } from '@concord/backend-core/kernel';
-import { foldAt, foldsOf, outputsOf, type PhaseFold, phasesOf } from '@concord/kernel';
+import { foldAt, foldsOf, FoldStates, outputsOf, type PhaseFold, type Scans, scansOf } from '@concord/kernel';
 import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
 import { WgslBlock, type WgslValue, widened } from '../arithmetic/wgsl-block.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
@@ -14,17 +13,11 @@ import {
   type StoredValue,
 } from '../run/operand-code.ts';
 import { paramUniforms, storageOf, uniformsOf } from '../run/run-spec.ts';
-import {
-  foldVariables,
-  mean,
-  type OpenFold,
-  openFolds,
-  readVariables,
-  ScratchCode,
-  setVariables,
-} from './fold-code.ts';
-import { FIRST_PLACE, placeName, type RowsSpec, stageUniforms } from './rows-spec.ts';
-import { lanesOf, type State, TeamCode } from './team.ts';
+import { foldVariables, mean, type OpenFold, openFolds, readVariables, ScratchCode, variablesOf } from './fold-code.ts';
+import { FIRST_PLACE, placeName, type RowsSpec, stageUniforms, unrollOf } from './rows-spec.ts';
+import { scanVectors } from './scan-code.ts';
+import { lanesOf, setVariables, type State, TeamCode } from './team.ts';
+import { TeamScan } from './team-scan.ts';
 
 /**
  * A graph with folds. A team of lanes takes a row, or part of one; the folds of a phase are computed together, and those
@@ -65,21 +58,8 @@ interface Step {
   readonly coordinates: readonly (string | undefined)[];
   /** The condition that it is one of the row; undefined where it is for sure. */
   readonly inside: string | undefined;
-}
-
-/**
- * Steps that a loop takes at once, so that their loads overlap and sums have short chains: of vectors; of elements that
- * are read once; and of those that are read again, from a cache.
- */
-const UNROLL = { vectors: 4, elements: 8, again: 16 };
-/** Graphs with more nodes are written once in a loop. */
-const MAX_UNROLLED_NODES = 24;
-
-/** Steps that the loops of a graph take at once. */
-export function unrollOf(graph: KernelGraph, width: 1 | 4): number {
-  if (graph.nodes.length > MAX_UNROLLED_NODES) return 1;
-  if (width === 4) return UNROLL.vectors;
-  return phasesOf(graph).folds.length > 1 ? UNROLL.again : UNROLL.elements;
+  /** The values of scans at it. */
+  readonly scans: Map<number, WgslValue>;
 }
 
 /** Writes the body of a kernel that computes rows. */
@@ -92,26 +72,34 @@ class RowsCode {
   readonly #rowCoordinates: string[] = [];
   readonly #isAcross: boolean;
   readonly #folds: Map<number, WgslValue> = new Map();
+  readonly #scans: Scans | undefined;
+  readonly #teamScan: TeamScan;
 
   constructor(spec: RowsSpec, block: WgslBlock) {
     this.#spec = spec;
     this.#block = block;
     this.#team = new TeamCode(spec.team);
     this.#isAcross = spec.along === 'rows';
+    this.#scans = scansOf(spec.kernel);
+    this.#teamScan = new TeamScan(spec.team, new FoldStates(this.#scans?.folds ?? []));
     this.#row = new GraphScope(spec, block, this.#sourceAt(block, []));
   }
 
-  #sourceAt(block: WgslBlock, coordinates: readonly (string | undefined)[]): PointSource {
+  #sourceAt(
+    block: WgslBlock,
+    coordinates: readonly (string | undefined)[],
+    scans: ReadonlyMap<number, WgslValue> = new Map(),
+  ): PointSource {
     return {
       load: (input) => this.#load(block, input, coordinates),
       coordinate: (place) => this.#coordinate(block, place, coordinates),
-      fold: (node) => this.#folds.get(node) as WgslValue,
+      fold: (node) => (scans.get(node) ?? this.#folds.get(node)) as WgslValue,
     };
   }
 
   /** The code that the body needs at module scope. */
   get declarations(): readonly string[] {
-    return this.#team.declarations;
+    return [...this.#team.declarations, ...this.#teamScan.declarations];
   }
 
   write(): void {
@@ -139,7 +127,13 @@ class RowsCode {
       return;
     }
     this.#hoist(folds.length);
-    this.#storeElements(kept);
+    const scans = this.#scans;
+    if (scans === undefined) this.#storeElements(kept);
+    else if (stage === folds.length) {
+      const open = openFolds(scans.folds);
+      new ScratchCode(this.#spec, block).storeParts(stage, open, this.#join(open, this.#foldInLoop(open)));
+      return;
+    } else this.#scanElements(scans, kept, stage === undefined ? undefined : this.#joinBefore(scans));
     this.#storeRows();
   }
 
@@ -197,11 +191,18 @@ class RowsCode {
     const { team, vectors } = this.#spec;
     const block = this.#block;
     const steps = Array.from({ length: vectors }, (_, k) => {
-      const at = block.define(`begin + mate + ${k * team.team}u`);
-      return this.#step(block, block.define(`min(${at}, u.steps - 1u)`), block.define(`${at} < end`));
+      return this.#stepInOrder(block, `begin + mate + ${k * team.team}u`);
     });
     for (const { scope } of steps) scope.preload();
     return steps;
+  }
+
+  /** The step with that number, in the order of scans; after the end the last one again, of which nothing comes. */
+  #stepInOrder(block: WgslBlock, number: string): Step {
+    const at = block.define(number);
+    const last = block.define(`min(${at}, ${this.#spec.stage === undefined ? 'u.steps' : 'end'} - 1u)`);
+    const own = this.#scans?.reverse === true ? block.define(`begin + (end - 1u - ${last})`) : last;
+    return this.#step(block, own, block.define(`${at} < end`));
   }
 
   #step(block: WgslBlock, at: string, inside: string | undefined): Step {
@@ -211,8 +212,9 @@ class RowsCode {
       ...Array.from({ length: rowRank }, (): string | undefined => undefined),
       ...divided(block, at, axes),
     ];
-    const scope = new GraphScope(this.#spec, block, this.#sourceAt(block, coordinates), this.#row);
-    return { scope, coordinates, inside };
+    const scans = new Map<number, WgslValue>();
+    const scope = new GraphScope(this.#spec, block, this.#sourceAt(block, coordinates, scans), this.#row);
+    return { scope, coordinates, inside, scans };
   }
 
   #load(block: WgslBlock, input: number, coordinates: readonly (string | undefined)[]): RawValue {
@@ -320,14 +322,59 @@ class RowsCode {
   #storeElements(kept: readonly Step[] | undefined): void {
     const outputs = outputsOf(this.#spec.kernel, 'element');
     if (outputs.length === 0) return;
-    const store = (block: WgslBlock, { scope, coordinates, inside }: Step): void => {
-      const raws = outputs.map((output) => storedBits(this.#spec, output, scope, 'lane'));
-      const stores = block.inner();
-      for (const [index, raw] of raws.entries()) this.#store(stores, outputs[index] as number, raw, coordinates);
-      block.enclose(`if (is_row${inside === undefined ? '' : ` && ${inside}`})`, stores);
+    if (kept === undefined) this.#loop((inner, steps) => steps.forEach((step) => this.#storeStep(inner, step)));
+    else for (const step of kept) this.#storeStep(this.#block, step);
+  }
+
+  #storeStep(block: WgslBlock, { scope, coordinates, inside }: Step): void {
+    const outputs = outputsOf(this.#spec.kernel, 'element');
+    const raws = outputs.map((output) => storedBits(this.#spec, output, scope, 'lane'));
+    const stores = block.inner();
+    for (const [index, raw] of raws.entries()) this.#store(stores, outputs[index] as number, raw, coordinates);
+    block.enclose(`if (is_row${inside === undefined ? '' : ` && ${inside}`})`, stores);
+  }
+
+  /** The states of scans of the parts before this one, in the order of the scans. */
+  #joinBefore({ folds, reverse }: Scans): State {
+    const [phase, open] = [foldsOf(this.#spec.kernel).length, openFolds(folds)];
+    const own = this.#block.define('part + u.first_part');
+    const [first, end] = reverse ? [`${own} + 1u`, 'u.all_parts'] : ['0u', own];
+    const states = new ScratchCode(this.#spec, this.#block).joinParts(phase, open, first, end);
+    return this.#join(open, states).flat();
+  }
+
+  /** Stores the elements: block by block of a step or some of each lane, in the order of the scans. */
+  #scanElements(scans: Scans, kept: readonly Step[] | undefined, before: State | undefined): void {
+    const block = this.#block;
+    const { kernel, team, width } = this.#spec;
+    const folds: OpenFold = new FoldStates(scans.folds);
+    const scan = (inner: WgslBlock, steps: readonly Step[], start: State): State => {
+      for (const { scope } of steps) scope.preload();
+      const vectors = steps.map((step) => this.#lift(folds, step));
+      const isAlong = width === 4 && !this.#isAcross;
+      const { states, end } = scanVectors(inner, folds, scans, this.#teamScan, { start, vectors, isAlong });
+      for (const [index, step] of steps.entries()) {
+        const values = folds.finish(step.scope.math, states[index] as State, { mean });
+        for (const [fold, value] of values.entries()) step.scans.set((folds.folds[fold] as PhaseFold).index, value);
+        this.#storeStep(inner, step);
+      }
+      return end;
     };
-    if (kept === undefined) this.#loop((inner, steps) => steps.forEach((step) => store(inner, step)));
-    else for (const step of kept) store(this.#block, step);
+    const none = folds.identity(this.#row.math);
+    if (kept !== undefined) {
+      scan(block, kept, none);
+      return;
+    }
+    const carried = variablesOf(block, before ?? none, this.#isAcross ? width : 1);
+    const unroll = unrollOf(kernel, width);
+    const [first, inner] = [block.fresh(), block.inner()];
+    const steps = Array.from({ length: unroll }, (_, k) =>
+      this.#stepInOrder(inner, `${first} + mate + ${k * team.team}u`),
+    );
+    setVariables(inner, carried, scan(inner, steps, readVariables(inner, carried)));
+    // What the lanes left for each other is overwritten in the next turn.
+    if (this.#teamScan.declarations.length > 0) inner.add('workgroupBarrier();');
+    block.enclose(`for (var ${first} = begin; ${first} < end; ${first} += ${unroll * team.team}u)`, inner);
   }
 
   #storeRows(): void {

@@ -16,6 +16,11 @@ export interface TeamSpec {
 /** Part of a fold that a lane knows: one value or more. */
 export type State = States<WgslValue>;
 
+/** Sets variables to a state. */
+export function setVariables(block: WgslBlock, variables: State, state: State): void {
+  for (const [part, { text }] of state.entries()) block.add(`${variables[part]?.text} = ${text};`);
+}
+
 /** How two states of a fold become one. */
 type Joins = readonly Pick<FoldStates<WgslValue>, 'join'>[];
 
@@ -48,7 +53,7 @@ function memoryLength({ team, rows, subgroup }: TeamSpec): number {
 }
 
 /** Returns whether what sub-groups leave fits one of them. */
-function meetsInSubgroups({ team, subgroup }: Pick<TeamSpec, 'team' | 'subgroup'>): boolean {
+export function meetsInSubgroups({ team, subgroup }: Pick<TeamSpec, 'team' | 'subgroup'>): boolean {
   return subgroup > 0 && team <= subgroup * subgroup;
 }
 

@@ -31,7 +31,7 @@ export interface PointSource {
   load(input: number): RawValue;
   /** The coordinate along an axis of the coalesced domain. */
   coordinate(place: number): WgslValue;
-  /** The result of a fold. */
+  /** The result of a fold, or that of a scan at this point. */
   fold(node: number): WgslValue;
 }
 

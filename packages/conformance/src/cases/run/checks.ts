@@ -13,6 +13,7 @@ import { checkPlan, runPlan } from '../../run/check-plan.ts';
 import { type DataKind, specialsOf } from '../../run/data.ts';
 import { drawnPlan } from '../../run/drawn.ts';
 import { GATHER_KERNELS, gatherSizes, LAST_INDEX_KERNELS } from '../../run/gather-kernels.ts';
+import { SCAN_KERNELS } from '../../run/scan-kernels.ts';
 import { SCATTER_KERNELS } from '../../run/scatter-kernels.ts';
 import { handKernel, remembered } from '../../run/hand-kernels.ts';
 import { expectedOf, judge, note } from '../../run/judge.ts';
@@ -87,6 +88,7 @@ export const KERNEL_OF: Readonly<Record<string, (params: RunParams) => Kernel>> 
     return named({ ...GATHER_KERNELS, ...LAST_INDEX_KERNELS }, kernel);
   },
   scatter: ({ kernel }) => named(SCATTER_KERNELS, kernel),
+  scan: ({ kernel }) => named(SCAN_KERNELS, kernel),
   maximal: ({ kernel, seed }) =>
     remembered(`maximal ${kernel} ${seed}`, () => (kernel === 'rows' ? maximalRows(seed) : maximalMap(seed))),
 };

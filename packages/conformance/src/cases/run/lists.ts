@@ -1,6 +1,7 @@
 import { NODE_OPS, type NodeOp, STORAGE_DTYPES } from '@concord/backend-core/kernel';
 import { borderCount, FLOAT_SPECIALS, INTEGER_SPECIALS } from '../../run/data.ts';
 import { GATHER_KERNELS } from '../../run/gather-kernels.ts';
+import { SCAN_KERNELS } from '../../run/scan-kernels.ts';
 import { SCATTER_KERNELS } from '../../run/scatter-kernels.ts';
 import { FOLD_CASES, inputTypeOf, NODE_CASES } from '../../run/node-kernels.ts';
 import type { RunParams } from '../../run/params.ts';
@@ -254,6 +255,45 @@ const scatters: readonly RunEntry[] = [
   ['scatter', { kernel: 'rows are counted', shape: [5, 0], folded: 1, data: 'indices' }],
 ];
 
+/** Rows of nothing, of one, of less than a vector, a tile, and what no tile divides; columns; rows of several lines. */
+const scans: readonly RunEntry[] = Object.keys(SCAN_KERNELS).flatMap((kernel): RunEntry[] => {
+  const isProduct = kernel.startsWith('scan product');
+  const data = isProduct ? 'factors' : kernel.startsWith('what') ? 'indices' : 'small';
+  const entry = (shape: readonly number[], more: Partial<RunParams> = {}): RunEntry => [
+    'scan',
+    { kernel, shape, folded: 1, data, ...more },
+  ];
+  const isPlain = kernel.startsWith('scan');
+  const dtype = kernel.includes('f32') ? 'f16' : kernel.includes('i32') ? 'i8' : 'u8';
+  // Of products of many float32 nothing is known.
+  const isShort = kernel.startsWith('scan product f32');
+  return [
+    ...(isShort ? [0, 1, 7, 60] : [0, 1, 7, 1024]).map((length) => entry([3, length])),
+    entry([300, 12], { views: 'transposed', offset: 1 }),
+    entry([2, 5, 7], { folded: 2, views: 'permuted' }),
+    ...(isShort ? [] : [entry([1, 50_257]), entry([9, 516], { views: 'transposed' })]),
+    ...(isPlain
+      ? [
+          entry([9, isShort ? 33 : 129], { dtype, views: 'padded', offset: 3 }),
+          entry([6, isShort ? 12 : 260], { data: isProduct ? data : 'rare-specials' }),
+          entry([3, isShort ? 41 : 1025], {
+            place: 'packed',
+            data: isProduct || kernel.includes('sum f32') ? data : 'any',
+          }),
+          ...(isShort ? [] : [entry([9, 3], { data: 'specials' })]),
+        ]
+      : []),
+    ...(kernel.startsWith('scan sum f32')
+      ? [
+          entry([2, 200_001], { data: 'same-float' }),
+          entry([1, 50_257], { data: 'same-float' }),
+          entry([5000, 36], { views: 'transposed', data: 'same-float' }),
+          entry([20_000, 3]),
+        ]
+      : []),
+  ];
+});
+
 const gathers: readonly RunEntry[] = [
   ...Object.keys(GATHER_KERNELS).flatMap((kernel): RunEntry[] => {
     const isRows = kernel === 'rows of a table' || kernel === 'at the greatest' || kernel.startsWith('sum of');
@@ -317,6 +357,7 @@ export const HAND_WRITTEN: readonly RunEntry[] = [
   ...levels,
   ...gathers,
   ...scatters,
+  ...scans,
   ...zeros,
   ...long,
   ...maximal,

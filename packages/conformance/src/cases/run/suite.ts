@@ -1,6 +1,6 @@
 import type { Random } from '../../harness/random.ts';
 import { defineSuite, type Suite } from '../../harness/suite.ts';
-import { drawnPlan, drawRunParams, perhapsScattered, shrinkDrawn } from '../../run/drawn.ts';
+import { drawnPlan, drawRunParams, perhapsScanned, perhapsScattered, shrinkDrawn } from '../../run/drawn.ts';
 import { expectedOf, looseness } from '../../run/judge.ts';
 import { RUN_DEFAULTS, type RunParams } from '../../run/params.ts';
 import { RUN_TEXTS } from '../../texts/run.ts';
@@ -19,7 +19,7 @@ export function isTight(params: RunParams): boolean {
 
 function draw(random: Random): [string, RunParams] {
   for (;;) {
-    const params = perhapsScattered(drawRunParams(random.uint32()));
+    const params = perhapsScanned(perhapsScattered(drawRunParams(random.uint32())));
     if (isTight(params)) return ['drawn', params];
   }
 }
