@@ -30,6 +30,7 @@ export const planDrawnCall = (params: RunParams): ProgramCall => planRunCall(dra
 /** Random parameters for {@link planKernelCall}. */
 export function drawKernelParams(random: Random): RunParams {
   const kernel = random.pick(Object.keys(HAND_KERNELS));
+  const { hasRows, inputs, outputs } = handKernel(kernel);
   const edge = (): number => random.pick([1, 2, 3, random.integer(4, 40), 31, 33, 64, 65, 127, 257]);
   const shape = [random.pick([edge(), 1023, 1025, 4100]), edge(), random.integer(1, 3)].slice(
     0,
@@ -39,11 +40,13 @@ export function drawKernelParams(random: Random): RunParams {
   return {
     ...RUN_DEFAULTS,
     ...{ kernel, shape: random.permutation(shape.length).map((axis) => shape[axis] as number) },
-    folded: handKernel(kernel).hasRows ? random.integer(1, Math.max(1, shape.length - 1)) : 0,
+    folded: hasRows ? random.integer(1, Math.max(1, shape.length - 1)) : 0,
     data: random.pick(['small', 'small', 'bits', 'unit']),
     views: random.pick(VIEW_KINDS),
     dtype: random.pick(['own', 'own', 'f16', 'bf16', 'i8', 'u8']),
     place: random.pick(PLACE_KINDS),
+    // Two outputs in the places of inputs are not to be in one.
+    ...(outputs.some(({ name }) => inputs.some((input) => input.name === name)) && { place: 'named' as const }),
     offset: random.pick([0, 0, 1, 3]),
     seed: random.uint32(),
   };

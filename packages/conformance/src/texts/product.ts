@@ -63,6 +63,13 @@ export const PRODUCT_TEXTS: CheckTexts<ProductParams> = {
     kind: 'exact',
     passes: EXACTLY,
   }),
+  large: (params) => ({
+    does: 'Multiplies numbers so large that their product with an integer weight is beyond float32 before its scale, and in range after it.',
+    inputs: 'A: from 1.5e37 to 3e37, either sign; B: integers with scales of about 0.001',
+    kind: 'bounded',
+    passes: `Every element of C is within the bound. ${UNTOUCHED}`,
+    bound: bound(params),
+  }),
   epilogue: () => ({
     does: 'Multiplies matrices of integers whose sums binary16 does not hold, and lets a kernel make C of them.',
     inputs: 'integers from -60 to 60; from -8 to 8 where k is above 200, and in the inputs of the epilogue',
