@@ -71,11 +71,12 @@ export class Decoder implements Disposable {
       add(lengths, ids.shape[1] as number, { out: lengths });
       let x = embed(ids, positions, this.#weights.tokens, this.#weights.positions, this.#dtype);
       for (const [layer, block] of this.#weights.blocks.entries()) {
-        // What a block makes is freed before the next one, of a long prompt gigabytes.
+        // What a block takes and makes is freed before the next one, of a long prompt gigabytes.
+        using given = x;
         x = tidy(() => {
           const cached = layers[layer] as readonly [Tensor, Tensor];
-          const attended = tidy(() => this.#attend(this.#norm(x, block.norm1), block, cached, positions, lengths));
-          const h = project(attended, block.merge, { residual: x });
+          const attended = tidy(() => this.#attend(this.#norm(given, block.norm1), block, cached, positions, lengths));
+          const h = project(attended, block.merge, { residual: given });
           return tidy(() => this.#mlp(this.#norm(h, block.norm2), h, block));
         });
       }
