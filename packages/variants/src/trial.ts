@@ -53,7 +53,6 @@ export function trialCall({ m, n, k }: TrialSizes): TrialCall {
   const sizes = { m, n, k, lda: k, ldb: n, ldc: n, batchCount: 1, strideA: 0, strideB: 0, strideC: 0 };
   const plain = {
     dtype: 'f16',
-    dtypeB: 'f16',
     transA: false,
     transB: false,
     alpha: 1,
