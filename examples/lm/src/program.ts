@@ -67,10 +67,12 @@ repository's own text: it knows the words, not what they mean.`,
       .option('--temperature <t>', '0: always the most likely token', atLeast(0), 0.8)
       .option('--top-k <k>', 'choose among the k most likely tokens', integer(1, MAX))
       .option('--top-p <p>', 'choose among the fewest that have this share of the probability', atLeast(0))
-      .option('--stop <text>', 'end the text before it; may be given again', (text, all: string[] = []) => [
-        ...all,
-        text,
-      ])
+      .addOption(
+        new Option('--stop <text>', 'end the text before it; may be given again').argParser((text, all?: string[]) => [
+          ...(all ?? []),
+          text,
+        ]),
+      )
       .option('--seed <n>', 'of the random choices', integer(0, MAX), 1)
       .addOption(new Option('--dtype <type>', 'of activations and cache').choices(['f32', 'f16']).default('f32'))
       .option('--serve', "answer over HTTP instead, by OpenAI's interface for chats")
