@@ -33,7 +33,7 @@ export const LONG = {
   'packages/backend-webgpu/src/kernels/gemm/epilogue.test.ts': 34,
   'packages/backend-webgpu/src/kernels/attention/variants.test.ts': 46,
   'packages/backend-webgpu/test/gpu-variants.test.ts': 75,
-  'examples/lm/test/pytorch.test.ts': 75,
+  'examples/lm/test/pytorch.test.ts': 26,
   'packages/conformance/test/run-cases.test.ts': 43,
   'software-devices/level-zero-cpu/test/driver.test.mjs': 40,
   'examples/minimal-backend/test/conformance.test.ts': 31,
