@@ -1,6 +1,6 @@
 export type { Arithmetic, IntegerType } from './arithmetic/arithmetic.ts';
 export { type MaskStep, maskStep } from './weights/decode-mask.ts';
-export { type DecodeStep, decodeStep, WEIGHT_FEATURES } from './weights/decode-weights.ts';
+export { type DecodeStep, decodeStep, WEIGHT_FEATURES, type StoredB } from './weights/decode-weights.ts';
 export { evaluateRun, type HostRun } from './evaluate/evaluate-run.ts';
 export { arithmeticNode, costOf } from './functions/arithmetic-node.ts';
 export { type Folding, foldingOf, type FoldSource, meanScale } from './functions/folds.ts';

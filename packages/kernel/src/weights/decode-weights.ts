@@ -29,7 +29,7 @@ export interface DecodeStep {
 const ROW_MULTIPLE = 8;
 
 /** The facts about a product that tell how its B is decoded. */
-type StoredB = Pick<
+export type StoredB = Pick<
   CheckedGemm,
   'n' | 'k' | 'transB' | 'batchCount' | 'dtype' | 'dtypeB' | 'quantB' | 'ldb' | 'strideB'
 >;
