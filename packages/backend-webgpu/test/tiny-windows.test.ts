@@ -12,8 +12,10 @@ const OPS = new Set(allCases().map(({ op }) => op));
 OPS.delete('lifecycle');
 /** The cuts differ by shape; the kernels are those of the other tests. */
 const SAMPLE = 0.5;
-/** There are many cases of `run`, and each compiles its own kernels. */
-const SAMPLES: Readonly<Record<string, number>> = { run: 0.1 };
+/** There are many cases of these, and each compiles its own kernels. */
+const SAMPLES: Readonly<Record<string, number>> = {
+  ...{ run: 0.1, attention: 0.25, gemm: 0.25, gemmF16: 0.25, batchedGemm: 0.25 },
+};
 
 for (const op of OPS) {
   const maxBindingBytes = op === 'conv2dForward' ? CHANNEL_BYTES : TINY_BYTES;
