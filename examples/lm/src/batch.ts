@@ -43,6 +43,8 @@ export class Batch implements AsyncDisposable {
   readonly #topK: number | undefined;
   readonly #rows: (Row | undefined)[];
   readonly #waiting: Row[] = [];
+  /** Places whose text has ended since the last step. */
+  readonly #left: number[] = [];
   readonly #cache: Cache;
   readonly #ids: Tensor;
   readonly #choice: Choice;
@@ -105,6 +107,8 @@ export class Batch implements AsyncDisposable {
     const reads: Promise<void>[] = [];
     try {
       while (this.#hasWork) {
+        // Where a lost device throws, the texts are told.
+        for (const place of this.#left.splice(0)) this.#empty(place);
         this.#admit();
         const riders = [...this.#rows];
         const [ids, last] = [this.#ids.toArray(), reads.at(-1)];
@@ -190,7 +194,7 @@ export class Batch implements AsyncDisposable {
     const place = this.#rows.indexOf(row);
     if (place >= 0) {
       this.#rows[place] = undefined;
-      this.#empty(place);
+      this.#left.push(place);
     } else this.#waiting.splice(this.#waiting.indexOf(row), 1);
     row.wake();
   }
