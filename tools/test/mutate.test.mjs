@@ -64,7 +64,7 @@ describe('a fault', () => {
   it('has a name that follows from what it changes', () => {
     expect(idOf(fault)).toMatch(/^some\/folder\/a#[0-9a-f]{4}$/);
     expect(idOf({ ...fault, replace: 'a === b' })).not.toBe(idOf(fault));
-    expect(idOf({ ...fault, breaks: 'Something else.' })).toBe(idOf(fault));
+    expect(idOf(Object.assign({}, fault, { breaks: 'Something else.' }))).toBe(idOf(fault));
   });
 });
 
