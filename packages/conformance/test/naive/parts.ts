@@ -1,7 +1,7 @@
 import type { DType } from '@concord/backend-core';
 import type { ResolvedRun, RunLayout } from '@concord/backend-core/implement';
 import type { FoldOp, KernelNode, NodeOp, ScanNode } from '@concord/backend-core/kernel';
-import { bytesOf, decodeElement, encodeElement } from '../../src/run/storage.ts';
+import { bytesOf, decodeElement, encodeElement } from '../../src/run/placement.ts';
 import { applyNode, wrapped } from './functions.ts';
 
 type Call = ResolvedRun<ArrayBuffer>;
