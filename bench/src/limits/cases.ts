@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import {
   attentionCase,
   batchedGemmCase,
@@ -11,8 +10,9 @@ import {
   reduceCase,
   unaryCase,
 } from '@concord/cli/bench';
-import { NotHere, UsageError } from '../options.ts';
+import { readFileSync } from 'node:fs';
 import { biasGelu, type KernelCase, norm, softmax } from '../kernels/cases.ts';
+import { NotHere, UsageError } from '../options.ts';
 
 /** `C = A B`, packed and row-major unless it says otherwise. */
 interface Product {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { replaceNativeCalls } from './native-calls.ts';
+import { replaceNativeCalls } from './calls.ts';
 
 class Pass {
   done: string[] = [];
