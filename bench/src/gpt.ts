@@ -29,7 +29,7 @@ import {
   loadCandidates,
   resultsParent,
 } from './results.ts';
-import type { Schedule } from './arena.ts';
+import type { Schedule } from './turns.ts';
 
 const TORCH = ['torch graph', 'torch eager'] as const;
 const DTYPES: readonly FloatDType[] = ['f32', 'f16'];

@@ -3,7 +3,7 @@ import { WebGpuBackend } from '@concord/backend-webgpu';
 import { deviceOf, useDevice } from './device.ts';
 import { casesOf, selectCases } from './limits/cases.ts';
 import { readTorch, torchContestants, torchEntries } from './limits/torch.ts';
-import { measureCase } from './arena.ts';
+import { measureCase } from './turns.ts';
 import { CASE_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
 import { type CaseResult, caseResult, contestantResult, type Entry, newResults } from './results.ts';

@@ -19,7 +19,7 @@ import {
   short,
   timedEntry,
 } from './results.ts';
-import { figureOf, type Runner, type Schedule, takeTurns } from './arena.ts';
+import { figureOf, type Runner, type Schedule, takeTurns } from './turns.ts';
 
 /** To see that everything runs. */
 export const QUICK = { rounds: 3, roundMs: 5 } as const;

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { FirstCall, Overhead } from './overhead.ts';
 import type { LimitCase } from './limits/cases.ts';
-import { figureOf, type Outcome, type Schedule, type Turns } from './arena.ts';
+import { figureOf, type Outcome, type Schedule, type Turns } from './turns.ts';
 import { reasonOf } from './options.ts';
 import type { Peer, Role } from './peer.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { exampleResults } from '../test/example-results.ts';
-import { figureOf } from './arena.ts';
 import type { Results } from './results.ts';
 import {
   formatResults,
@@ -12,6 +11,7 @@ import {
   type Target,
   targetsOf,
 } from './table.ts';
+import { figureOf } from './turns.ts';
 
 it('holds ours against the fastest peer, the limit and the roofline', () => {
   const [gemm, f16, add] = standingsOf(exampleResults());

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { casesOf, type LimitCase } from './limits/cases.ts';
-import { measureCase } from './arena.ts';
+import { measureCase } from './turns.ts';
 import { notOffered, type Peer } from './peer.ts';
 
 const [limitCase] = casesOf('quick') as [LimitCase];

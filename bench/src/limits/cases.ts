@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import {
   attentionCase,
   batchedGemmCase,
@@ -10,9 +11,8 @@ import {
   reduceCase,
   unaryCase,
 } from '@concord/cli/bench';
-import { readFileSync } from 'node:fs';
-import { biasGelu, type KernelCase, norm, softmax } from '../kernels/cases.ts';
 import { NotHere, UsageError } from '../options.ts';
+import { biasGelu, type KernelCase, norm, softmax } from '../kernels/cases.ts';
 
 /** `C = A B`, packed and row-major unless it says otherwise. */
 interface Product {
