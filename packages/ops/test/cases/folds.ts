@@ -16,7 +16,7 @@ import {
 } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const X = numbers(2 * 3 * 4);
 const at = (i: number, j: number, k: number): number => X[(i * 3 + j) * 4 + k] as number;
@@ -29,44 +29,37 @@ const SHARE = defineKernel('share', { inputs: { x: 'f32', r: { type: 'f32', leve
 });
 
 /** Folds along each kind of axes: last, first, several, all, of views. */
-export const foldCases: readonly OpCase[] = [
-  {
-    name: 'sum of the last axis',
+export const foldCases: OpCases = {
+  'sum of the last axis': {
     run: (backend) => sum(tensor(backend, X, [2, 3, 4]), { axis: -1 }),
     want: over(2, (i) => over(3, (j) => total(over(4, (k) => at(i, j, k))))).flat(),
     shape: [2, 3],
   },
-  {
-    name: 'mean of the outer axes, kept',
+  'mean of the outer axes, kept': {
     run: (backend) => mean(tensor(backend, X, [2, 3, 4]), { axis: [0, 1], keepDims: true }),
     want: over(4, (k) => total(over(2, (i) => total(over(3, (j) => at(i, j, k))))) / 6),
     shape: [1, 1, 4],
   },
-  {
-    name: 'max of an inner axis of a permuted view',
+  'max of an inner axis of a permuted view': {
     run: (backend) => max(permute(tensor(backend, X, [2, 3, 4]), [2, 0, 1]), { axis: 1 }),
     want: over(4, (k) => over(3, (j) => Math.max(at(0, j, k), at(1, j, k)))).flat(),
     shape: [4, 3],
   },
-  {
-    name: 'argmax of everything',
+  'argmax of everything': {
     run: (backend) => argmax(tensor(backend, X, [2, 3, 4])),
     want: [X.indexOf(Math.max(...X))],
     shape: [],
   },
-  {
-    name: 'sum of truths, which are no u8 together',
+  'sum of truths, which are no u8 together': {
     run: (backend) => sum(tensor(backend, new Uint8Array(1000).fill(1))),
     want: [1000],
   },
-  {
-    name: 'prod of nothing, and of a number',
+  'prod of nothing, and of a number': {
     run: (backend) => [prod(tensor(backend, [], [0, 3]), { axis: 0 }), sum(tensor(backend, 7))],
     want: [[1, 1, 1], [7]],
     shape: [3],
   },
-  {
-    name: 'along no axis each element is a row of one',
+  'along no axis each element is a row of one': {
     run: (backend) => {
       const x = permute(tensor(backend, X, [2, 3, 4]), [2, 0, 1]);
       const options = { axis: [], keepDims: true };
@@ -82,8 +75,7 @@ export const foldCases: readonly OpCase[] = [
     ],
     shape: [4, 2, 3],
   },
-  {
-    name: 'along no axis of eight, of a view, into out',
+  'along no axis of eight, of a view, into out': {
     run: (backend) => {
       const x = permute(unsqueeze(tensor(backend, X, [2, 1, 3, 1, 2, 1, 2]), 3), [5, 1, 0, 3, 4, 2, 6, 7]);
       const out = permute(empty(backend, [1, 2, 1, 1, 3, 1, 2, 2]), [6, 0, 1, 2, 3, 4, 5, 7]);
@@ -99,8 +91,7 @@ export const foldCases: readonly OpCase[] = [
     })(),
     shape: [2, 1, 2, 1, 1, 3, 1, 2],
   },
-  {
-    name: 'a kernel along no axis, with an input and an output of rows',
+  'a kernel along no axis, with an input and an output of rows': {
     run: (backend) => {
       const x = permute(tensor(backend, X, [2, 3, 4]), [2, 0, 1]);
       const { y, s } = run(SHARE, { x, r: tensor(backend, X, [4, 2, 3]) }, { axis: [] });
@@ -112,8 +103,7 @@ export const foldCases: readonly OpCase[] = [
     })(),
     shape: [4, 2, 3],
   },
-  {
-    name: 'means of integers are f32, also of sums beyond 32 bits',
+  'means of integers are f32, also of sums beyond 32 bits': {
     run: (backend) => [
       mean(tensor(backend, Int8Array.of(-1, 2, 3, 1, 1, 0), [2, 3]), { axis: 1 }),
       mean(tensor(backend, Uint8Array.of(255, 254))),
@@ -123,4 +113,4 @@ export const foldCases: readonly OpCase[] = [
     want: [[4 / 3, 2 / 3], [254.5], [-(2 ** 29)], [(2 * (2 ** 32 - 256) + 2 ** 31) / 3]],
     shape: [2],
   },
-];
+};

@@ -13,7 +13,7 @@ import {
 } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import { casesOf, type OpCases } from '../support/op-case.ts';
 
 type Entry = (i: number, j: number) => number;
 
@@ -79,9 +79,8 @@ const wholes = product(
 );
 
 /** Products of matrices, vectors, batches, views. */
-export const productCases: readonly OpCase[] = [
-  {
-    name: 'linear of weights of 4 bits with zeros and of 8 bits with offsets, in blocks, and bias',
+export const productCases: OpCases = {
+  'linear of weights of 4 bits with zeros and of 8 bits with offsets, in blocks, and bias': {
     run: (b) => {
       const [x, own] = [tensor(b, A, [6, 5]), tensor(b, bias)];
       const shape = [4, 5];
@@ -108,49 +107,44 @@ export const productCases: readonly OpCase[] = [
     ],
     shape: [6, 4],
   },
-  {
-    name: 'matmul of batches',
+  'matmul of batches': {
     run: (b) => matmul(tensor(b, A, [2, 3, 5]), tensor(b, B, [2, 5, 4])),
     want: [...first, ...second],
     shape: [2, 3, 4],
   },
-  {
-    name: 'linear of f16 with a weight of f32',
+  'linear of f16 with a weight of f32': {
     run: (b) => linear(cast(tensor(b, whole(30), [6, 5]), 'f16'), tensor(b, W, [4, 5])),
     want: wholes,
     shape: [6, 4],
   },
-  ...(['f16', 'bf16'] as const).flatMap((dtype): OpCase[] => [
-    {
-      name: `linear of f32 with a weight of ${dtype}, and bias`,
-      run: (b) => linear(tensor(b, A, [2, 3, 5]), cast(tensor(b, W, [4, 5]), dtype), { bias: tensor(b, bias, [4]) }),
-      want: narrowed.map((sum, index) => sum + at(bias, index % 4)),
-      shape: [2, 3, 4],
-    },
-    {
-      name: `matmul of f32 with ${dtype}, stored by rows`,
-      run: (b) => matmul(tensor(b, A, [2, 3, 5]), pack(transpose(cast(tensor(b, W, [4, 5]), dtype)))),
-      want: narrowed,
-      shape: [2, 3, 4],
-    },
-    {
-      name: `matmul of batches of f32 with slices of ${dtype}`,
-      run: (b) =>
-        matmul(
-          tensor(b, A, [2, 3, 5]),
-          transpose(slice(cast(tensor(b, [...whole(5), ...W], [5, 5]), dtype), [[1, 5]])),
-        ),
-      want: narrowed,
-      shape: [2, 3, 4],
-    },
-  ]),
-  {
-    name: 'matmul of a batch with one matrix, transposed',
+  ...casesOf(
+    (['f16', 'bf16'] as const).map((dtype) => ({
+      [`linear of f32 with a weight of ${dtype}, and bias`]: {
+        run: (b) => linear(tensor(b, A, [2, 3, 5]), cast(tensor(b, W, [4, 5]), dtype), { bias: tensor(b, bias, [4]) }),
+        want: narrowed.map((sum, index) => sum + at(bias, index % 4)),
+        shape: [2, 3, 4],
+      },
+      [`matmul of f32 with ${dtype}, stored by rows`]: {
+        run: (b) => matmul(tensor(b, A, [2, 3, 5]), pack(transpose(cast(tensor(b, W, [4, 5]), dtype)))),
+        want: narrowed,
+        shape: [2, 3, 4],
+      },
+      [`matmul of batches of f32 with slices of ${dtype}`]: {
+        run: (b) =>
+          matmul(
+            tensor(b, A, [2, 3, 5]),
+            transpose(slice(cast(tensor(b, [...whole(5), ...W], [5, 5]), dtype), [[1, 5]])),
+          ),
+        want: narrowed,
+        shape: [2, 3, 4],
+      },
+    })),
+  ),
+  'matmul of a batch with one matrix, transposed': {
     run: (b) => matmul(tensor(b, A, [2, 3, 5]), transpose(permute(tensor(b, B.slice(0, 20), [5, 4]), [1, 0]))),
     want: [...first, ...secondByFirst],
   },
-  {
-    name: 'matmul over batch axes that do not lie evenly',
+  'matmul over batch axes that do not lie evenly': {
     run: (b) => matmul(tensor(b, A, [2, 1, 3, 5]), tensor(b, B, [1, 2, 5, 4])),
     want: [
       ...first,
@@ -166,9 +160,8 @@ export const productCases: readonly OpCase[] = [
     ],
     shape: [2, 2, 3, 4],
   },
-  { name: 'matmul of vectors', run: (b) => matmul(tensor(b, [1, 2, 3]), tensor(b, [4, 5, 6])), want: [32], shape: [] },
-  {
-    name: 'matmul of every second column, which is copied',
+  'matmul of vectors': { run: (b) => matmul(tensor(b, [1, 2, 3]), tensor(b, [4, 5, 6])), want: [32], shape: [] },
+  'matmul of every second column, which is copied': {
     run: (b) =>
       matmul(
         slice(
@@ -183,9 +176,8 @@ export const productCases: readonly OpCase[] = [
     want: [21, 43],
     shape: [2],
   },
-  { name: 'matmul of no columns', run: (b) => matmul(zeros(b, [2, 0]), zeros(b, [0, 3])), want: [0, 0, 0, 0, 0, 0] },
-  {
-    name: 'linear with bias, activation, residual',
+  'matmul of no columns': { run: (b) => matmul(zeros(b, [2, 0]), zeros(b, [0, 3])), want: [0, 0, 0, 0, 0, 0] },
+  'linear with bias, activation, residual': {
     run: (b) =>
       linear(tensor(b, A.slice(0, 15), [3, 5]), transpose(tensor(b, B.slice(0, 20), [5, 4])), {
         bias: tensor(b, bias),
@@ -194,8 +186,7 @@ export const productCases: readonly OpCase[] = [
       }),
     want: first.map((sum, index) => gelu(sum + at(bias, index % 4)) + at(residual, index)),
   },
-  {
-    name: 'linear into rows of a wider tensor, batch by batch',
+  'linear into rows of a wider tensor, batch by batch': {
     run: (b) => {
       const wide = zeros(b, [2, 4, 4]);
       const out = slice(wide, [null, [1, 4]]);
@@ -215,8 +206,7 @@ export const productCases: readonly OpCase[] = [
       ...secondByFirst.map((sum, i) => sum + at(bias, i % 4)),
     ],
   },
-  {
-    name: 'linear with a residual that is the same for each batch, part of a table',
+  'linear with a residual that is the same for each batch, part of a table': {
     run: (b) => {
       const table = tensor(b, [10, 20, 30, 40], [4, 1]);
       const weight = tensor(b, [[1]]);
@@ -224,8 +214,7 @@ export const productCases: readonly OpCase[] = [
     },
     want: [10, 20, 10, 20],
   },
-  {
-    name: 'linear of the same row for each batch',
+  'linear of the same row for each batch': {
     run: (b) => [
       linear(expand(tensor(b, [1, 2]), [2, 1, 2]), tensor(b, [[1, 10]])),
       linear(expand(tensor(b, [1, 2]), [3, 2]), tensor(b, [[1, 10]])),
@@ -236,8 +225,7 @@ export const productCases: readonly OpCase[] = [
     ],
     shape: [2, 1, 1],
   },
-  {
-    name: 'linear into its own residual',
+  'linear into its own residual': {
     run: (b) => {
       const x = tensor(b, residual, [3, 4]);
       const weight = transpose(tensor(b, B.slice(0, 20), [5, 4]));
@@ -245,8 +233,7 @@ export const productCases: readonly OpCase[] = [
     },
     want: first.map((sum, index) => sum + at(residual, index)),
   },
-  {
-    name: 'linear of f16 with an epilogue',
+  'linear of f16 with an epilogue': {
     run: (b) =>
       linear(
         tensor(b, Float32Array.from(A), [6, 5], { dtype: 'f16' }),
@@ -259,4 +246,4 @@ export const productCases: readonly OpCase[] = [
     want: [...first, ...secondByFirst].map((sum, index) => Math.max(0, sum + at(bias, index % 4))),
     tolerance: 3e-3,
   },
-];
+};
