@@ -200,3 +200,14 @@ export function planCall<Buffer, Recorder extends VariantChooser, Kernel>(
 ): void {
   (families[kernel] as AnyFamily<Recorder, Kernel> | undefined)?.plan(call, recorder);
 }
+
+/** The words of a text. */
+type Words<Text extends string> = Text extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : Text;
+
+/** Uniforms or parameters of one type, in this order: `ofType('u32', 'm n k')`. */
+export function ofType<const Type extends string, Names extends string>(
+  type: Type,
+  names: Names,
+): Readonly<Record<Words<Names>, Type>> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, type])) as Record<Words<Names>, Type>;
+}

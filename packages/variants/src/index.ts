@@ -15,6 +15,7 @@ export {
   idsOf,
   kernelsFor,
   type KernelTable,
+  ofType,
   planCall,
   shapeOf,
   type VariantTable,

@@ -1,3 +1,4 @@
+import { ofType } from '@concord/variants';
 import type { Value } from '@concord/spirv-builder';
 import { bytesOf, pointerAt } from '../bytes.ts';
 import { groupIndex } from '../grid.ts';
@@ -56,18 +57,8 @@ export const subgroupLocalBytes = ({
   4 * (headDim * pitchOf(lanes) + subgroups * lanes * KEYS * rows);
 
 const PARAMETERS = {
-  q: 'f32*',
-  k: 'f32*',
-  v: 'f32*',
-  o: 'f32*',
-  heads: 'u32',
-  queries: 'u32',
-  keys: 'u32',
-  head_dim: 'u32',
-  splits: 'u32',
-  split_keys: 'u32',
-  o_row: 'u32',
-  causal: 'u32',
+  ...ofType('f32*', 'q k v o'),
+  ...ofType('u32', 'heads queries keys head_dim splits split_keys o_row causal'),
   scale: 'f32',
 } as const satisfies Readonly<Record<string, ParameterType>>;
 

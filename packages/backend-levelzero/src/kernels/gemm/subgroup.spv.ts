@@ -1,7 +1,7 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
 import type { FloatDType } from '@concord/backend-core';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
-import { shapeOf } from '@concord/variants';
+import { ofType, shapeOf } from '@concord/variants';
 import { bytesOf, pointerAt } from '../bytes.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import type { OperandFormats } from './direct.spv.ts';
@@ -69,16 +69,10 @@ const subgroup: (params: SubgroupParams) => Kernel = variants((params: SubgroupP
       a: `${input}*`,
       b: `${input}*`,
       c: `${output}*`,
-      m: 'u32',
-      n: 'u32',
-      a_ld: 'u32',
-      b_ld: 'u32',
-      c_ld: 'u64',
-      a_stride: 'u64',
-      b_stride: 'u64',
+      ...ofType('u32', 'm n a_ld b_ld'),
+      ...ofType('u64', 'c_ld a_stride b_stride'),
       ...SPLIT_PARAMETERS,
-      alpha: 'f32',
-      beta: 'f32',
+      ...ofType('f32', 'alpha beta'),
     },
     groupSize: [lanes, SUBGROUPS, 1],
     subgroupSize: lanes,

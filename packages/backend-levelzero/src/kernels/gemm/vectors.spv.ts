@@ -1,3 +1,4 @@
+import { ofType } from '@concord/variants';
 import type { FloatDType } from '@concord/backend-core';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import { groupIndex } from '../grid.ts';
@@ -24,15 +25,9 @@ function matvecParameters(formats: MatvecFormats): Readonly<Record<MatvecParamet
     matrix: `${formats.matrix}*`,
     vector: `${formats.vector}*`,
     c: `${formats.output}*`,
-    rows: 'u64',
-    matrix_ld: 'u64',
-    matrix_stride: 'u64',
-    vector_step: 'u64',
-    vector_stride: 'u64',
-    c_step: 'u64',
+    ...ofType('u64', 'rows matrix_ld matrix_stride vector_step vector_stride c_step'),
     ...SPLIT_PARAMETERS,
-    alpha: 'f32',
-    beta: 'f32',
+    ...ofType('f32', 'alpha beta'),
   };
 }
 
