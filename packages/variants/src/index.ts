@@ -78,4 +78,4 @@ export {
   type VariantPreferences,
   type VariantQuestion,
 } from './variant-choice.ts';
-export type { ShippedProfile, VariantSet } from './variant-set.ts';
+export type { ShippedProfile, VariantSet } from './variant-choice.ts';

@@ -1,3 +1,6 @@
+import type { Kernel as KernelGraph } from '@concord/backend-core/kernel';
+import type { RunSpec } from './run/run-spec.ts';
+
 /** Type of a scalar in a kernel's uniforms. */
 export type UniformType = 'u32' | 'i32' | 'f32';
 
@@ -158,4 +161,26 @@ export function variants<Params extends object>(define: (params: Params) => Kern
     }
     return kernel;
   };
+}
+
+const made = new WeakMap<KernelGraph, Map<string, Kernel>>();
+
+/** The kernel that is generated for a graph, the same for the same specification. */
+export function kernelOfGraph<Spec extends RunSpec>(
+  family: string,
+  { kernel: graph, ...spec }: Spec,
+  generate: (name: string, spec: Spec) => Kernel,
+): Kernel {
+  let kernels = made.get(graph);
+  if (kernels === undefined) {
+    kernels = new Map();
+    made.set(graph, kernels);
+  }
+  const key = family + JSON.stringify(spec);
+  let kernel = kernels.get(key);
+  if (kernel === undefined) {
+    kernel = generate(`${family} ${graph.name}`, { kernel: graph, ...spec } as Spec);
+    kernels.set(key, kernel);
+  }
+  return kernel;
 }

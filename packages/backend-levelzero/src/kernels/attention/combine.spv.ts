@@ -1,6 +1,6 @@
 import { ofType } from '@concord/variants';
 import type { Value } from '@concord/spirv-builder';
-import { groupIndex } from '../grid.ts';
+import { groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import { type AnyCall, anyName, exponential, headSight, isBlind, larger, LOWEST, unlessBlind } from './any-call.ts';
 

@@ -1,11 +1,11 @@
 import { ofType } from '@concord/variants';
 import type { FunctionBuilder, Value, VectorType } from '@concord/spirv-builder';
 import { acrossLanes } from '../arithmetic/across-lanes.ts';
-import { groupIndex } from '../grid.ts';
+import { groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import {
-  type AnyCall,
   anyArgsOf,
+  type AnyCall,
   anyName,
   anyParameters,
   exponential,

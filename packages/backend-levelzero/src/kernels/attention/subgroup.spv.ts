@@ -1,11 +1,11 @@
 import { ofType } from '@concord/variants';
 import type { Value } from '@concord/spirv-builder';
-import { bytesOf, pointerAt } from '../bytes.ts';
-import { groupIndex } from '../grid.ts';
+import { bytesOf, pointerAt } from '../gemm/storage.ts';
+import { groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import {
-  type AnyCall,
   anyArgsOf,
+  type AnyCall,
   anyName,
   anyParameters,
   exponential,

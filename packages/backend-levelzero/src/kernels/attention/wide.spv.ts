@@ -1,19 +1,19 @@
 import { ofType } from '@concord/variants';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
-import { groupIndex } from '../grid.ts';
+import { groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import { acrossLanes } from '../arithmetic/across-lanes.ts';
 import {
-  type AnyCall,
   anyArgsOf,
+  type AnyCall,
   anyName,
   anyParameters,
   exponential,
   finishScores,
   isBlind,
   larger,
-  LOWEST,
   lengthOf,
+  LOWEST,
   maskRow,
   sightOf,
   splitKeysOf,

@@ -1,6 +1,6 @@
 import type { Value } from '@concord/spirv-builder';
 import { ofType, shapeOf } from '@concord/variants';
-import { gridOf, groupIndex } from '../grid.ts';
+import { gridOf, groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import type { Recorder } from '../recorder.ts';
 import { type Call, type Conv2dTable, FEW_FILTERS, imagesInTime, multiplyAddsOf, windowArguments } from './table.ts';

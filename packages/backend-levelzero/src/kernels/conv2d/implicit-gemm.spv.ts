@@ -1,9 +1,8 @@
 import type { Value } from '@concord/spirv-builder';
 import { ofType, shapeOf } from '@concord/variants';
-import { gridOf, groupIndex } from '../grid.ts';
+import { gridOf, groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import type { Recorder } from '../recorder.ts';
-import { lanesToAskFor } from '../subgroups.ts';
+import { lanesToAskFor, type Recorder } from '../recorder.ts';
 import {
   type Call,
   type Conv2dTable,

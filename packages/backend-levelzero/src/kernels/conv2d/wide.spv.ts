@@ -1,6 +1,6 @@
 import { ofType } from '@concord/variants';
 import type { FunctionBuilder, Operand, Value } from '@concord/spirv-builder';
-import { groupIndex } from '../grid.ts';
+import { groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 
 /** Work-items in a group. */

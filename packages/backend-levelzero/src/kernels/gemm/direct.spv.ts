@@ -1,7 +1,7 @@
 import { ofType } from '@concord/variants';
 import type { Value } from '@concord/spirv-builder';
 import type { FloatDType } from '@concord/backend-core';
-import { gridOf, groupIndex } from '../grid.ts';
+import { gridOf, groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import {
   FORMATS,

@@ -1,7 +1,7 @@
 import { ofType } from '@concord/variants';
 import type { FloatDType } from '@concord/backend-core';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
-import { gridOf, groupIndex } from '../grid.ts';
+import { gridOf, groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import type { Launch, Recorder } from '../recorder.ts';
 import type { Matrix } from './product.ts';

@@ -17,8 +17,7 @@ import {
   tilesAtOnce,
 } from './table.ts';
 import { loadElement, storeResult } from './storage.ts';
-import type { DeviceTraits } from '../recorder.ts';
-import { lanesToAskFor } from '../subgroups.ts';
+import { type DeviceTraits, lanesToAskFor } from '../recorder.ts';
 import { multiplyAddsOf } from './product.ts';
 
 /** Shape of the tile of C that a group computes, and of what one of its work-items does. */

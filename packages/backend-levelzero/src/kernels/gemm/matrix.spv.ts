@@ -1,11 +1,10 @@
 import { ofType } from '@concord/variants';
 import type { Value } from '@concord/spirv-builder';
 import type { FloatDType } from '@concord/backend-core';
-import { groupIndex } from '../grid.ts';
+import { groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { bytesOf } from '../bytes.ts';
+import { bytesOf, loadElement, storeElement } from './storage.ts';
 import { placeOf, SPLIT_PARAMETERS } from './table.ts';
-import { loadElement, storeElement } from './storage.ts';
 
 // What is known of the instructions of matrix engines (XMX).
 

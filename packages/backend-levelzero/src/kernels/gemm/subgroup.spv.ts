@@ -2,7 +2,7 @@ import { BYTES_OF } from '@concord/backend-core/implement';
 import type { FloatDType } from '@concord/backend-core';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import { ofType, shapeOf } from '@concord/variants';
-import { bytesOf, pointerAt } from '../bytes.ts';
+import { bytesOf, loadElement, pointerAt, storeResult } from './storage.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import type { OperandFormats } from './direct.spv.ts';
 import {
@@ -19,9 +19,7 @@ import {
   splitsFor,
   tilesAtOnce,
 } from './table.ts';
-import { loadElement, storeResult } from './storage.ts';
-import type { DeviceTraits } from '../recorder.ts';
-import { smallestLanes } from '../subgroups.ts';
+import { type DeviceTraits, smallestLanes } from '../recorder.ts';
 import { type Matrix, multiplyAddsOf, type Product } from './product.ts';
 
 /** The tile of C that a sub-group computes. */

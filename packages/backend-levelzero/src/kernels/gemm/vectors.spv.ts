@@ -1,7 +1,7 @@
 import { ofType } from '@concord/variants';
 import type { FloatDType } from '@concord/backend-core';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
-import { groupIndex } from '../grid.ts';
+import { groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import { placeOf, SPLIT_PARAMETERS } from './table.ts';
 import { loadElement, storeResult } from './storage.ts';

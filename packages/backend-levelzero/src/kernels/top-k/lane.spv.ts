@@ -2,7 +2,7 @@ import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import { ofType, type TopKSource } from '@concord/variants';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import { acrossLanes } from '../arithmetic/across-lanes.ts';
-import { groupIndex } from '../grid.ts';
+import { groupIndex } from '../work.ts';
 
 /**
  * Parameters of a pass over packed rows of `length` elements. A row has `parts` of `chunk` elements, the last one perhaps

@@ -1,5 +1,5 @@
 import type { Operand as CallOperand } from '@concord/backend-core/implement';
-import type { WasmBuffer } from '../../wasm-buffer.ts';
+import type { WasmBuffer } from '../kernel.ts';
 import { f32, i32, type Operand, type Value } from '../../encoder/index.ts';
 
 /** The address of an operand in the linear memory; 0 for one that is absent and not read. */

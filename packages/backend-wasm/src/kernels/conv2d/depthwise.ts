@@ -16,9 +16,8 @@ import { floatStorage, STORAGE_SHIFT } from '../common/float-storage.ts';
 import { divided, lesser, type MultiplyAdd, multiplyAdd } from '../common/integers.ts';
 import { type TileEpilogue, tileEpilogue, withEpilogueWords } from '../epilogue/epilogue-tile.ts';
 import { storeTile } from '../gemm/micro-kernel.ts';
-import type { Launcher, WasmTraits } from '../kernel.ts';
-import { everyOther } from './every-other.ts';
-import type { WasmBuffer } from '../../wasm-buffer.ts';
+import type { Launcher, WasmBuffer, WasmTraits } from '../kernel.ts';
+import { everyOther } from './window-columns.ts';
 import type { CodeCache } from '../common/code-cache.ts';
 import { eachPadded, paddedSize } from './padded-images.ts';
 

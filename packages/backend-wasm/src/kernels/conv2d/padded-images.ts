@@ -3,8 +3,7 @@ import { BYTES_OF, type ResolvedConv2d } from '@concord/backend-core/implement';
 import { f32, i32, memory, ModuleBuilder, v128, type Value } from '../../encoder/index.ts';
 import { Arguments, operandAddress } from '../common/arguments.ts';
 import { floatStorage } from '../common/float-storage.ts';
-import type { Launcher, WasmTraits } from '../kernel.ts';
-import type { WasmBuffer } from '../../wasm-buffer.ts';
+import type { Launcher, WasmBuffer, WasmTraits } from '../kernel.ts';
 import type { CodeCache } from '../common/code-cache.ts';
 
 type PadWord = 'from' | 'to' | 'imageHeight' | 'imageWidth' | 'height' | 'width' | 'top' | 'left';
