@@ -43,4 +43,5 @@ export {
   stateLength,
 } from './schedule/phases.ts';
 export { type RowClass, rowClasses, type RowQuestion } from './schedule/row-class.ts';
+export { madeOnce } from './made-once.ts';
 export { axisOf, joinAxes, type JoinedAxes, type RunAxes, runAxes } from './schedule/run-axes.ts';

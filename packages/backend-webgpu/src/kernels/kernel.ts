@@ -1,3 +1,4 @@
+import { madeOnce } from '@concord/kernel';
 import type { Kernel as KernelGraph } from '@concord/backend-core/kernel';
 import type { RunSpec } from './run/run-spec.ts';
 
@@ -154,12 +155,7 @@ export function variants<Params extends object>(define: (params: Params) => Kern
   const made = new Map<string, Kernel>();
   return (params) => {
     const key = JSON.stringify(params);
-    let kernel = made.get(key);
-    if (kernel === undefined) {
-      kernel = define(params);
-      made.set(key, kernel);
-    }
-    return kernel;
+    return madeOnce(made, key, () => define(params));
   };
 }
 
@@ -171,16 +167,7 @@ export function kernelOfGraph<Spec extends RunSpec>(
   { kernel: graph, ...spec }: Spec,
   generate: (name: string, spec: Spec) => Kernel,
 ): Kernel {
-  let kernels = made.get(graph);
-  if (kernels === undefined) {
-    kernels = new Map();
-    made.set(graph, kernels);
-  }
+  const kernels = madeOnce(made, graph, () => new Map<string, Kernel>());
   const key = family + JSON.stringify(spec);
-  let kernel = kernels.get(key);
-  if (kernel === undefined) {
-    kernel = generate(`${family} ${graph.name}`, { kernel: graph, ...spec } as Spec);
-    kernels.set(key, kernel);
-  }
-  return kernel;
+  return madeOnce(kernels, key, () => generate(`${family} ${graph.name}`, { kernel: graph, ...spec } as Spec));
 }

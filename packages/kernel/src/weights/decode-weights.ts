@@ -1,3 +1,4 @@
+import { madeOnce } from '../made-once.ts';
 import {
   BYTES_OF,
   type CheckedAttention,
@@ -92,12 +93,7 @@ function dequantizing({ dtype, dtypeB = dtype, quantB }: StoredB): Kernel {
   const { block, zero, zeros, offsets } = quantB as NonNullable<CheckedGemm['quantB']>;
   const step = zeros?.strides[2] ?? 0;
   const key = [dtypeB, block, zero, zeros?.dtype, step, offsets === undefined].join(' ');
-  let kernel = kernels.get(key);
-  if (kernel === undefined) {
-    kernel = define(dtypeB, block, zero, zeros?.dtype, step, offsets !== undefined);
-    kernels.set(key, kernel);
-  }
-  return kernel;
+  return madeOnce(kernels, key, () => define(dtypeB, block, zero, zeros?.dtype, step, offsets !== undefined));
 }
 
 function define(
