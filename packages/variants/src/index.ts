@@ -15,6 +15,7 @@ export {
   idsOf,
   kernelsFor,
   type KernelTable,
+  type NamesIn,
   ofType,
   planCall,
   shapeOf,

@@ -1,3 +1,4 @@
+import type { NamesIn } from '@concord/variants';
 import type { FloatDType } from '@concord/backend-core';
 import { BYTES_OF, type CheckedConv2d, type ResolvedConv2d } from '@concord/backend-core/implement';
 import {
@@ -21,29 +22,15 @@ import { everyOther } from './window-columns.ts';
 import type { CodeCache } from '../common/code-cache.ts';
 import { eachPadded, paddedSize } from './padded-images.ts';
 
-type DepthwiseWord =
-  | 'images'
-  | 'filter'
-  | 'output'
-  | 'filters'
-  | 'filtersOfChannel'
-  | 'planeSize'
-  | 'rowStep'
-  | 'tapRow'
-  | 'outputHeight'
-  | 'outputWidth'
-  | 'rowsOfTile'
-  | 'tilesOfPlane'
-  | 'firstImage';
+const OF_PLANES = 'images filter output filters filtersOfChannel planeSize rowStep tapRow';
+const OF_OUTPUTS = 'outputHeight outputWidth rowsOfTile tilesOfPlane firstImage';
+type DepthwiseWord = NamesIn<typeof OF_PLANES | typeof OF_OUTPUTS>;
 
 /**
  * The words that {@link depthwiseCode} reads: float32 planes of `planeSize` elements without padding. An output's row is `rowStep`
  * elements of a plane after the previous one, a filter's row `tapRow`. A tile is `rowsOfTile` rows of a plane of the output.
  */
-const DEPTHWISE: Arguments<DepthwiseWord> = new Arguments([
-  ...(['images', 'filter', 'output', 'filters', 'filtersOfChannel', 'planeSize', 'rowStep', 'tapRow'] as const),
-  ...(['outputHeight', 'outputWidth', 'rowsOfTile', 'tilesOfPlane', 'firstImage'] as const),
-]);
+const DEPTHWISE: Arguments<DepthwiseWord> = new Arguments([OF_PLANES, OF_OUTPUTS]);
 
 /** The parameters of the code of a depthwise convolution. */
 interface DepthwiseForm {
