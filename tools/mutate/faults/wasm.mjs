@@ -7,7 +7,7 @@ const runTiles = 'packages/backend-wasm/src/pool/code-table.ts';
 const reads = 'packages/backend-wasm/src/pool/pending-reads.ts';
 const machine = 'packages/backend-wasm/src/pool/shared-machine.ts';
 const steps = 'packages/backend-wasm/src/pool/steps-machine.ts';
-const scoped = 'packages/backend-wasm/src/scoped-kernels.ts';
+const scoped = 'packages/backend-wasm/src/kernels/all-kernels.ts';
 const ranges = 'packages/backend-wasm/src/kernels/memory/ranges.ts';
 
 /** Faults of the WebAssembly backend's pool and memory.
@@ -129,7 +129,7 @@ export const wasmFaults = [
       'An upload after copyDtoh, not awaited, of the same memory changes the bytes that the earlier read delivers.',
   },
   {
-    file: 'packages/backend-wasm/src/pool/base-machine.ts',
+    file: 'packages/backend-wasm/src/pool/machine.ts',
     find: '    if (this.#lists.size === 0) this.#giveScratch();',
     replace: '    this.#giveScratch();',
     breaks:
@@ -268,7 +268,7 @@ export const wasmFaults = [
       'Argmax or max of few long rows, worked on in parts by threads, writes its states beyond their memory: wrong results or corrupted neighbours.',
   },
   {
-    file: 'packages/backend-wasm/src/scoped-kernels.ts',
+    file: 'packages/backend-wasm/src/kernels/all-kernels.ts',
     find: '      try {\n        kernel.run(call);\n      } finally {\n        end();\n      }',
     replace: '      kernel.run(call);\n      end();',
     breaks:
