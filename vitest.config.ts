@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { environmentOf, partOf, sampleOfTenth, testsOf } from './tools/lib/test-parts.mjs';
-import { faultPlugins } from './tools/mutate/plant.mjs';
+import { faultPlugins } from './tools/mutate/faults.mjs';
 
 interface Manifest {
   name: string;
