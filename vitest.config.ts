@@ -148,7 +148,9 @@ export default defineConfig({
             setupFiles: SETUP[folder] ?? [],
             globalSetup: GLOBAL_SETUP[folder] ?? [],
             isolate: part !== 'share' || !SHARING.has(folder),
-            env: /^packages\/(backend-|spirv-builder$)/.test(folder) ? { ...REQUIRED, ...environmentOf(part) } : {},
+            env: /^packages\/(backend-|spirv-builder$)/.test(folder)
+              ? { ...REQUIRED, ...environmentOf(part, process.env['CONCORD_TEST_HALF']) }
+              : {},
           },
         })),
       SWIFTSHADER,
