@@ -5,6 +5,7 @@ import {
   type InitResult,
   type Operand,
   type Launch,
+  type LaunchTimer,
   type Sequence,
 } from '@concord/backend-core/implement';
 import { chooseFma } from './engine/simd.ts';
@@ -135,6 +136,14 @@ export class WasmBackend extends BaseBackend<WasmBuffer> {
   protected override doSequence(calls: readonly Launch<WasmBuffer>[]): Sequence {
     const planned = super.doSequence(calls);
     return this.#machine.list(() => planned.run());
+  }
+
+  /** Where the host may wait for the threads. */
+  protected override startTimer(): LaunchTimer | undefined {
+    const machine = this.#machine;
+    return machine.mode === 'worker'
+      ? undefined
+      : { passes: [], wait: () => machine.waitNow(), stop: async () => undefined };
   }
 
   protected doSynchronize(isWanted: () => boolean): Promise<void> {

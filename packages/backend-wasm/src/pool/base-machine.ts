@@ -87,6 +87,8 @@ export abstract class BaseMachine implements Machine {
   abstract finish(isWanted: () => boolean): Promise<void>;
   abstract close(): Promise<void>;
 
+  waitNow(): void {}
+
   /** Queues a command; each thread has `stride` bytes for itself from `scratch` on. */
   protected abstract submit(command: Command, scratch: number, stride: number): void;
 

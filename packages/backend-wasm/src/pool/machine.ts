@@ -36,6 +36,8 @@ export interface Machine extends Launcher {
   read(address: number, length: number, deliver: (bytes: Uint8Array) => void, isWanted: () => boolean): Promise<void>;
   /** Resolves when all that is queued is done. */
   finish(isWanted: () => boolean): Promise<void>;
+  /** Returns when all that is queued is done, in mode `threads`; else at once. */
+  waitNow(): void;
   /** Ends the workers at once, also in the middle of a command. */
   close(): Promise<void>;
 }

@@ -75,6 +75,10 @@ export class SharedMachine extends BaseMachine {
     return this.#until(this.queued, isWanted);
   }
 
+  override waitNow(): void {
+    this.#ring.waitUntil(() => this.#isIdle());
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.terminate()));
     this.#watch.close();
