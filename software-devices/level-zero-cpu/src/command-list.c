@@ -99,7 +99,7 @@ ze_result_t command_list_recording(ze_command_list_handle_t handle, const contex
     return ZE_RESULT_SUCCESS;
 }
 
-/* Inside the lock. There are no events, so a handle of one is none of an object that is alive. */
+/* Inside the lock. Only launches signal events, and nothing waits for them. */
 static ze_result_t check_append(const command_list *to, ze_event_handle_t signal, uint32_t wait_count,
                                 ze_event_handle_t *waits)
 {
@@ -200,7 +200,9 @@ ze_result_t zeCommandListAppendLaunchKernel(ze_command_list_handle_t hCommandLis
                                             const ze_group_count_t *pLaunchFuncArgs, ze_event_handle_t hSignalEvent,
                                             uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
-    APPEND_TO(list, hCommandList, hSignalEvent, numWaitEvents, phWaitEvents);
+    APPEND_TO(list, hCommandList, NULL, numWaitEvents, phWaitEvents);
+    __attribute__((cleanup(object_drop_variable))) event *signal = object_acquire(hSignalEvent, KIND_EVENT);
+    if (hSignalEvent != NULL && signal == NULL) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     if (pLaunchFuncArgs == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     HOLD(kernel, launched, hKernel, KIND_KERNEL);
     TRY(check_kernel(launched, list->context));
@@ -208,7 +210,7 @@ ze_result_t zeCommandListAppendLaunchKernel(ze_command_list_handle_t hCommandLis
                                 pLaunchFuncArgs->groupCountZ};
     for (int i = 0; i < 3; i++)
         if (groups[i] > INT32_MAX) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    command launch = {.kind = COMMAND_LAUNCH};
+    command launch = {.kind = COMMAND_LAUNCH, .signal = signal};
     TRY(snapshot(list->recording, launched, groups, &launch));
     return recording_add(list->recording, &launch);
 }

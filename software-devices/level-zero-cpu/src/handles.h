@@ -19,6 +19,8 @@ typedef enum {
     KIND_MODULE,
     KIND_BUILD_LOG,
     KIND_KERNEL,
+    KIND_EVENT_POOL,
+    KIND_EVENT,
     KIND_COUNT
 } object_kind;
 

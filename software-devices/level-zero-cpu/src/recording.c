@@ -45,7 +45,10 @@ void recording_drop(recording *dropped)
 {
     if (atomic_fetch_sub_explicit(&dropped->references, 1, memory_order_acq_rel) != 1) return;
     for (const command *each = dropped->first; each != NULL; each = each->next)
-        if (each->kind == COMMAND_LAUNCH) object_drop(&each->kernel->base);
+        if (each->kind == COMMAND_LAUNCH) {
+            object_drop(&each->kernel->base);
+            if (each->signal != NULL) object_drop(&each->signal->base);
+        }
     for (piece *next, *each = dropped->pieces; each != NULL; each = next) {
         next = each->next;
         free(each);
@@ -84,7 +87,10 @@ ze_result_t recording_add(recording *to, const command *given)
     command *added = recording_take(to, sizeof *added);
     if (added == NULL) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     *added = *given;
-    if (added->kind == COMMAND_LAUNCH) object_keep(&added->kernel->base);
+    if (added->kind == COMMAND_LAUNCH) {
+        object_keep(&added->kernel->base);
+        if (added->signal != NULL) object_keep(&added->signal->base);
+    }
     if (to->last == NULL) to->first = added;
     else to->last->next = added;
     to->last = added;

@@ -5,6 +5,7 @@
 #ifndef RECORDING_H
 #define RECORDING_H
 
+#include "event.h"
 #include "kernel.h"
 
 typedef enum {
@@ -27,6 +28,7 @@ typedef struct command {
         struct {
             kernel *kernel;
             engine_launch launch;
+            event *signal; /* NULL for none */
         };
         struct {
             operand to, from; /* a fill has no `from` */
