@@ -54,7 +54,8 @@ function describe(of: KernelCall): LaunchFacts {
   };
 }
 
-const isNumbers = (value: unknown): boolean => Array.isArray(value) && value.every((each) => typeof each === 'number');
+const isNumbers = (value: unknown): boolean =>
+  Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'number');
 
 function sizeOf({ kernel, call }: Exclude<KernelCall, { kernel: 'run' }>): string {
   if (kernel === 'gemm') {
