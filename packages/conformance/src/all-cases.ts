@@ -16,6 +16,7 @@ import { memoryCases } from './cases/memory.ts';
 import { orderOfChecksCases } from './cases/order-of-checks.ts';
 import { plannedCallCases } from './cases/planned-calls.ts';
 import { recordingSlotCases } from './cases/recording-slots.ts';
+import { profileCases } from './cases/profiles.ts';
 import { recordingCases } from './cases/recordings.ts';
 import { reduceSuite } from './cases/reduce.ts';
 import { largeAngleCases } from './cases/run/large-angles.ts';
@@ -76,6 +77,7 @@ function listed(): ReadonlyMap<string, ConformanceCase> {
       ...memoryCases,
       ...lifetimeCases,
       ...recordingCases,
+      ...profileCases,
       ...recordingSlotCases,
       ...refusalCases,
       ...epilogueRefusalCases,

@@ -1,6 +1,7 @@
 import type { ComputeBackend, PlannedCall, Recording } from '../contract/backend.ts';
 import { OP_NAMES, type OpName } from '../contract/capabilities.ts';
 import type { LaunchTrace, TracedLaunch } from '../contract/launch-trace.ts';
+import { BackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 import { fieldsOf, readCall } from '../implement/read-call.ts';
 import { checkKernel } from '../kernel/check-kernel.ts';
@@ -17,10 +18,13 @@ type Call = Pick<TracedLaunch, 'kernel' | 'call'>;
  * The launches of a backend without `traceLaunches`, by methods that stand in the place of its own: calls, what it plans and what it
  * records from now on. Only the host's time of them is known.
  *
- * @throws {BackendError} INVALID_ARGUMENT for a second trace of one object
+ * @throws {BackendError} INVALID_ARGUMENT for a second trace of one object; UNSUPPORTED for one that is frozen
  */
 export function traceCalls(backend: ComputeBackend, onLaunch: (launch: TracedLaunch) => void): LaunchTrace {
   const methods = backend as unknown as Methods;
+  if (!Object.isExtensible(methods)) {
+    throw new BackendError('UNSUPPORTED', 'a frozen object that has no traceLaunches cannot be profiled');
+  }
   if (Object.hasOwn(methods, 'gemm')) throw invalid('the launches of this backend are traced already');
   const timed = (op: TracedLaunch['op'], callOf: () => Call, work: () => void): void => {
     const startMs = performance.now();
