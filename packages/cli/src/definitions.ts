@@ -236,11 +236,11 @@ The file exports a function that gets an open backend:
   export default async function (backend) { ... }
 The time is the device's where it tells ("device"), or else the host's where the
 work is done in the call ("host"). Each launch is timed by itself, and the first
-of a kernel includes what the driver compiles then: let the program run twice.
+of a kernel includes what the driver compiles then: see --warm-up.
 
 Examples:
   concord profile ./dist/model.js
-  concord profile ./dist/model.js --backend webgpu --by shape --roofline
+  concord profile ./dist/model.js --backend webgpu --by shape --warm-up 1
   concord profile ./dist/model.js --trace trace.json   for ui.perfetto.dev
   concord profile ./dist/model.js --json - | jq '.sums[] | { name, ms }'
 
@@ -261,6 +261,7 @@ const profile: AddCommand = (program, context, finish) =>
     .option('--backend <name>', 'where to run it (default: what an application would get)')
     .addOption(new Option('--by <what>', 'what the rows of the table are').choices(PROFILE_ROWS).default('op'))
     .option('--roofline', 'measure first what the device reaches, and show shares of that')
+    .option('--warm-up <n>', 'runs before the one that is profiled', positiveInteger, 0)
     .option('--json <file>', 'write the profile as JSON; - writes to stdout and all else to stderr')
     .option('--trace <file>', 'write a trace for Perfetto or chrome://tracing; - writes to stdout')
     .addHelpText('after', PROFILE_HELP)

@@ -33,6 +33,7 @@ export interface ProfileOptions {
   readonly backend?: string;
   readonly by: (typeof PROFILE_ROWS)[number];
   readonly roofline?: true;
+  readonly warmUp: number;
   readonly json?: string;
   readonly trace?: string;
 }
@@ -51,7 +52,10 @@ export async function profile(context: CommandContext, file: string, options: Pr
   try {
     await backend.init();
     const limits: DeviceLimits = options.roofline === true ? await measureLimits(backend, signal) : {};
-    const profiled = await runProfile(backend, program, { limits, signal });
+    let profiled = await runProfile(backend, program, { limits, signal });
+    for (let run = 0; run < options.warmUp && profiled.result.status === 'fulfilled'; run++) {
+      profiled = await runProfile(backend, program, { limits, signal });
+    }
     const text = isPiped ? stderr : stdout;
     const rows = by === 'op' ? profiled.sums : sumLaunches(profiled.launches, nameBy(by), limits);
     text.write(`${profileText(profiled, by, rows, colorsFor(text))}\n`);
