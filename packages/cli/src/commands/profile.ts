@@ -109,7 +109,7 @@ function toProfileJson({ result, ...profiled }: Profile, isInterrupted: boolean)
 
 function failed(reason: unknown): CommandError {
   const known = isBackendError(reason) ? reason : undefined;
-  return new CommandError(`the program failed: ${known?.detail || messageOf(reason)}`, {
+  return new CommandError(`the program failed: ${(known?.detail || messageOf(reason)).replaceAll('\n', ' ')}`, {
     code: known?.code ?? 'PROGRAM_FAILED',
     exitCode: EXIT.failed,
     hint: known?.hint,
