@@ -34,7 +34,7 @@ export function traceLaunches<Buffer>(
   if (Object.hasOwn(backend, 'doLaunch')) {
     throw invalid('the launches of this backend are traced already', { hint: 'end that profile first' });
   }
-  const { doLaunch, doSequence } = backend;
+  const [doLaunch, doSequence] = [backend.doLaunch.bind(backend), backend.doSequence.bind(backend)];
   const timer = makeTimer();
   let state: 'launching' | 'replaying' | 'preparing' = 'launching';
   const during = <T>(next: typeof state, work: () => T): T => {
@@ -49,18 +49,18 @@ export function traceLaunches<Buffer>(
   const own: LaunchMethods<Buffer> = {
     doLaunch(launch) {
       // A recording that is made may call its launches to list their commands.
-      if (state === 'preparing') return doLaunch.call(backend, launch);
+      if (state === 'preparing') return doLaunch(launch);
       const { opName: op, kernel, call } = launch;
       const first = timer?.passes.length;
       const startMs = performance.now();
-      doLaunch.call(backend, launch);
+      doLaunch(launch);
       timer?.wait?.();
       const hostMs = performance.now() - startMs;
       const passes = timer?.passes.slice(first) ?? [];
       const isReplay = state === 'replaying';
       onLaunch({ op, kernel, call, isReplay, startMs, hostMs, isDone: timer?.wait !== undefined, passes });
     },
-    doSequence: (calls) => during('preparing', () => doSequence.call(backend, calls)),
+    doSequence: (calls) => during('preparing', () => doSequence(calls)),
     // One by one: each is timed, and known by its call.
     runSequence: (_, calls) => during('replaying', () => calls.forEach((launch) => own.doLaunch(launch))),
   };

@@ -155,7 +155,7 @@ function sumOf(name: string, group: readonly ProfiledLaunch[], { gbs, gflops }: 
     total((each) => each.operations),
   ];
   const clocks = new Set(group.map(({ clock }) => clock));
-  const [clock = undefined] = clocks.size > 1 ? (['mixed'] as const) : clocks;
+  const [clock] = clocks.size > 1 ? (['mixed'] as const) : clocks;
   const least = total((each) => {
     const times = [
       gbs === undefined ? 0 : (each.bytes ?? NaN) / gbs,

@@ -46,11 +46,11 @@ export class EventTimer implements LaunchTimer {
     this.#msPerTick = 1000 / properties.get('timerResolution');
     this.#bits = properties.get('kernelTimestampValidBits');
     this.#pools.push(this.#makePool());
-    const { launchKernel } = stream;
+    const launchKernel = stream.launchKernel.bind(stream);
     stream.launchKernel = (kernel, groups, name, seconds, variant) => {
       stream.signal = this.#event();
       try {
-        launchKernel.call(stream, kernel, groups, name, seconds, variant);
+        launchKernel(kernel, groups, name, seconds, variant);
         const pass = { kernel: name, variant };
         this.passes.push(pass);
         this.#pools.at(-1)?.passes.push(pass);
@@ -73,23 +73,9 @@ export class EventTimer implements LaunchTimer {
   }
 
   #event(): EventHandle {
-    let pool = this.#pools.at(-1) as Pool;
-    if (pool.passes.length === POOL_EVENTS) {
-      pool = this.#again() ?? this.#makePool();
-      this.#pools.push(pool);
-    }
-    return pool.events[pool.passes.length] as EventHandle;
-  }
-
-  /** The oldest pool, read and reset, if all of its events are signaled. */
-  #again(): Pool | undefined {
-    const [oldest] = this.#pools;
-    const { api } = this.#device;
-    if (!oldest?.events.every((event) => api.zeEventQueryStatus(event) === RESULTS.SUCCESS)) return undefined;
-    this.#read(oldest);
-    for (const event of oldest.events) api.zeEventHostReset(event);
-    this.#pools.shift();
-    return { ...oldest, passes: [] };
+    if (this.#pools.at(-1)?.passes.length === POOL_EVENTS) this.#pools.push(this.#makePool());
+    const { events, passes } = this.#pools.at(-1) as Pool;
+    return events[passes.length] as EventHandle;
   }
 
   #makePool(): Pool {
