@@ -2,6 +2,7 @@ import { BYTES_OF } from '../contract/element-types.ts';
 import type { TracedLaunch } from '../contract/launch-trace.ts';
 import type { KernelCall } from '../implement/backend-kernels.ts';
 import type { CheckedRun, RunLayout } from '../kernel/checked-run.ts';
+import { ACCUMULATOR, type CheckedEpilogue } from '../ops/epilogue.ts';
 import { OPS } from '../ops/index.ts';
 import type { OpCost } from '../ops/op-definition.ts';
 
@@ -45,12 +46,16 @@ function describe(of: KernelCall): LaunchFacts {
       ...costOfRun(of.call),
     };
   }
+  const { epilogue } = of.call as { readonly epilogue?: CheckedEpilogue };
+  const { operations, bytes } = (OPS[of.kernel].cost as (call: unknown) => OpCost)(of.call);
+  const added = epilogue?.geometry.inputs.filter(({ name }) => name !== ACCUMULATOR) ?? [];
   const plain = Object.entries(of.call).filter(([, value]) => typeof value !== 'object' || isNumbers(value));
   return {
     kernel: of.kernel,
-    size: sizeOf(of),
+    size: `${sizeOf(of)}${epilogue === undefined ? '' : ` + ${epilogue.kernel.name}`}`,
     shape: Object.fromEntries(plain.filter(([, value]) => value !== undefined)),
-    ...(OPS[of.kernel].cost as (call: unknown) => OpCost)(of.call),
+    operations,
+    bytes: epilogue === undefined ? bytes : bytes + bytesOf(epilogue.geometry, added),
   };
 }
 
@@ -69,9 +74,11 @@ function sizeOf({ kernel, call }: Exclude<KernelCall, { kernel: 'run' }>): strin
   return `b${batch} h${heads}${heads === kvHeads ? '' : `/${kvHeads}`} q${seqQ} kv${seqKv} d${headDim} ${dtype}`;
 }
 
-function costOfRun({ kernel, rowCount, rowLength, inputs, outputs }: CheckedRun): OpCost {
+/** Bytes of some inputs and outputs of a `run`. */
+function bytesOf(run: CheckedRun, layouts: readonly RunLayout[]): number {
+  const { kernel, rowCount, rowLength } = run;
   const points = rowCount * rowLength;
-  const times = { call: 1, row: rowCount, element: points };
+  const times = timesOf(run);
   const reads = ({ name }: RunLayout): number =>
     kernel.nodes.reduce((sum, node) => sum + (node.kind === 'gather' && node.name === name ? times[node.level] : 0), 0);
   const elements = (layout: RunLayout): number => {
@@ -83,11 +90,17 @@ function costOfRun({ kernel, rowCount, rowLength, inputs, outputs }: CheckedRun)
     );
     return Math.min(layout.extent, own);
   };
-  const bytes = [...inputs, ...outputs].reduce((sum, each) => sum + elements(each) * BYTES_OF[each.dtype], 0);
+  return layouts.reduce((sum, each) => sum + elements(each) * BYTES_OF[each.dtype], 0);
+}
+
+const timesOf = ({ rowCount, rowLength }: CheckedRun) => ({ call: 1, row: rowCount, element: rowCount * rowLength });
+
+function costOfRun(run: CheckedRun): OpCost {
+  const times = timesOf(run);
   // A fold or scan takes each element of its row.
-  const operations = kernel.nodes.reduce((sum, { kind, level }) => {
-    if (kind === 'fold' || kind === 'scan') return sum + points;
+  const operations = run.kernel.nodes.reduce((sum, { kind, level }) => {
+    if (kind === 'fold' || kind === 'scan') return sum + times.element;
     return kind === 'arithmetic' ? sum + times[level] : sum;
   }, 0);
-  return { operations, bytes };
+  return { operations, bytes: bytesOf(run, [...run.inputs, ...run.outputs]) };
 }

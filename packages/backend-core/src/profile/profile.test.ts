@@ -98,6 +98,16 @@ describe('a profile', () => {
     ]);
   });
 
+  it('counts what an epilogue reads', async () => {
+    const { backend, a, b, c } = await opened(new MemoryBackend({ hasEpilogues: true }));
+    const biased = defineKernel('biased', { inputs: { acc: 'f32', bias: 'f32' } }, ({ acc, bias }, k) => ({
+      y: k.add(acc, bias),
+    }));
+    const epilogue = { kernel: biased, inputs: { bias: { ptr: a, strides: [0, 0, 1] } } };
+    const { launches } = await profile(backend, () => backend.gemm({ m: 2, n: 3, k: 4, a, b, c, epilogue }));
+    expect(launches).toMatchObject([{ size: 'm2 n3 k4 f32 + biased', bytes: 4 * (8 + 12 + 6 + 3), operations: 48 }]);
+  });
+
   it('leaves a backend as it was, and refuses another one meanwhile', async () => {
     const { backend, add } = await opened(new MemoryBackend());
     const names = Object.keys(backend);

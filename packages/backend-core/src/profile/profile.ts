@@ -90,7 +90,7 @@ const MAX_LAUNCHES = 100_000;
  * Runs `work`, waits for what it queued, and tells of each launch what it was and how long it took. What is lost or fails takes
  * nothing with it: the launches until then are told, and the error is in `result`.
  *
- * While it runs, GPUs run launches one by one and recordings queue theirs singly, so that each is timed: the whole is slower than without.
+ * The work leaves the backend open. While it runs, GPUs run launches one by one and recordings queue theirs singly, so that each is timed: the whole is slower than without.
  *
  * @throws {BackendError} INVALID_ARGUMENT for arguments of other kinds, and while this backend is profiled already
  * @throws {BackendError} NOT_INITIALIZED, DISPOSED, DEVICE_LOST: as any method, when it begins
