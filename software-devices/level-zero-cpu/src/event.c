@@ -1,5 +1,4 @@
-#include "event.h"
-#include "faults.h"
+#include "driver.h"
 #include <time.h>
 
 typedef struct {

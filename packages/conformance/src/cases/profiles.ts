@@ -1,8 +1,7 @@
 import type { DevicePtr } from '@concord/backend-core';
 import { profile, type Profile, traceEvents } from '@concord/backend-core/profile';
-import { type ConformanceCase, expectThat } from '../harness/case.ts';
-import { behaviour } from '../harness/case-text.ts';
-import { expectRejects } from '../harness/expect-error.ts';
+import { behaviour, type ConformanceCase, expectThat } from '../harness/case.ts';
+import { expectRejects } from '../harness/planned-call.ts';
 import { BYTES, expectNumbers, filled, INVALID, N, withMemory } from './recordings.ts';
 
 /** Milliseconds: devices count from when they were switched on. */
