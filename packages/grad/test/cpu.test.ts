@@ -13,7 +13,10 @@ test.each(CASES)('$name agrees with differences', async (own) => {
   for (const [index, each] of expected.entries()) {
     const largest = Math.max(1, ...each.map(Math.abs));
     for (const [place, wanted] of each.entries()) {
-      expect(Math.abs((gradients[index]?.[place] as number) - wanted), `tensor ${index}, element ${place}: ${gradients[index]?.[place]} for ${wanted}`).toBeLessThan(4e-4 * largest);
+      expect(
+        Math.abs((gradients[index]?.[place] as number) - wanted),
+        `tensor ${index}, element ${place}: ${gradients[index]?.[place]} for ${wanted}`,
+      ).toBeLessThan(4e-4 * largest);
     }
   }
 });

@@ -5,6 +5,7 @@ import {
   kernelFromJson,
   type KernelNode,
   type KernelOutput,
+  type NumberType,
   operandsOf,
 } from '@concord/backend-core/kernel';
 import { Graph, type Ref } from './graph.ts';
@@ -22,6 +23,8 @@ export interface VjpOutput {
   readonly name: string;
   readonly input?: string;
   readonly level: 'row' | 'element';
+  /** What it is stored as; gradients are f32. */
+  readonly type: NumberType;
   /** True where it is added to zeros by index. */
   readonly isGathered: boolean;
   /** True where it is added to what is there. */
@@ -56,7 +59,16 @@ export function partsOf(
   return new Parts(kernel, vjp.graph).all(
     vjp.jobs.map(({ input, value, level, indices }) => {
       const isGathered = indices !== undefined;
-      return { name: nameOf(input), input, level, value, indices, isGathered, adds: !isGathered && adds.has(input) };
+      return {
+        name: nameOf(input),
+        input,
+        level,
+        type: 'f32',
+        value,
+        indices,
+        isGathered,
+        adds: !isGathered && adds.has(input),
+      };
     }),
   );
 }
@@ -68,7 +80,16 @@ export function clearParts(kernel: Kernel, name: string): VjpPart[] {
   const { scatter } = kernel.outputs.find((output) => output.name === name) as KernelOutput;
   const { indices } = scatter as { indices: readonly Ref[] };
   const value = graph.spread(graph.f32(0));
-  const stored: Stored = { name, level: 'element', value, indices, isGathered: true, adds: false, mode: 'set' };
+  const stored: Stored = {
+    name,
+    level: 'element',
+    type: 'f32',
+    value,
+    indices,
+    isGathered: true,
+    adds: false,
+    mode: 'set',
+  };
   return new Parts(kernel, graph).all([stored]);
 }
 
@@ -108,13 +129,14 @@ class Parts {
     // From the end, since what a part reads of scans an earlier one has to store.
     for (let phase = last; phase > 0; phase--) {
       for (const ref of this.#reach(stages[phase] as Stored[], phase).keys()) {
-        const { kind, level } = this.#nodes[ref] as KernelNode;
+        const { kind, level, type } = this.#nodes[ref] as KernelNode;
         const own = this.#phase[ref] as number;
         if (kind !== 'scan' || own >= phase || scratch.has(ref)) continue;
         scratch.set(ref, `scan ${ref}`);
         stages[own]?.push({
           name: `scan ${ref}`,
           level: level as 'element',
+          type: type as NumberType,
           value: ref,
           isGathered: false,
           adds: false,
@@ -220,9 +242,10 @@ class Parts {
     });
     return {
       kernel,
-      outputs: stored.map(({ name, input, level, isGathered, adds }) => ({
+      outputs: stored.map(({ name, input, level, type, isGathered, adds }) => ({
         name,
         level,
+        type,
         isGathered,
         adds,
         ...(input === undefined ? {} : { input }),

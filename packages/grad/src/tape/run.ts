@@ -126,9 +126,9 @@ export function passKernel(
   }
   const later: (() => void)[] = [];
   const zeroed = new Map<string, Tensor>();
-  launchParts(run, vjp, named, ({ input, level, isGathered }) => {
+  launchParts(run, vjp, named, ({ input, level, type, isGathered }) => {
     const rows = level === 'row' ? shape.slice(0, shape.length - folded) : shape;
-    if (input === undefined) return empty(backend, rows);
+    if (input === undefined) return empty(backend, rows, { dtype: type });
     const to = at(input);
     if (direct.has(input) && (isGathered || level === 'element' || !tape.wouldAdd(to))) {
       const { view } = tape.target(to, isGathered);

@@ -19,14 +19,22 @@ export function dataOf({ name, shapes, range: [low, high] = [-1.5, 1.5], isApart
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const order = [...Array(total).keys()].map((index) => ({ index, key: next() })).sort((a, b) => a.key - b.key);
   // Apart: equal steps in any order, none of them 0.
-  const all = order.map(({ index }) => (isApart ? low + ((index + 0.37) / total) * (high - low) : low + next() * (high - low)));
+  const all = order.map(({ index }) =>
+    isApart ? low + ((index + 0.37) / total) * (high - low) : low + next() * (high - low),
+  );
   let begin = 0;
   return sizes.map((size) => new Float32Array(all.slice(begin, (begin += size))));
 }
 
 /** The gradients by the tape, and the factors of the results in what is differentiated. */
-export async function byTape(backend: ComputeBackend, own: GradCase, data: readonly Float32Array[]): Promise<{ gradients: Float32Array[]; factors: Float32Array }> {
-  const xs = data.map((each, index) => tensor(backend, each, own.shapes[index], own.dtype === undefined ? {} : { dtype: own.dtype }));
+export async function byTape(
+  backend: ComputeBackend,
+  own: GradCase,
+  data: readonly Float32Array[],
+): Promise<{ gradients: Float32Array[]; factors: Float32Array }> {
+  const xs = data.map((each, index) =>
+    tensor(backend, each, own.shapes[index], own.dtype === undefined ? {} : { dtype: own.dtype }),
+  );
   const { value, pullback } = vjp((...leaves: Tensor[]) => own.f(leaves, backend), ...xs);
   const next = numbersFrom(99);
   const factors = Float32Array.from({ length: value.size }, () => next() * 2 - 1);
@@ -38,9 +46,20 @@ export async function byTape(backend: ComputeBackend, own: GradCase, data: reado
 }
 
 /** The same by differences of five points, which are exact up to the fifth derivative, summed in float64. */
-export async function byDifferences(backend: ComputeBackend, own: GradCase, data: readonly Float32Array[], factors: Float32Array, step = 1 / 32): Promise<number[][]> {
+export async function byDifferences(
+  backend: ComputeBackend,
+  own: GradCase,
+  data: readonly Float32Array[],
+  factors: Float32Array,
+  step = 1 / 32,
+): Promise<number[][]> {
   const at = async (changed: readonly Float32Array[]): Promise<number> => {
-    const value = tidy(() => own.f(changed.map((each, index) => tensor(backend, each, own.shapes[index])), backend));
+    const value = tidy(() =>
+      own.f(
+        changed.map((each, index) => tensor(backend, each, own.shapes[index])),
+        backend,
+      ),
+    );
     const numbers = await value.toArray();
     value.dispose();
     return numbers.reduce((sum: number, each, index) => sum + each * (factors[index] as number), 0);
