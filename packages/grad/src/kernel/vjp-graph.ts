@@ -87,10 +87,16 @@ class Backward {
   #give(to: Ref, from: Level, share: Share | undefined): void {
     if (share === undefined || !this.#active[to]) return;
     const g = this.#graph;
-    // One value that many elements were computed from gets what each of them gives.
-    const isShared = isFiner(from, g.at(to).level);
-    const own = isShared ? { value: g.fold('sum', g.spread(this.#masked(share))) } : share;
-    (this.#shares[to] as Share[]).push(own);
+    // One value that many elements were computed from gets what each of them gives. One of the whole call, which only a gather at fixed
+    // places is, gets what each row gives, and is summed where that is added.
+    const own = g.at(to).level;
+    const isShared = isFiner(from, own === 'call' ? this.#coarsest : own);
+    const summed = isShared ? { value: g.fold('sum', g.spread(this.#masked(share))) } : share;
+    (this.#shares[to] as Share[]).push(summed);
+  }
+
+  get #coarsest(): 'row' | 'element' {
+    return this.#kernel.hasRows ? 'row' : 'element';
   }
 
   #masked({ value, mask }: Share): Ref {
@@ -147,8 +153,9 @@ class Backward {
     const [otherwise = 0, ...indices] = node.operands;
     const g = this.#graph;
     // Of one value for all elements each is added.
-    const value = node.level === 'element' ? g.spread(this.#masked(total)) : this.#masked(total);
-    this.#jobs.push({ input: node.name, value, level: node.level as 'row', indices });
+    const level = node.level === 'call' ? this.#coarsest : node.level;
+    const value = level === 'element' ? g.spread(this.#masked(total)) : this.#masked(total);
+    this.#jobs.push({ input: node.name, value, level, indices });
     if (!this.#active[otherwise]) return;
     const isInside = indices.map((index, axis) => {
       const name = `size of ${node.name} ${axis}`;
