@@ -156,11 +156,15 @@ function trace<Value>(op: string, primals: readonly unknown[], f: (own: readonly
         // Each element has a gradient of its own.
         const isApart = areApart(x.shape, x.strides) && !seen.has(x.storage);
         seen.add(x.storage);
-        const leaf = made(tape.leaf(isApart ? x : copy(x)));
+        const leaf = tape.leaf(isApart ? x : copy(x));
         leaves.push(leaf);
         return leaf;
       });
-      return listen(tape, () => f(own));
+      const result = listen(tape, () => f(own));
+      // They go with the tape; what is computed again may find them outside.
+      const isOwn = (x: Tensor): boolean => leaves.includes(x);
+      const handle = (x: Tensor): Tensor => (isOwn(x) ? made(tape.hold(x)) : x);
+      return tensorsOf(result).some(isOwn) ? mapTensors(result, handle) : result;
     });
     return { value, tape, leaves };
   } catch (error) {

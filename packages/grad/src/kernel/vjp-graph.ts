@@ -80,7 +80,7 @@ class Backward {
     if (scatter.mode === 'max' || scatter.mode === 'min') {
       throw this.#unsupported(`output ${name} by scatter of mode ${scatter.mode}`, 'use mode add or set');
     }
-    this.#give(node, level, { value: g.gather(gradient, scatter.indices, g.f32(0)) });
+    this.#give(node, level, { value: this.#at(level, g.gather(gradient, scatter.indices, g.f32(0))) });
   }
 
   /** What a node of that level gives to one that it was computed from. */
@@ -97,6 +97,13 @@ class Backward {
 
   get #coarsest(): 'row' | 'element' {
     return this.#kernel.hasRows ? 'row' : 'element';
+  }
+
+  /** A value at least as fine as a level. */
+  #at(level: Level, value: Ref): Ref {
+    const g = this.#graph;
+    if (!isFiner(level, g.at(value).level)) return value;
+    return level === 'element' ? g.spread(value) : g.fold('max', g.spread(value));
   }
 
   #masked({ value, mask }: Share): Ref {
@@ -154,7 +161,7 @@ class Backward {
     const g = this.#graph;
     // Of one value for all elements each is added.
     const level = node.level === 'call' ? this.#coarsest : node.level;
-    const value = level === 'element' ? g.spread(this.#masked(total)) : this.#masked(total);
+    const value = this.#at(level, this.#masked(total));
     this.#jobs.push({ input: node.name, value, level, indices });
     if (!this.#active[otherwise]) return;
     const isInside = indices.map((index, axis) => {

@@ -55,6 +55,7 @@ export class Tape implements Listener {
   readonly #parent: Tape | undefined;
   readonly #entries: (Entry & { readonly index: number })[] = [];
   readonly #leaves = new Set<Storage>();
+  readonly #handles: Tensor[] = [];
   readonly #active = new Set<Storage>();
   readonly #asked = new Map<number, Storage>();
   readonly #ambiguous = new Set<number>();
@@ -75,7 +76,10 @@ export class Tape implements Listener {
     const storage = new Storage(backend, ptr, bytes, false, x.storage);
     this.#leaves.add(storage);
     this.#active.add(storage);
-    return new Tensor(storage, x.layout, x.offset);
+    const leaf = new Tensor(storage, x.layout, x.offset);
+    this.#handles.push(leaf);
+    leaf.watch();
+    return leaf;
   }
 
   asked(storage: Storage, ptr: DevicePtr): void {
@@ -279,6 +283,7 @@ export class Tape implements Listener {
 
   /** Gives back what the tape holds. */
   dispose(): void {
+    for (const leaf of this.#handles.splice(0)) leaf.dispose();
     for (const entry of this.#entries.splice(0)) drop(entry);
     for (const gradient of this.#gradients.values()) gradient.dispose();
     this.#gradients.clear();
