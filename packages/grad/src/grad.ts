@@ -23,7 +23,7 @@ export interface Vjp<Value, Arguments extends readonly unknown[]> extends Dispos
    * @throws {BackendError} INVALID_ARGUMENT when it was called before, for gradients of another form or shape, and where memory that the
    *   gradient needs was overwritten
    */
-  pullback(gradient: Value): Arguments;
+  readonly pullback: (gradient: Value) => Arguments;
   /** Gives back what is kept for {@link Vjp.pullback}. Idempotent. */
   dispose(): void;
 }

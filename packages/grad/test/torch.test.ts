@@ -64,16 +64,16 @@ function residual(...[x, w1, w2, short, g1, b1, g2, b2]: Tensor[]): Tensor {
 }
 
 const FUNCTIONS: Readonly<Record<string, F>> = {
-  gather: (x) => o.gather(x as Tensor, indices(x as Tensor, [2, 0, 2])),
-  crossEntropy: (x) => o.crossEntropy(x as Tensor, indices(x as Tensor, [1, 3, 0])),
-  linear: (x, w, bias) => o.linear(x as Tensor, w as Tensor, { bias }),
-  conv2d: (x, w, bias) => o.conv2d(x as Tensor, w as Tensor, { bias, stride: 2, padding: 1 }),
-  'conv2d groups': (x, w, bias) => o.conv2d(x as Tensor, w as Tensor, { bias, groups: 2, dilation: 2 }),
-  convTranspose2d: (x, w) => o.convTranspose2d(x as Tensor, w as Tensor, { stride: 2, padding: 1, outputPadding: 1 }),
-  maxPool: (x) => o.maxPool(x as Tensor, 3, { stride: 1 }),
-  avgPool: (x) => o.avgPool(x as Tensor, 2, { padding: 1 }),
-  attention: (q, k, v) => o.attention(q as Tensor, k as Tensor, v as Tensor, { causal: true }),
-  'transformer block': transformer as F,
+  gather: (x) => o.gather(x, indices(x, [2, 0, 2])),
+  crossEntropy: (x) => o.crossEntropy(x, indices(x, [1, 3, 0])),
+  linear: (x, w, bias) => o.linear(x, w, { bias }),
+  conv2d: (x, w, bias) => o.conv2d(x, w, { bias, stride: 2, padding: 1 }),
+  'conv2d groups': (x, w, bias) => o.conv2d(x, w, { bias, groups: 2, dilation: 2 }),
+  convTranspose2d: (x, w) => o.convTranspose2d(x, w, { stride: 2, padding: 1, outputPadding: 1 }),
+  maxPool: (x) => o.maxPool(x, 3, { stride: 1 }),
+  avgPool: (x) => o.avgPool(x, 2, { padding: 1 }),
+  attention: (q, k, v) => o.attention(q, k, v, { causal: true }),
+  'transformer block': transformer,
   'residual block': residual,
 };
 

@@ -52,9 +52,9 @@ export function decoded(tape: Tape, backend: ComputeBackend, call: GemmCall & Pa
     return x;
   };
   const { ldb = k + (isNibbles(dtypeB) ? k % 2 : 0) } = call;
-  const data = read('data', { ptr: call.b, dtype: dtypeB as DType }, k, ldb);
-  kept.push(read('scales', quantB.scales as Blocks, blocks));
-  if (quantB.zeros !== undefined) kept.push(read('zeros', { dtype: dtypeB, ...quantB.zeros } as Blocks, blocks));
+  const data = read('data', { ptr: call.b, dtype: dtypeB }, k, ldb);
+  kept.push(read('scales', quantB.scales, blocks));
+  if (quantB.zeros !== undefined) kept.push(read('zeros', { dtype: dtypeB, ...quantB.zeros }, blocks));
   if (quantB.offsets !== undefined)
     kept.push(read('offsets', { dtype: quantB.scales.dtype, ...quantB.offsets } as Blocks, blocks));
   const zero = dtypeB === 'u8' ? 128 : dtypeB === 'u4' ? 8 : 0;
@@ -87,7 +87,7 @@ function kernelOf(kinds: Readonly<Record<string, string>>, zero: number): Kernel
 
 function element(k: KernelBuilder, kind: string, input: GatherInput, place: Value<'u32'>): Value<'f32'> {
   if (!isNibbles(kind)) {
-    const x = k.gather(input, [place], 0 as never);
+    const x = k.gather(input, [place], 0);
     return x.type === 'f32' ? (x as unknown as Value<'f32'>) : k.toF32(x as Value<'u32'>);
   }
   const byte = k.gather(input as GatherInput<'u32'>, [k.shr(place, 1)], 0);

@@ -26,7 +26,7 @@ export function addAtPlaces(all: Tensor, { shape, strides, offset }: Tensor, val
   launchKernel(value.backend, kernel, {
     ...{ shape, inputs: { x: { ptr, strides: own, dtype } }, params: { ...params, offset } },
     outputs: { y: { ptr: all.ptr, shape: all.shape, strides: all.strides } },
-  } as never);
+  });
   all.dispose();
 }
 

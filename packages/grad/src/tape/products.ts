@@ -48,7 +48,7 @@ function entryOfProduct(tape: Tape, { backend, factors, output, epilogue, comput
   const { shape } = output;
   const inputs: Record<string, Tensor> = { acc: place(backend, shape) };
   for (const [name, given] of Object.entries(epilogue?.inputs ?? {})) {
-    const view = typeof given === 'number' ? { ptr: given as DevicePtr } : given;
+    const view = typeof given === 'number' ? { ptr: given } : given;
     inputs[name] = tape.at(backend, view.ptr, shape, view.strides ?? denseStrides(shape), view.dtype ?? 'f32');
   }
   const wanted = factors.map((factor) => tape.wants(factor));
@@ -153,8 +153,8 @@ export function entryOfConv2d(tape: Tape, backend: ComputeBackend, call: Conv2dC
         if (transposed) return tape.give(input, slice(conv2d(gradient, f, options), [null, null, [0, h], [0, w]]));
         const reach = (axis: 0 | 1): number =>
           (inputShape[axis + 2] as number) -
-          ((outputShape[axis + 2] as number) - 1) * (stride[axis] as number) -
-          (dilation[axis] as number) * ((filterShape[axis + 2] as number) - 1) -
+          ((outputShape[axis + 2] as number) - 1) * stride[axis] -
+          dilation[axis] * ((filterShape[axis + 2] as number) - 1) -
           1;
         const extra = [reach(0) + top + bottom, reach(1) + left + right] as const;
         tape.fill(input, (out) => convTranspose2d(gradient, f, { ...options, outputPadding: extra, ...out }));

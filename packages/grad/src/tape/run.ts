@@ -27,14 +27,14 @@ export function entryOfRun(tape: Tape, backend: ComputeBackend, call: KernelCall
   const params = (call.params ?? {}) as Readonly<Record<string, number>>;
   const place = (type: NumberType, own: readonly number[] | undefined, given: Given): Tensor => {
     const view = typeof given === 'number' ? { ptr: given } : given;
-    const sizes = own ?? (view.shape as readonly number[]);
+    const sizes = own ?? view.shape ?? [];
     return tape.at(backend, view.ptr, sizes, view.strides ?? denseStrides(sizes), view.dtype ?? type);
   };
   const sizesOf = (level: string): readonly number[] | undefined =>
     level === 'gather' ? undefined : level === 'row' ? rows : shape;
   const inputs: Record<string, Tensor> = {};
   for (const { name, type, access } of kernel.inputs) {
-    inputs[name] = place(type, sizesOf(access), (call.inputs as Record<string, Given> | undefined)?.[name] as Given);
+    inputs[name] = place(type, sizesOf(access), call.inputs?.[name] as Given);
   }
   const outputs = kernel.outputs.map(({ name, type, level, scatter }) =>
     place(

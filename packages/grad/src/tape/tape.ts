@@ -158,7 +158,8 @@ export class Tape implements Listener {
   }
 
   #add(to: Tensor, value: Tensor): void {
-    const isWhole = value.offset === 0 && value.storage.bytes === value.size * 4 && value.storage !== to.storage;
+    const { storage } = value;
+    const isWhole = storage.isOwned && value.offset === 0 && storage.bytes === value.size * 4;
     if (!this.#gradients.has(to.storage) && fills(to) && isWhole && isAlike(to, value)) return this.#set(to, value);
     if (!areApart(to.shape, to.strides)) return addAtPlaces(this.target(flat(to), true).view, to, value);
     const { view, adds } = this.target(to);
@@ -310,7 +311,7 @@ export class Tape implements Listener {
       throw unsupported('a function', 'it reads memory both as its argument and as another tensor', 'give it copy(x)');
     }
     const exact = this.#asked.get(ptr);
-    if (exact !== undefined && exact.users > 0) return exact;
+    if (exact !== undefined && exact.users > 0 && exact.backend === backend) return exact;
     // One of several matrices of a tensor.
     const around = [...new Set(this.#asked.values())].filter(
       (each) => each.users > 0 && each.backend === backend && each.ptr <= ptr && ptr < each.ptr + each.bytes,

@@ -14,6 +14,8 @@ export interface GradCase {
   /** Numbers that are apart, so that no step of a difference changes their order. */
   readonly isApart?: boolean;
   readonly dtype?: 'f16' | 'bf16';
+  /** Of the comparison with differences, where half precision rounds. Default 4e-4. */
+  readonly tolerance?: number;
 }
 
 type X = readonly Tensor[];
@@ -63,6 +65,8 @@ const square = defineKernel(
     z: k.add(k.fold('sum', k.sin(x)), r),
   }),
 );
+
+const HALF = { dtype: 'f16', tolerance: 0.03 } as const;
 
 /** Every function of ops that has a gradient, with each of its options that changes one. */
 export const CASES: readonly GradCase[] = [
@@ -127,19 +131,19 @@ export const CASES: readonly GradCase[] = [
   { ...unary('cast', (x) => o.mul(o.cast(x, 'f32'), 3)), dtype: 'f16' },
   unary('cast to f16', (x) => o.cast(o.cast(o.mul(x, x), 'f32'), 'f32')),
 
-  ...(['sum', 'mean', 'prod'] as const).flatMap((name) => [
-    unary(name, (x) => o[name](x)),
-    unary(`${name} of an axis`, (x) => o[name](x, { axis: 0 })),
-    unary(`${name} of no axis, kept`, (x) => o[name](x, { axis: [], keepDims: true })),
-    unary(`${name} kept`, (x) => o[name](x, { axis: -1, keepDims: true })),
+  ...Object.entries({ sum: o.sum, mean: o.mean, prod: o.prod }).flatMap(([name, fold]) => [
+    unary(name, (x) => fold(x)),
+    unary(`${name} of an axis`, (x) => fold(x, { axis: 0 })),
+    unary(`${name} of no axis, kept`, (x) => fold(x, { axis: [], keepDims: true })),
+    unary(`${name} kept`, (x) => fold(x, { axis: -1, keepDims: true })),
   ]),
-  ...(['max', 'min'] as const).flatMap((name) => [
-    unary(name, (x) => o[name](x), undefined, true),
-    unary(`${name} of an axis`, (x) => o[name](x, { axis: 1 }), undefined, true),
+  ...Object.entries({ max: o.max, min: o.min }).flatMap(([name, fold]) => [
+    unary(name, (x) => fold(x), undefined, true),
+    unary(`${name} of an axis`, (x) => fold(x, { axis: 1 }), undefined, true),
   ]),
-  ...(['variance', 'std'] as const).flatMap((name) => [
-    unary(name, (x) => o[name](x)),
-    unary(`${name} of an axis`, (x) => o[name](x, { axis: 1, correction: 0 })),
+  ...Object.entries({ variance: o.variance, std: o.std }).flatMap(([name, fold]) => [
+    unary(name, (x) => fold(x)),
+    unary(`${name} of an axis`, (x) => fold(x, { axis: 1, correction: 0 })),
   ]),
   unary('norm', (x) => o.norm(x, { axis: -1 })),
   unary('norm 1', (x) => o.norm(x, { ord: 1 }), undefined, true),
@@ -514,6 +518,46 @@ export const CASES: readonly GradCase[] = [
     f: (xs, b) => o.rope(at(xs, 0), { interleaved: true, positions: ints(b, [4, 0, 2], [3]) }),
   },
 
+  {
+    name: 'linear f16',
+    ...HALF,
+    shapes: [[3, 4], [2, 4], [2]],
+    f: (xs) => o.cast(o.linear(at(xs, 0), at(xs, 1), { bias: at(xs, 2), activation: 'gelu' }), 'f32'),
+  },
+  {
+    name: 'matmul f16 batches',
+    ...HALF,
+    shapes: [
+      [2, 3, 4],
+      [1, 4, 2],
+    ],
+    f: (xs) => o.cast(o.matmul(at(xs, 0), at(xs, 1)), 'f32'),
+  },
+  {
+    name: 'conv2d f16',
+    ...HALF,
+    shapes: [
+      [1, 2, 4, 4],
+      [2, 2, 2, 2],
+    ],
+    f: (xs) => o.cast(o.conv2d(at(xs, 0), at(xs, 1), { stride: 2 }), 'f32'),
+  },
+  {
+    name: 'attention f16',
+    ...HALF,
+    shapes: [
+      [1, 2, 2, 4],
+      [1, 2, 3, 4],
+      [1, 2, 3, 4],
+    ],
+    f: (xs) => o.cast(o.attention(at(xs, 0), at(xs, 1), at(xs, 2)), 'f32'),
+  },
+  { name: 'softmax f16', ...HALF, shapes: [[2, 5]], f: (xs) => o.cast(o.softmax(at(xs, 0)), 'f32') },
+  {
+    name: 'linear of bf16 weights',
+    shapes: [[2, 4]],
+    f: (xs, b) => o.linear(at(xs, 0), o.cast(tensor(b, [1, 0.5, -2, 3, 0.25, 1, 1, -1], [2, 4]), 'bf16')),
+  },
   {
     name: 'concat',
     shapes: [

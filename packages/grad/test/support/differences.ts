@@ -14,7 +14,7 @@ export function numbersFrom(seed: number): () => number {
 
 /** Numbers for each tensor of a case. */
 export function dataOf({ name, shapes, range: [low, high] = [-1.5, 1.5], isApart = false }: GradCase): Float32Array[] {
-  const next = numbersFrom([...name].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7));
+  const next = numbersFrom(Array.from(name).reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7));
   const sizes = shapes.map((shape) => shape.reduce((product, size) => product * size, 1));
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const order = [...Array(total).keys()].map((index) => ({ index, key: next() })).sort((a, b) => a.key - b.key);
@@ -39,7 +39,7 @@ export async function byTape(
   const next = numbersFrom(99);
   const factors = Float32Array.from({ length: value.size }, () => next() * 2 - 1);
   const given = tensor(backend, factors, value.shape);
-  const found = pullback(given as never) as Tensor[];
+  const found = pullback(given);
   const gradients = await Promise.all(found.map(async (each) => (await each.toArray()) as Float32Array));
   for (const each of [...xs, ...found, value, given]) each.dispose();
   return { gradients, factors };
@@ -60,7 +60,7 @@ export async function byDifferences(
         backend,
       ),
     );
-    const numbers = await value.toArray();
+    const numbers = [...(await value.toArray())];
     value.dispose();
     return numbers.reduce((sum: number, each, index) => sum + each * (factors[index] as number), 0);
   };

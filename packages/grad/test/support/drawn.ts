@@ -1,48 +1,73 @@
-import { isBackendError } from '@concord/backend-core';
 import type { Kernel } from '@concord/backend-core/kernel';
+import { isBackendError } from '@concord/backend-core';
 import { drawnPlan, drawRunParams, perhapsScanned, perhapsScattered } from '../../../conformance/src/run/drawn.ts';
 import type { RunPlan } from '../../../conformance/src/run/plan.ts';
 import { type VjpKernel, vjpKernel } from '../../src/index.ts';
-import { type Dual, type DualInput, evaluate } from './duals.ts';
+import { type Domain, type Dual, type DualInput, evaluate } from './duals.ts';
 import { numbersFrom } from './differences.ts';
 
-/** What became of a drawn kernel: its two products, or why there are none. */
-export type Outcome =
-  | { readonly left: number; readonly right: number; readonly scale: number }
-  | 'unsupported'
-  | 'constant'
-  | 'infinite';
+/** The two products, and the sum of magnitudes of what they add up. */
+export interface Products {
+  readonly left: number;
+  readonly right: number;
+  readonly scale: number;
+}
 
 const sizeOf = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
 
-/** `<vjp(g), v>` and `<g, jvp(v)>` of the kernel of a seed, both in float64. */
-export function productsOf(seed: number): Outcome {
+/** `<vjp(g), v>` and `<g, jvp(v)>` of the kernel of a seed, both in float64, or why there are none. */
+export function productsOf(seed: number): Products | string {
   const drawn = { ...drawRunParams(seed), data: 'moderate', dtype: 'own', views: 'dense' };
   if (sizeOf(drawn.shape) > 400) return 'constant';
   const plan = drawnPlan(perhapsScanned(perhapsScattered(drawn)));
   const { kernel } = plan;
+  if (kernel.outputs.some(({ scatter }) => scatter?.mode === 'max' || scatter?.mode === 'min')) return 'combining';
   const next = numbersFrom(seed * 7 + 1);
-  const wanted = kernel.inputs.filter(({ type }) => type === 'f32').map(({ name }) => name);
-  if (wanted.length === 0) return 'constant';
   const inputs: Record<string, DualInput> = {};
   for (const [index, { name, type }] of kernel.inputs.entries()) inputs[name] = inputOf(plan, index, type, next);
   const stored: Record<string, DualInput> = {};
   for (const [index, { name, type, scatter }] of kernel.outputs.entries()) {
     if (scatter !== undefined) stored[name] = inputOf(plan, kernel.inputs.length + index, type, () => 0.5);
   }
-  let vjp: VjpKernel;
+  let products: Products;
   try {
-    vjp = vjpKernel(kernel, wanted);
+    products = compare(kernel, plan, inputs, stored, next);
   } catch (error) {
-    if (isBackendError(error, 'UNSUPPORTED')) return error.detail.replace(/.*: /, '') as 'unsupported';
+    if (isBackendError(error, 'UNSUPPORTED')) return error.detail.replace(/.*: /, '');
     throw error;
   }
-  if (vjp.parts.length === 0 && vjp.same.size === 0) return 'constant';
+  const { left, right, scale } = products;
+  if (scale === 0) return 'constant';
+  return Number.isFinite(left) && Number.isFinite(right) ? products : 'infinite';
+}
+
+/** The same of a kernel whose inputs are floats of its domain or rows. */
+export function productsOfKernel(kernel: Kernel, domain: Domain): Products {
+  const next = numbersFrom(5);
+  const rows = domain.shape.slice(0, domain.shape.length - domain.folded);
+  const inputs: Record<string, DualInput> = {};
+  for (const { name, access } of kernel.inputs) {
+    const shape = access === 'row' ? rows : domain.shape;
+    const draw = (): Float64Array => Float64Array.from({ length: sizeOf(shape) }, () => next() * 2 - 1);
+    inputs[name] = { shape, value: draw(), change: draw() };
+  }
+  return compare(kernel, domain, inputs, {}, next);
+}
+
+function compare(
+  kernel: Kernel,
+  plan: Domain,
+  inputs: Readonly<Record<string, DualInput>>,
+  stored: Readonly<Record<string, DualInput>>,
+  next: () => number,
+): Products {
+  const wanted = kernel.inputs.filter(({ type }) => type === 'f32').map(({ name }) => name);
+  const vjp = vjpKernel(kernel, wanted);
   const results = evaluate(kernel, plan, inputs, stored);
   const gradients: Record<string, DualInput> = {};
   let right = 0;
   let scale = 0;
-  for (const { name, type, scatter } of kernel.outputs) {
+  for (const { name, type } of kernel.outputs) {
     if (type !== 'f32') continue;
     const { value, change } = results[name] as Dual;
     const factors = Float64Array.from(value, () => next() * 2 - 1);
@@ -51,7 +76,6 @@ export function productsOf(seed: number): Outcome {
       right += each * (factors[index] as number);
       scale += Math.abs(each * (factors[index] as number));
     }
-    if (scatter?.mode === 'max' || scatter?.mode === 'min') return 'unsupported';
   }
   let left = 0;
   const add = (input: string, gradient: Float64Array): void => {
@@ -73,14 +97,14 @@ export function productsOf(seed: number): Outcome {
     const params = { ...plan.params, ...sizesOf(vjp, inputs) };
     // A kernel without rows has no axes that are folded.
     const domain = { shape: plan.shape, folded: part.kernel.hasRows ? plan.folded : 0, params };
-    const found = evaluate(part.kernel as Kernel, domain, { ...inputs, ...gradients, ...scratch }, zeros);
+    const found = evaluate(part.kernel, domain, { ...inputs, ...gradients, ...scratch }, zeros);
     for (const { name, input } of part.outputs) {
       const { value, change } = found[name] as Dual;
       if (input === undefined) scratch[name] = { value, change, shape: [] };
       else add(input, value);
     }
   }
-  return Number.isFinite(left) && Number.isFinite(right) ? { left, right, scale } : 'infinite';
+  return { left, right, scale };
 }
 
 function sizesOf({ sizes }: VjpKernel, inputs: Readonly<Record<string, DualInput>>): Record<string, number> {

@@ -13,8 +13,8 @@ export function launchOp<Op extends keyof OpCalls>(backend: ComputeBackend, op: 
 
 /** {@link launchOp} of a kernel. */
 export function launchKernel(backend: ComputeBackend, kernel: Kernel, call: Omit<KernelCall, 'kernel'>): void {
-  backend.run(kernel, call as never);
-  if (listeners.length > 0) tell({ backend, op: 'run', call: { ...call, kernel } as KernelCall });
+  backend.run(kernel, call);
+  if (listeners.length > 0) tell({ backend, op: 'run', call: { ...call, kernel } });
 }
 
 /** A call without its addresses, as `planCall` makes it. */

@@ -7,7 +7,8 @@ export class Storage {
   readonly bytes: number;
   /** The storage whose memory this is under another identity, which it keeps. */
   readonly origin: Storage | undefined;
-  readonly #owned: boolean;
+  /** Whether the memory is freed with it. */
+  readonly isOwned: boolean;
   #users = 0;
 
   /** @param owned - whether to free it; memory that the caller allocated is left alone */
@@ -15,7 +16,7 @@ export class Storage {
     this.backend = backend;
     this.ptr = ptr;
     this.bytes = bytes;
-    this.#owned = owned;
+    this.isOwned = owned;
     this.origin = origin;
   }
 
@@ -26,7 +27,7 @@ export class Storage {
 
   retain(): void {
     if (this.#users === 0) this.origin?.retain();
-    if (this.#users === 0 && this.#owned) counts.bytes += this.bytes;
+    if (this.#users === 0 && this.isOwned) counts.bytes += this.bytes;
     this.#users++;
     counts.tensors++;
   }
@@ -35,7 +36,7 @@ export class Storage {
     counts.tensors--;
     this.#users--;
     if (this.#users === 0) this.origin?.release();
-    if (this.#users > 0 || !this.#owned) return;
+    if (this.#users > 0 || !this.isOwned) return;
     counts.bytes -= this.bytes;
     if (this.bytes > 0) this.backend.free(this.ptr);
   }
