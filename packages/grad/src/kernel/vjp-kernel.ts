@@ -41,8 +41,8 @@ const known = new WeakMap<Kernel, Map<string, VjpKernel>>();
  *   a kernel
  * @example
  * ```ts
- * const square = defineKernel('square', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.mul(x, x) }));
- * const { parts } = vjpKernel(square, ['x']);
+ * const cube = defineKernel('cube', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.mul(x, k.mul(x, x)) }));
+ * const { parts } = vjpKernel(cube, ['x']);
  * parts[0].kernel.inputs.map(({ name }) => name); // ['d y', 'x']
  * ```
  */
