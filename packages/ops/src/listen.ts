@@ -5,7 +5,7 @@
  * @packageDocumentation
  */
 export { made } from './tensor/allocate.ts';
-export { copyElements } from './compute/copy.ts';
+export { copyElements, type Place, type View } from './compute/copy.ts';
 export { launchKernel } from './compute/launches.ts';
 export { fillWith } from './create/full.ts';
 export { type KernelCall, type Launched, listen, type Listener, listeners, unheard } from './tensor/listeners.ts';

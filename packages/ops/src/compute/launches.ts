@@ -11,7 +11,7 @@ export function launchOp<Op extends keyof OpCalls>(backend: ComputeBackend, op: 
   if (listeners.length > 0) tell({ backend, op, call } as unknown as Launched);
 }
 
-/** {@link launchOp} of a kernel. */
+/** Launches a kernel, as functions of tensors do: listeners hear of it. */
 export function launchKernel(backend: ComputeBackend, kernel: Kernel, call: Omit<KernelCall, 'kernel'>): void {
   backend.run(kernel, call);
   if (listeners.length > 0) tell({ backend, op: 'run', call: { ...call, kernel } });
