@@ -1,7 +1,7 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { tensor, type Tensor, tidy } from '@concord/ops';
 import { vjp } from '../../src/index.ts';
-import type { GradCase } from './cases.ts';
+import type { GradCase } from './grad-case.ts';
 
 /** Numbers that look random and are the same each time. */
 export function numbersFrom(seed: number): () => number {

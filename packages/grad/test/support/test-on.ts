@@ -1,7 +1,8 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import type { ComputeBackend } from '@concord/backend-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CASES, type GradCase } from './cases.ts';
+import { CASES } from './cases.ts';
+import type { GradCase } from './grad-case.ts';
 import { byTape, dataOf } from './differences.ts';
 
 /** Compares gradients on a backend with those of the cpu backend. */
