@@ -1,4 +1,31 @@
 import type { Tokenizer } from '@huggingface/tokenizers';
+import type { Batch, TextRequest } from './batch.ts';
+
+/** A text that is made, as far as it is. */
+export interface Making {
+  tokens: number;
+  /** Ended by a text to stop before. */
+  isStopped: boolean;
+  /** When the first token came, by `performance.now()`. */
+  first: number;
+}
+
+/** The text that follows a prompt, in the pieces that it comes in. */
+export async function* textOf(
+  batch: Batch,
+  tokenizer: Tokenizer,
+  { stop, ...request }: TextRequest & { readonly stop?: readonly string[] },
+  making: Making,
+): AsyncGenerator<string, void, undefined> {
+  const text = new TokenText(tokenizer, stop);
+  for await (const token of batch.generate(request)) {
+    if (making.tokens++ === 0) making.first = performance.now();
+    yield text.add(token);
+    making.isStopped = text.isStopped;
+    if (text.isStopped) return;
+  }
+  yield text.end();
+}
 
 /** Bytes of the longest character of UTF-8. */
 const LONGEST = 4;
