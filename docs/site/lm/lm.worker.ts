@@ -96,8 +96,16 @@ async function openBackend(names: readonly BackendName[]): Promise<ComputeBacken
     try {
       const require = [{ op: 'gemm' }, { op: 'attention' }, { op: 'run' }] as const;
       const selection = await selectBackend([await PROVIDERS[name]()], { prefer: [name], require });
+      const { backend } = selection;
+      if (name === 'webgpu' && backend.device.type === 'cpu' && names.length > 1) {
+        // WebAssembly is faster on a CPU than its imitation of a GPU.
+        await backend.dispose();
+        const message = `there is ${backend.device.name} alone, which computes on the CPU`;
+        attempts.push({ provider: name, outcome: 'unavailable', message, hint: 'it can be chosen all the same' });
+        continue;
+      }
       scope.postMessage({ kind: 'backend', name, attempts: [...attempts, ...selection.attempts] });
-      return selection.backend;
+      return backend;
     } catch (error) {
       if (!isBackendError(error) || error.attempts === undefined) throw error;
       attempts.push(...error.attempts);

@@ -39,7 +39,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const KINDS = ['gpt2', 'llama', 'mistral', 'qwen2', 'qwen3', 'gemma2', 'gemma3_text'];
 
 /** The names of sizes in GPT-2's files. */
-const GPT2: Fields = {
+const GPT2: Readonly<Record<string, string>> = {
   ...{ hidden_size: 'n_embd', num_attention_heads: 'n_head', num_hidden_layers: 'n_layer' },
   ...{ max_position_embeddings: 'n_positions', hidden_act: 'activation_function', rms_norm_eps: 'layer_norm_epsilon' },
 };
@@ -59,10 +59,10 @@ const ACTIVATIONS: Readonly<Record<string, Activation>> = {
 export function parseConfig(fields: Fields, file: string): Config {
   const refuse = (why: string): UserError =>
     new UserError('BAD_MODEL', `${file}: ${why}`, { hint: `models of these kinds run here: ${KINDS.join(', ')}` });
-  const kind = String(fields['model_type'] ?? 'gpt2');
+  const kind = (fields['model_type'] ?? 'gpt2') as string;
   if (!KINDS.includes(kind)) throw refuse(`is of the kind ${JSON.stringify(kind)}`);
   const [isGpt2, isGemma, isGemma3] = [kind === 'gpt2', kind.startsWith('gemma'), kind === 'gemma3_text'];
-  const nameOf = (name: string): string => (isGpt2 ? String(GPT2[name] ?? name) : name);
+  const nameOf = (name: string): string => (isGpt2 ? (GPT2[name] ?? name) : name);
   const number = (name: string, otherwise?: number): number => Number(fields[nameOf(name)] ?? otherwise);
   const size = (name: string, otherwise?: number): number => {
     const value = fields[nameOf(name)] ?? otherwise;
@@ -76,7 +76,7 @@ export function parseConfig(fields: Fields, file: string): Config {
   if (heads % kvHeads !== 0) throw refuse(`${kvHeads} heads of keys do not divide ${heads} heads`);
   const named =
     fields['hidden_activation'] ?? fields[nameOf('hidden_act')] ?? (isGpt2 || isGemma ? 'gelu_new' : 'silu');
-  const activation = ACTIVATIONS[String(named)];
+  const activation = ACTIVATIONS[named as string];
   if (activation === undefined) throw refuse(`has the activation ${JSON.stringify(named)}`);
   const context = size('max_position_embeddings');
   // One kind of layers, or those that see all and those that see a window, each with its rotary positions.

@@ -45,8 +45,9 @@ export type Folder = (file: string) => ByteSource;
  * @throws {UserError} BAD_MODEL for a damaged one, or another kind of model
  */
 export async function openFile(source: ByteSource): Promise<ModelFiles> {
-  const { config, tokenizer, tokenizerConfig, read } = await openGguf(source);
-  return { ...readTokenizer(tokenizer, tokenizerConfig, source.name), ...weightsBy(config, read) };
+  const file = await openGguf(source);
+  const weights = weightsBy(file.config, (backend, options) => file.read(backend, options));
+  return { ...readTokenizer(file.tokenizer, file.tokenizerConfig, source.name), ...weights };
 }
 
 /**
@@ -103,12 +104,14 @@ async function isThere(source: ByteSource): Promise<boolean> {
 async function readText(source: ByteSource): Promise<string | undefined> {
   const open = await source.open().catch(() => undefined);
   if (open === undefined) return undefined;
-  return readBytes(open, 0, Infinity)
-    .then(
-      (bytes) => new TextDecoder().decode(bytes),
-      () => undefined,
-    )
-    .finally(() => open.close());
+  try {
+    return new TextDecoder().decode(await readBytes(open, 0, Infinity));
+  } catch {
+    // Such as a folder of that name.
+    return undefined;
+  } finally {
+    await open.close();
+  }
 }
 
 async function readJson(source: ByteSource, otherwise?: object): Promise<object> {
