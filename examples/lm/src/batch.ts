@@ -32,6 +32,8 @@ interface Row {
 
 /** Steps whose tokens the host has not read yet: the device works on them while the host delivers those before. */
 const AHEAD = 3;
+/** Milliseconds after which others have their turn. */
+const TURN_MS = 30;
 
 /**
  * Texts that are continued together: each step makes one token of all that are under way, and a text begins whenever a place is free. Each
@@ -105,8 +107,14 @@ export class Batch implements AsyncDisposable {
 
   async #run(): Promise<void> {
     const reads: Promise<void>[] = [];
+    let turned = performance.now();
     try {
       while (this.#hasWork) {
+        // A device that answers without a wait would let nothing else of this thread have its turn: neither clients nor a stop.
+        if (performance.now() - turned > TURN_MS) {
+          await new Promise((resolve) => setTimeout(resolve));
+          turned = performance.now();
+        }
         // Where a lost device throws, the texts are told.
         for (const place of this.#left.splice(0)) this.#empty(place);
         this.#admit();

@@ -47,7 +47,8 @@ export function serve(model: Decoder, files: ModelFiles, options: ServeOptions):
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
       const { status, type } = error instanceof Refused ? error : { status: 500, type: 'server_error' };
-      const body = { error: { message: (error as Error).message, type } };
+      const { message, code = null } = error as Error & { readonly code?: string };
+      const body = { error: { message, type, code } };
       if (response.headersSent) response.end(`data: ${JSON.stringify(body)}\n\n`);
       else send(response, status, body);
     });
