@@ -74,10 +74,9 @@ export async function openFolder(folder: Folder): Promise<ModelFiles> {
 export async function openWeights(folder: Folder): Promise<ModelWeights> {
   const own = folder('config.json');
   const config = parseConfig((await readJson(own)) as Record<string, unknown>, own.name);
-  const index = folder('model.safetensors.index.json');
-  const whole = folder('model.safetensors');
-  const source = (await isThere(whole)) ? whole : index;
-  if (source === index && !(await isThere(index))) throw missing(whole);
+  const [whole, index] = [folder('model.safetensors'), folder('model.safetensors.index.json')];
+  // The index is small, or not there: to ask for the whole would fetch it.
+  const source = (await readText(index)) === undefined ? whole : index;
   const names = (name: string): boolean => !IS_NO_WEIGHT.test(name);
   return weightsBy(config, (backend, options) => loadSafetensors(backend, source, { names, ...options }));
 }
@@ -93,12 +92,6 @@ function weightsBy(
       return new Decoder(backend, config, weightsOf(named, config, options), options.dtype);
     },
   };
-}
-
-async function isThere(source: ByteSource): Promise<boolean> {
-  const open = await source.open().catch(() => undefined);
-  await open?.close();
-  return open !== undefined;
 }
 
 async function readText(source: ByteSource): Promise<string | undefined> {

@@ -51,7 +51,7 @@ test.each([
     '{"vocab_size": 9, "n_positions": 9, "n_embd": 12, "n_layer": 1, "n_head": 5}',
     /5 heads do not divide a width of 12/,
   ],
-  ['{"vocab_size": 9, "n_positions": 9, "n_embd": 12, "n_layer": 1, "n_head": 3}', /there is no .*model.safetensors/],
+  ['{"vocab_size": 9, "n_positions": 9, "n_embd": 12, "n_layer": 1, "n_head": 3}', /cannot open .*model.safetensors/],
 ])('a config of %s is refused', async (config, message) => {
   const folder = mkdtempSync(join(tmpdir(), 'lm-'));
   try {
