@@ -1,5 +1,5 @@
 import { offsetPtr } from '@concord/backend-core';
-import { empty, full, record, type Recorded, slice, tensor, type Tensor } from '@concord/ops';
+import { empty, full, record, type Recorded, slice, tensor, type Tensor, tidy } from '@concord/ops';
 import type { Cache, Decoder } from './decoder.ts';
 import { type Choice, numbersOf, sample, type Sampling } from './sample.ts';
 
@@ -147,20 +147,16 @@ export class Batch implements AsyncDisposable {
       }
       backend.copyHtod(offsetPtr(this.#choice.seed.ptr, 4 * place), Uint32Array.of(numbers.seed));
       this.#empty(place);
-      const own = (of: Tensor): Tensor => slice(of, [[place, place + 1]]);
-      const layers = this.#cache.layers.map(([keys, values]) => [own(keys), own(values)] as const);
-      const lengths = own(this.#cache.lengths);
-      const choice: Choice = {
-        ...{ coldness: own(this.#choice.coldness), noise: own(this.#choice.noise) },
-        ...{ share: own(this.#choice.share), seed: own(this.#choice.seed) },
-      };
-      using token = own(this.#ids);
-      using prompt = tensor(backend, Uint32Array.from(row.request.prompt), [1, row.request.prompt.length]);
-      using logits = this.#model.forward(prompt, { layers, lengths, [Symbol.dispose]: () => undefined });
-      sample(logits, choice, lengths, token, { hasNucleus: numbers.share < 1, topK: this.#topK });
-      for (const view of [...layers.flat(), lengths, ...Object.values<Tensor>({ ...choice })]) {
-        view.dispose();
-      }
+      tidy(() => {
+        const own = (of: Tensor): Tensor => slice(of, [[place, place + 1]]);
+        const layers = this.#cache.layers.map(([keys, values]) => [own(keys), own(values)] as const);
+        const { coldness, noise, share, seed } = this.#choice;
+        const choice = { coldness: own(coldness), noise: own(noise), share: own(share), seed: own(seed) };
+        const prompt = tensor(backend, Uint32Array.from(row.request.prompt), [1, row.request.prompt.length]);
+        const lengths = own(this.#cache.lengths);
+        const logits = this.#model.forward(prompt, { layers, lengths, [Symbol.dispose]: () => undefined });
+        sample(logits, choice, lengths, own(this.#ids), { hasNucleus: numbers.share < 1, topK: this.#topK });
+      });
     }
   }
 

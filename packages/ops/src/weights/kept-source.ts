@@ -96,7 +96,8 @@ class Stored {
     const own = new Stored(cache, id, await digestText(kept.tag));
     let total = kept.size;
     own.#isFull = total > cache.maxBytes;
-    for (const [other, { size }] of own.#isFull ? [] : await newestFirst(cache, id)) {
+    const isBounded = cache.maxBytes < Infinity && !own.#isFull;
+    for (const [other, { size }] of isBounded ? await newestFirst(cache, id) : []) {
       total += size;
       if (total > cache.maxBytes) await drop(cache, other);
     }
