@@ -15,6 +15,8 @@ export {
   idsOf,
   kernelsFor,
   type KernelTable,
+  type NamesIn,
+  ofType,
   planCall,
   shapeOf,
   type VariantTable,
@@ -77,4 +79,4 @@ export {
   type VariantPreferences,
   type VariantQuestion,
 } from './variant-choice.ts';
-export type { ShippedProfile, VariantSet } from './variant-set.ts';
+export type { ShippedProfile, VariantSet } from './variant-choice.ts';

@@ -2,7 +2,7 @@
  * The functions that the loader asks a driver for, by table. Those that are not supported stay NULL there, which the loader
  * answers with ZE_RESULT_ERROR_UNSUPPORTED_FEATURE. Filled member by member, as their number depends on the loader.
  */
-#include "api.h"
+#include "driver.h"
 #include <level_zero/ze_ddi.h>
 #include <level_zero/zes_ddi.h>
 #include <level_zero/zet_ddi.h>

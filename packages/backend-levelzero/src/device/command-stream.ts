@@ -2,13 +2,11 @@ import { BackendError } from '@concord/backend-core';
 import { spanAt } from '@concord/variants';
 import type { KernelHandle } from '../ffi/prototypes.ts';
 import { RESULTS } from '../ffi/result.ts';
-import { checkGroups } from '../kernels/grid.ts';
-import { secondsOf } from '../kernels/work.ts';
+import { checkGroups, secondsOf } from '../kernels/work.ts';
 import type { OpPlan } from '../kernels/op-plan.ts';
 import type { DeviceTraits, Launch, Recorder, Span } from '../kernels/recorder.ts';
 import { CHUNK_BYTES, type HostBlock, type HostBlocks, Staging } from './staging.ts';
 import type { Allocation, MemoryPool } from './memory-pool.ts';
-import { isInLargeBuffer, takesLargeBuffers } from './large-buffers.ts';
 import type { ModuleCache } from './module-cache.ts';
 import type { OpenDevice } from './open-device.ts';
 import type { Submissions } from './submissions.ts';
@@ -219,4 +217,17 @@ const isLarge = (value: Launch['args'][string]): boolean =>
 export function addressOf({ buffer, byteOffset }: Span): bigint {
   if (buffer === undefined) throw new BackendError('INVALID_ARGUMENT', 'a span without memory');
   return byteOffset === 0 ? buffer.address : buffer.address + BigInt(byteOffset);
+}
+
+/** Bytes that addresses of 32 bits reach. */
+const MAX_SMALL = 2 ** 32;
+
+/** Returns whether addresses of 32 bits do not reach all of the memory that a span is in: kernels have to be built for that. */
+export function isInLargeBuffer({ buffer }: Span): boolean {
+  return buffer.size > MAX_SMALL;
+}
+
+/** Returns whether a plan with these operands works on memory that addresses of 32 bits do not reach all of. */
+export function takesLargeBuffers({ scratch }: OpPlan, operands: readonly Span[]): boolean {
+  return scratch.some((bytes) => bytes > MAX_SMALL) || operands.some(isInLargeBuffer);
 }

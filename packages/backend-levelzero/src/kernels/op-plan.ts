@@ -1,8 +1,7 @@
-import { BackendError } from '@concord/backend-core';
+import { BackendError, type ExplainedPass, type Explanation } from '@concord/backend-core';
 import type { ResolvedCall } from '@concord/backend-core/implement';
 import { type LaunchPlan, type Place, planCall, type Planning, StepRecorder } from '@concord/variants';
-import { checkGroups } from './grid.ts';
-import { secondsOf } from './work.ts';
+import { checkGroups, secondsOf } from './work.ts';
 import { FAMILIES } from './families.ts';
 import type { Kernel } from './kernel.ts';
 import {
@@ -14,6 +13,7 @@ import {
   type Recorder,
   type Span,
 } from './recorder.ts';
+import { listInstructions } from '@concord/spirv-builder';
 
 /** The launches of an op: for one call, and for every other whose operands lie as those of that one do. */
 export type OpPlan = LaunchPlan<Kernel, PlannedLaunch>;
@@ -75,3 +75,23 @@ export const PLANNING: Planning<DeviceMemory, OpPlan, Recorder, Kernel> = {
   plan: planOp,
   fakeOperand: fakeSpan,
 };
+
+/** The launches of a plan for people; neighbours of one kernel are one pass. */
+export function explainPlan({ steps }: OpPlan): Explanation {
+  const launches = steps.filter((step): step is PlannedLaunch => 'kernel' in step);
+  const passes: ExplainedPass[] = [];
+  for (let at = 0; at < launches.length;) {
+    const { kernel, variant, groups } = launches[at] as PlannedLaunch;
+    const end = launches.findIndex((launch, index) => index > at && launch.kernel !== kernel);
+    const count = (end < 0 ? launches.length : end) - at;
+    const times = count === 1 ? '' : `, ${count} launches`;
+    passes.push({
+      variant: variant ?? kernel.name.slice(0, kernel.name.indexOf(' ')),
+      summary: `${kernel.name}: ${groups.join(' x ')} groups of ${kernel.groupSize.join(' x ')}${times}`,
+      language: 'spirv',
+      code: listInstructions(kernel.words()),
+    });
+    at += count;
+  }
+  return { passes };
+}

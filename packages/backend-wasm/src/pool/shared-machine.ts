@@ -3,12 +3,11 @@ import type { Command, WasmCode, WasmTraits } from '../kernels/kernel.ts';
 import { copyCode, copyCommand } from '../kernels/memory/ranges.ts';
 import { Heap } from '../memory/heap.ts';
 import { growTo, type LinearMemory } from '../memory/linear-memory.ts';
-import { BaseMachine } from './base-machine.ts';
+import { BaseMachine, type MachineEvents } from './machine.ts';
 import { CodeRegistry } from './code-registry.ts';
 import { CommandRing } from './command-ring.ts';
 import { DoneWatch } from './done-watch.ts';
 import { HEAP_START, SLOT_ARGS } from './layout.ts';
-import type { MachineEvents } from './machine.ts';
 import { PendingReads } from './pending-reads.ts';
 import type { WorkerHandle } from './worker-handle.ts';
 

@@ -1,23 +1,38 @@
 import { type ComputeBackend, type DevicePtr, offsetPtr, type Recording } from '@concord/backend-core';
-import { explain } from '../run-case.ts';
-import { bytesOf, writeBits } from '../run/storage.ts';
-import { isFloat, isFloatZero } from './expected.ts';
-import { compareKnown, KNOWN, ModelMemory, snapshotOf } from './model-memory.ts';
-import { openRead, type ReadManner } from './open-read.ts';
+import { explain } from '../run-conformance.ts';
+import { bytesOf, writeBits } from '../run/placement.ts';
+import {
+  compareKnown,
+  isFloat,
+  isFloatZero,
+  KNOWN,
+  ModelMemory,
+  openRead,
+  type ReadManner,
+  snapshotOf,
+} from './expected.ts';
 import {
   allocatedIn,
   areApart,
+  type CallStep,
+  type Expected,
   overlap,
+  type Place,
+  placeOfOperand,
   placesIn,
+  type Program,
+  type ProgramCall,
+  type ProgramOperand,
+  type RecordableStep,
   type RecordedBody,
   slotOf,
+  sourceOf,
+  type Step,
   takesSlot,
   withSlotAt,
-} from './places.ts';
-import { type Expected, placeOfOperand, type ProgramCall, type ProgramOperand } from './program-call.ts';
+  writtenBytes,
+} from './step.ts';
 import { planOf } from './program-calls.ts';
-import type { CallStep, Place, Program, RecordableStep, Step } from './step.ts';
-import { sourceOf, writtenBytes } from './write-data.ts';
 
 /** Why a program is wrong. */
 export interface ProgramFailure {

@@ -1,7 +1,7 @@
 import type { ResolvedGemm } from '@concord/backend-core/implement';
 import { decodeStep, WEIGHT_FEATURES } from '@concord/kernel';
 import { type Family, type KernelTable, sizeStep, VariantTables } from '@concord/variants';
-import { floatResults } from '../epilogue/plan-epilogue.ts';
+import { floatResults, planRun } from '../run/plan.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
 import { directTable } from './direct.spv.ts';
@@ -10,7 +10,6 @@ import { localTable } from './local.spv.ts';
 import { matrixTable } from './matrix.ts';
 import { type Matrix, partOf, parts, type Product, productOf } from './product.ts';
 import { DTYPES, type ProductTable, type ProductWork, ReusedScratch, type Splits, type Variant } from './table.ts';
-import { planRun } from '../run/plan.ts';
 import { subgroupTable } from './subgroup.spv.ts';
 import { vectorTables } from './vectors.ts';
 import { wideTable } from './wide.spv.ts';

@@ -3,11 +3,10 @@ import type { BackendKernels, CheckedAttention, ResolvedAttention, RunKernel } f
 import { maskStep } from '@concord/kernel';
 import { MAX_PLACED, placedSight } from '@concord/variants';
 import { type FunctionBody, type Local, ModuleBuilder } from '../../encoder/index.ts';
-import type { Launcher, WasmTraits } from '../kernel.ts';
+import type { Launcher, WasmBuffer, WasmTraits } from '../kernel.ts';
 import { type AttentionForm, blockFunctions, oneQueryFunctions, type TileFunctions } from './attention-functions.ts';
 import { type AttentionTile, BlockTile, OneQueryTile } from './attention-tile.ts';
 import { ALL_KEYS, ATTENTION, BLOCK_KEYS } from './attention-words.ts';
-import type { WasmBuffer } from '../../wasm-buffer.ts';
 import { bitsOf, operandAddress } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
 import { roundUp } from '../common/integers.ts';

@@ -1,5 +1,5 @@
 import type { Operand as CallOperand } from '@concord/backend-core/implement';
-import type { WasmBuffer } from '../../wasm-buffer.ts';
+import type { WasmBuffer } from '../kernel.ts';
 import { f32, i32, type Operand, type Value } from '../../encoder/index.ts';
 
 /** The address of an operand in the linear memory; 0 for one that is absent and not read. */
@@ -15,9 +15,12 @@ export type Words<Required extends string, Optional extends string> = Readonly<R
 export class Arguments<Required extends string, Optional extends string = never> {
   readonly #names: readonly (Required | Optional)[];
 
-  /** @param optional - words that are 0 where they are not given */
-  constructor(required: readonly Required[], optional: readonly Optional[] = []) {
-    this.#names = [...required, ...optional];
+  /**
+   * @param required - names in texts, apart by spaces
+   * @param optional - likewise: words that are 0 where they are not given
+   */
+  constructor(required: readonly string[], optional: readonly string[] = []) {
+    this.#names = [...required, ...optional].flatMap((names) => names.split(' ')) as (Required | Optional)[];
   }
 
   /** Bytes of the words: where others begin that a command has besides. */

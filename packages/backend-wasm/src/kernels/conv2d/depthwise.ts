@@ -1,3 +1,4 @@
+import type { NamesIn } from '@concord/variants';
 import type { FloatDType } from '@concord/backend-core';
 import { BYTES_OF, type CheckedConv2d, type ResolvedConv2d } from '@concord/backend-core/implement';
 import {
@@ -16,35 +17,20 @@ import { floatStorage, STORAGE_SHIFT } from '../common/float-storage.ts';
 import { divided, lesser, type MultiplyAdd, multiplyAdd } from '../common/integers.ts';
 import { type TileEpilogue, tileEpilogue, withEpilogueWords } from '../epilogue/epilogue-tile.ts';
 import { storeTile } from '../gemm/micro-kernel.ts';
-import type { Launcher, WasmTraits } from '../kernel.ts';
-import { everyOther } from './every-other.ts';
-import type { WasmBuffer } from '../../wasm-buffer.ts';
+import type { Launcher, WasmBuffer, WasmTraits } from '../kernel.ts';
+import { everyOther } from './window-columns.ts';
 import type { CodeCache } from '../common/code-cache.ts';
 import { eachPadded, paddedSize } from './padded-images.ts';
 
-type DepthwiseWord =
-  | 'images'
-  | 'filter'
-  | 'output'
-  | 'filters'
-  | 'filtersOfChannel'
-  | 'planeSize'
-  | 'rowStep'
-  | 'tapRow'
-  | 'outputHeight'
-  | 'outputWidth'
-  | 'rowsOfTile'
-  | 'tilesOfPlane'
-  | 'firstImage';
+const OF_PLANES = 'images filter output filters filtersOfChannel planeSize rowStep tapRow';
+const OF_OUTPUTS = 'outputHeight outputWidth rowsOfTile tilesOfPlane firstImage';
+type DepthwiseWord = NamesIn<typeof OF_PLANES | typeof OF_OUTPUTS>;
 
 /**
  * The words that {@link depthwiseCode} reads: float32 planes of `planeSize` elements without padding. An output's row is `rowStep`
  * elements of a plane after the previous one, a filter's row `tapRow`. A tile is `rowsOfTile` rows of a plane of the output.
  */
-const DEPTHWISE: Arguments<DepthwiseWord> = new Arguments([
-  ...(['images', 'filter', 'output', 'filters', 'filtersOfChannel', 'planeSize', 'rowStep', 'tapRow'] as const),
-  ...(['outputHeight', 'outputWidth', 'rowsOfTile', 'tilesOfPlane', 'firstImage'] as const),
-]);
+const DEPTHWISE: Arguments<DepthwiseWord> = new Arguments([OF_PLANES, OF_OUTPUTS]);
 
 /** The parameters of the code of a depthwise convolution. */
 interface DepthwiseForm {

@@ -1,3 +1,4 @@
+import type { NamesIn } from '@concord/variants';
 import type { StoredFloatDType, FloatDType } from '@concord/backend-core';
 import { Arguments, type Words } from '../common/arguments.ts';
 import {
@@ -19,24 +20,9 @@ import type { CodeCache } from '../common/code-cache.ts';
 import { addDots, addScaledRows, type VectorLoop } from './vector-dots.ts';
 import { addHalvesApart, addWeightDots, BLOCKS, type IntegerForm } from './weight-dots.ts';
 
-type VectorWord =
-  | 'matrix'
-  | 'x'
-  | 'to'
-  | 'count'
-  | 'depth'
-  | 'countStride'
-  | 'depthStride'
-  | 'matrixStride'
-  | 'xStride'
-  | 'xBatchStride'
-  | 'toStride'
-  | 'toBatchStride'
-  | 'alpha'
-  | 'beta'
-  | 'tile'
-  | 'tiles'
-  | 'isRow';
+const OF_OPERANDS = 'matrix x to count depth countStride depthStride matrixStride xStride xBatchStride';
+const OF_OUTPUTS = 'toStride toBatchStride alpha beta tile tiles isRow';
+type VectorWord = NamesIn<typeof OF_OPERANDS> | NamesIn<typeof OF_OUTPUTS>;
 /** The words of {@link VECTOR}. */
 export type VectorWords = Words<VectorWord, never>;
 
@@ -45,25 +31,7 @@ export type VectorWords = Words<VectorWord, never>;
  * count elements; one of `countStride` and `depthStride`, which are M's, is 1. A tile is `tile` outputs of one batch.
  * For an epilogue `isRow` is 1 where the outputs are a row of C, 0 for a column.
  */
-export const VECTOR: Arguments<VectorWord> = new Arguments([
-  'matrix',
-  'x',
-  'to',
-  'count',
-  'depth',
-  'countStride',
-  'depthStride',
-  'matrixStride',
-  'xStride',
-  'xBatchStride',
-  'toStride',
-  'toBatchStride',
-  'alpha',
-  'beta',
-  'tile',
-  'tiles',
-  'isRow',
-]);
+export const VECTOR: Arguments<VectorWord> = new Arguments([OF_OPERANDS, OF_OUTPUTS]);
 
 /** The words that the caller sets. */
 export type GivenVectorWords = Omit<VectorWords, 'tile' | 'tiles'>;

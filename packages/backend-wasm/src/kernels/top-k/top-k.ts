@@ -13,8 +13,7 @@ import {
   type Value,
 } from '../../encoder/index.ts';
 import { Arguments, operandAddress } from '../common/arguments.ts';
-import type { Launcher, WasmTraits } from '../kernel.ts';
-import type { WasmBuffer } from '../../wasm-buffer.ts';
+import type { Launcher, WasmBuffer, WasmTraits } from '../kernel.ts';
 import { CodeCache } from '../common/code-cache.ts';
 
 /** Bytes of an element of the heap: its key and its place in the row. */

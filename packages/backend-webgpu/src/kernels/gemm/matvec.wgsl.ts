@@ -1,3 +1,4 @@
+import { ofType } from '@concord/variants';
 import type { FloatDType } from '@concord/backend-core';
 import { mainOf, type UniformType } from '../kernel.ts';
 import type { RunSpec } from '../run/run-spec.ts';
@@ -49,25 +50,12 @@ export const MATVEC_EACH = 4;
  * elements between neighbours of a vector.
  */
 export const MATVEC_UNIFORMS: Readonly<Record<string, UniformType>> = {
-  rows: 'u32',
-  k: 'u32',
-  a_ld: 'u32',
-  b_step: 'u32',
-  c_step: 'u32',
-  a_start: 'u32',
-  b_start: 'u32',
-  c_start: 'u32',
-  a_stride: 'u32',
-  b_stride: 'u32',
-  c_stride: 'u32',
-  batches: 'u32',
+  ...ofType('u32', 'rows k a_ld b_step c_step a_start b_start c_start a_stride b_stride c_stride batches'),
   // Terms of a sum in each split, and elements between the results of two splits.
-  depth: 'u32',
-  c_split: 'u32',
+  ...ofType('u32', 'depth c_split'),
   // Workgroups for all rows of one matrix.
   tiles: 'u32',
-  alpha: 'f32',
-  beta: 'f32',
+  ...ofType('f32', 'alpha beta'),
   reads_c: 'u32',
 };
 

@@ -1,13 +1,13 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
-import { pickVariant, sizeStep, type NamedVariant } from '@concord/variants';
+import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
 import type { Recorder } from '../recorder.ts';
 import type { BoundPiece, VectorLayout } from '../run/bind.ts';
-import { kernelOfGraph } from '../run/kernels-of-graph.ts';
+import { kernelOfGraph } from '../kernel.ts';
 import { launchPiece, specOf, uniformValues } from '../run/launch-piece.ts';
 import type { BoundWindow, Piece } from '../run/piece.ts';
 import type { OperandSpec, RunSpec } from '../run/run-spec.ts';
-import { MAP_LANES, type MapLayout, mapKernel } from './map.wgsl.ts';
-import { type TileLayout, tileKernel } from './tile.wgsl.ts';
+import { MAP_LANES, mapKernel, type MapLayout } from './map.wgsl.ts';
+import { tileKernel, type TileLayout } from './tile.wgsl.ts';
 
 type Way = NamedVariant & MapLayout;
 type TileWay = NamedVariant & Pick<TileLayout, 'deep' | 'wide'>;
