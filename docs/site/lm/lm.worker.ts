@@ -19,9 +19,9 @@ import { byteSource, pageCache } from '@concord/ops';
 import { BACKEND_NAMES, type BackendName } from '../playground/backend-names.ts';
 import type { LmMessage, LmRequest, ModelRequest, PromptRequest } from './messages.ts';
 
-/** Only what is picked is loaded. */
-const PROVIDERS: Readonly<Record<BackendName, () => Promise<BackendProvider>>> = {
-  webgpu: async () => (await import('@concord/backend-webgpu')).webgpu(),
+/** Only what is tried is loaded. WebAssembly is faster on a CPU than its imitation of a GPU, which has to be chosen. */
+const PROVIDERS: Readonly<Record<BackendName, (isChosen: boolean) => Promise<BackendProvider>>> = {
+  webgpu: async (isChosen) => (await import('@concord/backend-webgpu')).webgpu(isChosen ? {} : { software: 'refuse' }),
   wasm: async () => (await import('@concord/backend-wasm')).wasm(),
   cpu: async () => (await import('@concord/backend-cpu')).cpu(),
 };
@@ -95,17 +95,9 @@ async function openBackend(names: readonly BackendName[]): Promise<ComputeBacken
   for (const name of names) {
     try {
       const require = [{ op: 'gemm' }, { op: 'attention' }, { op: 'run' }] as const;
-      const selection = await selectBackend([await PROVIDERS[name]()], { prefer: [name], require });
-      const { backend } = selection;
-      if (name === 'webgpu' && backend.device.type === 'cpu' && names.length > 1) {
-        // WebAssembly is faster on a CPU than its imitation of a GPU.
-        await backend.dispose();
-        const message = `there is ${backend.device.name} alone, which computes on the CPU`;
-        attempts.push({ provider: name, outcome: 'unavailable', message, hint: 'it can be chosen all the same' });
-        continue;
-      }
+      const selection = await selectBackend([await PROVIDERS[name](names.length === 1)], { prefer: [name], require });
       scope.postMessage({ kind: 'backend', name, attempts: [...attempts, ...selection.attempts] });
-      return backend;
+      return selection.backend;
     } catch (error) {
       if (!isBackendError(error) || error.attempts === undefined) throw error;
       attempts.push(...error.attempts);

@@ -114,6 +114,12 @@ await describeInChromium('a language model in a page', () => {
     expect(await page.locator('.lm-backend').innerText()).toMatch(/^Runs on webgpu: \S/);
     const loaded = (await Promise.all(scripts)).join('\n');
     expect([loaded.includes('requestAdapter'), loaded.includes('WebAssembly.')]).toEqual([true, false]);
+    await page.getByLabel('Backend').selectOption('the first that works');
+    expect(await write(page)).toBe(wanted);
+    // Chromium may have the machine's GPU.
+    expect(await page.locator('.lm-backend').innerText()).toMatch(
+      /on wasm: .*only software devices are here|on webgpu/,
+    );
     // The same text again, and another one by its seed.
     expect(await write(page)).toBe(wanted);
     await page.getByLabel('Temperature').fill('1.5');
