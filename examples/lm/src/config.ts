@@ -90,9 +90,8 @@ export function parseConfig(fields: Fields, file: string): Config {
     return { frequencies, scale: factor ** 2 / Math.sqrt(isGemma ? number('query_pre_attn_scalar', 256) : headDim) };
   };
   const whole = kindOf({ rope_theta: base, ...(scaling['full_attention'] ?? scaling) });
-  const near = isGemma3
-    ? kindOf({ rope_theta: number('rope_local_base_freq', 1e4), ...scaling['sliding_attention'] })
-    : whole;
+  const local = { rope_theta: number('rope_local_base_freq', 1e4), ...scaling['sliding_attention'] };
+  const near = isGemma3 ? kindOf(local) : whole;
   const layers = Array.from({ length: size('num_hidden_layers') }, (_, layer): Layer => {
     const isWhole = types === undefined ? (layer + 1) % every === 0 : types[layer] === 'full_attention';
     return isWhole ? { ...whole, window: undefined } : { ...near, window: window as number | undefined };

@@ -166,10 +166,8 @@ function configOf(metadata: Metadata, path: string, factors: Float32Array | unde
     },
     path,
   );
-  const layers = config.layers.map((layer) => ({
-    ...layer,
-    frequencies: layer.frequencies?.map((each, i) => each / (factors?.[i] ?? 1)),
-  }));
+  const divided = (each: number, i: number): number => each / (factors?.[i] ?? 1);
+  const layers = config.layers.map((layer) => ({ ...layer, frequencies: layer.frequencies?.map(divided) }));
   // llama.cpp orders the rows of queries and keys so that neighbours are a pair, for this kind alone.
   return { ...config, layers, interleaved: kind === 'llama' };
 }

@@ -95,15 +95,12 @@ repository's own text: it knows the words, not what they mean.`,
     if (!isServer && (given === '' || ids.length === 0))
       throw new UserError('NO_PROMPT', 'the prompt is empty', { hint: 'give the text at least a word' });
     const { dtype } = options;
-    return withBackend(
-      options.backend,
-      [{ op: 'gemm', dtype }, { op: 'attention', dtype }, { op: 'run' }],
-      async (backend) => {
-        using model = await load(backend, files, options, context);
-        if (isServer) return await serveUntilStopped(model, files, options, context);
-        return await write(model, files, given, ids, options, context);
-      },
-    );
+    const needs = [{ op: 'gemm', dtype }, { op: 'attention', dtype }, { op: 'run' }] as const;
+    return withBackend(options.backend, needs, async (backend) => {
+      using model = await load(backend, files, options, context);
+      if (isServer) return await serveUntilStopped(model, files, options, context);
+      return await write(model, files, given, ids, options, context);
+    });
   },
 });
 

@@ -1,4 +1,4 @@
-import { add, cast, concat, QuantizedTensor, quantizeWeight, type Tensor, tidy, transpose } from '@concord/ops';
+import { add, cast, concat, pack, QuantizedTensor, quantizeWeight, type Tensor, tidy, transpose } from '@concord/ops';
 import { UserError } from '@concord/example-command/user-error';
 import type { Config } from './config.ts';
 
@@ -102,7 +102,8 @@ export function weightsOf(named: NamedWeights, config: Config, { dtype, quantize
   const products = (names: readonly (readonly [string, number | undefined])[], from?: number): readonly Product[] => {
     const own = names.map(([name, to]): Product => {
       const weight = take(`${name}.weight`, isGpt2 ? [from, to] : [to, from]);
-      const turned = isGpt2 ? made(transpose(weight as Tensor), weight) : weight;
+      // Laid out as Llama's are, whose rows every backend reads as they are stored.
+      const turned = isGpt2 ? made(pack(transpose(weight as Tensor)), weight) : weight;
       return { weight: turned, bias: optional(`${name}.bias`, turned.shape[0] ?? 0) };
     });
     const [weights, biases] = [own.map(({ weight }) => weight), own.flatMap(({ bias }) => bias ?? [])];
@@ -121,15 +122,12 @@ export function weightsOf(named: NamedWeights, config: Config, { dtype, quantize
     const [rowsQ, rowsKv] = [config.heads * config.headDim, config.kvHeads * config.headDim];
     const llama = (layer: string): Block => {
       const [self, mlp, after] = [`${layer}.self_attn`, `${layer}.mlp`, `${layer}.post_attention_layernorm`];
-      const qkv = [['q', rowsQ] as const, ['k', rowsKv] as const, ['v', rowsKv] as const];
+      const qkv = [[`${self}.q_proj`, rowsQ] as const, [`${self}.k_proj`, rowsKv] as const];
       // Gemma norms what a part gives, too.
       const isGemma = find(`${layer}.pre_feedforward_layernorm.weight`) !== undefined;
       return {
         norm1: norm(`${layer}.input_layernorm`, width),
-        qkv: products(
-          qkv.map(([name, rows]) => [`${self}.${name}_proj`, rows]),
-          width,
-        ),
+        qkv: products([...qkv, [`${self}.v_proj`, rowsKv]], width),
         ...{ qNorm: normIf(`${self}.q_norm`, config.headDim), kNorm: normIf(`${self}.k_norm`, config.headDim) },
         merge: product(`${self}.o_proj`, rowsQ, width),
         after1: isGemma ? norm(after, width) : undefined,

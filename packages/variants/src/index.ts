@@ -25,6 +25,7 @@ export {
 export { FloatResults, type Results } from './float-results.ts';
 export {
   checkSteps,
+  explainPasses,
   kernelsOf,
   type LaunchPlan,
   type Place,

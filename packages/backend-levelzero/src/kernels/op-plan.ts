@@ -1,6 +1,6 @@
-import { BackendError, type ExplainedPass, type Explanation } from '@concord/backend-core';
+import { BackendError, type Explanation } from '@concord/backend-core';
 import type { ResolvedCall } from '@concord/backend-core/implement';
-import { type LaunchPlan, type Place, planCall, type Planning, StepRecorder } from '@concord/variants';
+import { explainPasses, type LaunchPlan, type Place, planCall, type Planning, StepRecorder } from '@concord/variants';
 import { checkGroups, secondsOf } from './work.ts';
 import { FAMILIES } from './families.ts';
 import type { Kernel } from './kernel.ts';
@@ -76,22 +76,16 @@ export const PLANNING: Planning<DeviceMemory, OpPlan, Recorder, Kernel> = {
   fakeOperand: fakeSpan,
 };
 
-/** The launches of a plan for people; neighbours of one kernel are one pass. */
-export function explainPlan({ steps }: OpPlan): Explanation {
-  const launches = steps.filter((step): step is PlannedLaunch => 'kernel' in step);
-  const passes: ExplainedPass[] = [];
-  for (let at = 0; at < launches.length;) {
-    const { kernel, variant, groups } = launches[at] as PlannedLaunch;
-    const end = launches.findIndex((launch, index) => index > at && launch.kernel !== kernel);
-    const count = (end < 0 ? launches.length : end) - at;
-    const times = count === 1 ? '' : `, ${count} launches`;
-    passes.push({
+/** A plan as people read it. */
+export function explainPlan(plan: OpPlan): Explanation {
+  return explainPasses<Kernel, PlannedLaunch>(plan, (launches) => {
+    const { kernel, variant, groups } = launches[0] as PlannedLaunch;
+    const times = launches.length === 1 ? '' : `, ${launches.length} launches`;
+    return {
       variant: variant ?? kernel.name.slice(0, kernel.name.indexOf(' ')),
       summary: `${kernel.name}: ${groups.join(' x ')} groups of ${kernel.groupSize.join(' x ')}${times}`,
       language: 'spirv',
       code: listInstructions(kernel.words()),
-    });
-    at += count;
-  }
-  return { passes };
+    };
+  });
 }

@@ -57,7 +57,10 @@ export function planGemm(
 ): void {
   const plain = call.dtypeB === undefined ? call : withPlainB(call, recorder);
   if (call.epilogue === undefined) planProduct(productOf(plain), recorder, choose);
-  else planWithEpilogue(plain, recorder, choose);
+  else
+    floatResults.product(plain, recorder, (change) =>
+      planProduct({ ...productOf(plain), ...change }, recorder, choose),
+    );
 }
 
 /** The same product of a B in the dtype of A and C, which is written to scratch memory first. */
@@ -66,24 +69,6 @@ function withPlainB(call: ResolvedGemm<DeviceMemory>, recorder: Recorder): Resol
   const b = recorder.scratch(bytes);
   planRun({ geometry, spans: [...inputs.map((name) => call[name]), b] }, recorder);
   return { ...call, ...plain, b };
-}
-
-/** A product, and a kernel after it that makes C of its results: C itself in float32, else scratch memory. */
-function planWithEpilogue(call: ResolvedGemm<DeviceMemory>, recorder: Recorder, choose: ChooseVariant): void {
-  const { m, n, batchCount, beta, dtype } = call;
-  const domain = [batchCount, m, n];
-  const strides = [call.strideC, call.ldc, 1];
-  const product = productOf(call);
-  if (dtype === 'f32') {
-    planProduct(product, recorder, choose);
-    floatResults.finish(call, domain, { strides, dtype }, call.c, { span: call.c, strides }, recorder);
-    return;
-  }
-  const results =
-    beta === 0 ? floatResults.scratch(domain, recorder) : floatResults.widened(call.c, domain, strides, recorder);
-  const stride = batchCount === 1 ? 0 : m * n;
-  planProduct({ ...product, c: { span: results.span, dtype: 'f32', ld: n, stride } }, recorder, choose);
-  floatResults.finish(call, domain, { strides, dtype }, call.c, results, recorder);
 }
 
 function planProduct(product: Product, recorder: Recorder, choose: ChooseVariant): void {

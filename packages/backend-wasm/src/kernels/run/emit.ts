@@ -9,6 +9,7 @@ import {
   vectorAxis,
 } from '@concord/kernel';
 import { i32, i32x4, type Local, ModuleBuilder, select, v128, type Value } from '../../encoder/index.ts';
+import { codeOfTiles } from '../common/arguments.ts';
 import { type Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import type { WasmCode, WasmTraits } from '../kernel.ts';
 import { Cursor, type ItemRange, LANES } from './cursor.ts';
@@ -28,22 +29,19 @@ export interface EmittedRun {
 export function emitRun(form: RunForm, { isShared, hasFma }: Pick<WasmTraits, 'isShared' | 'hasFma'>): EmittedRun {
   const module = new ModuleBuilder({ shared: isShared });
   let list: readonly string[] = [];
-  module.function(
-    { params: ['i32', 'i32', 'i32', 'i32'], result: 'none', export: 'run' },
-    (body, args, firstTile, endTile, scratch) => {
-      const words = new Words(body, args);
-      const arithmetic = new WasmArithmetic(body, words, hasFma && canContract(form.kernel));
-      const perTile = words.number(names.perTile);
-      const items = words.number(names.items);
-      const first = body.let(i32.mul(firstTile, perTile));
-      const behind = body.let(i32.mul(endTile, perTile));
-      const end = body.let(select(i32.ltU(behind, items), behind, items));
-      const cursor = new Cursor(body, words, form, scratch, isShared);
-      (form.kind === 'map' ? emitMap : emitRows)(arithmetic, cursor, { first, end });
-      list = words.names;
-    },
-  );
-  return { code: { bytes: module.toBytes() }, words: list };
+  const bytes = codeOfTiles(module, (body, args, firstTile, endTile, scratch) => {
+    const words = new Words(body, args);
+    const arithmetic = new WasmArithmetic(body, words, hasFma && canContract(form.kernel));
+    const perTile = words.number(names.perTile);
+    const items = words.number(names.items);
+    const first = body.let(i32.mul(firstTile, perTile));
+    const behind = body.let(i32.mul(endTile, perTile));
+    const end = body.let(select(i32.ltU(behind, items), behind, items));
+    const cursor = new Cursor(body, words, form, scratch, isShared);
+    (form.kind === 'map' ? emitMap : emitRows)(arithmetic, cursor, { first, end });
+    list = words.names;
+  });
+  return { code: { bytes }, words: list };
 }
 
 /** Computes each point by itself: an item is a line along the last axis, or a segment of one. */

@@ -4,10 +4,8 @@ import { mainOf, type UniformType } from '../kernel.ts';
 import type { RunSpec } from '../run/run-spec.ts';
 import { repeat, storeC } from '../wgsl/snippets.ts';
 import {
-  featuresFor,
-  inputType,
   type OutputFormat,
-  outputType,
+  productBindings,
   readFunction,
   storeFunction,
   type StoreInPlace,
@@ -181,13 +179,8 @@ ${repeat(MATVEC_EACH, (i) => `      sum${i} += read_a(row${i} + ${at}) * x;`)}
     const total = (i: number): string => (wide ? `(sum${i}.x + sum${i}.y) + (sum${i}.z + sum${i}.w)` : `sum${i}`);
     return {
       name: `gemm/matvec-rows ${matvecName(params)}`,
-      storage: {
-        a: { access: 'read', type: inputType(input, wide) },
-        b: { access: 'read', type: inputType(input, wide) },
-        c: { access: 'read_write', type: outputType(output, wideResult) },
-      },
+      ...productBindings(input, output, [wide, wide, wideResult]),
       uniforms: MATVEC_UNIFORMS,
-      features: featuresFor(output, wideResult),
       code: /* wgsl */ `
 ${readFunction('a', input, wide)}
 ${readFunction('b', input, wide)}
@@ -254,13 +247,8 @@ export const matvecColumns: ProductKernel<MatvecColumnsParams, MatvecEpilogue> =
       `    sums += select(vec4f(), entries${p} * term${p}, p + ${p * team}u < end);`;
     return {
       name: `gemm/matvec-columns ${matvecName(params)} by ${atOnce}`,
-      storage: {
-        a: { access: 'read', type: inputType(input, wide) },
-        b: { access: 'read', type: inputType(input, false) },
-        c: { access: 'read_write', type: outputType(output, wideResult) },
-      },
+      ...productBindings(input, output, [wide, false, wideResult]),
       uniforms: MATVEC_UNIFORMS,
-      features: featuresFor(output, wideResult),
       code: /* wgsl */ `
 ${readFunction('a', input, wide)}
 ${readFunction('b', input, false)}

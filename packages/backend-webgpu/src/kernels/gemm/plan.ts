@@ -163,9 +163,6 @@ export function planGemm(
 
 /** A product, and a kernel after it that makes C of its results: C itself in float32, else scratch memory. */
 function planWithEpilogue(call: ResolvedGemm<StorageBuffer>, recorder: Recorder, choose: ChooseVariant): void {
-  const { m, n, batchCount, beta, dtype } = call;
-  const domain = [batchCount, m, n];
-  const strides = [call.strideC, call.ldc, 1];
   const product = decodedWhole({ ...productOf(call, recorder), hasEpilogue: true }, recorder);
   const sizes = panelSizes(product, recorder.traits);
   const isOnePanel =
@@ -177,16 +174,7 @@ function planWithEpilogue(call: ResolvedGemm<StorageBuffer>, recorder: Recorder,
     planProduct({ ...product, epilogue: fused }, recorder, again);
     return;
   }
-  if (dtype === 'f32') {
-    planProduct(product, recorder, again);
-    floatResults.finish(call, domain, { strides, dtype }, call.c, { span: call.c, strides }, recorder);
-    return;
-  }
-  const results =
-    beta === 0 ? floatResults.scratch(domain, recorder) : floatResults.widened(call.c, domain, strides, recorder);
-  const stride = batchCount === 1 ? 0 : m * n;
-  planProduct({ ...product, c: { span: results.span, dtype: 'f32', ld: n, stride } }, recorder, again);
-  floatResults.finish(call, domain, { strides, dtype }, call.c, results, recorder);
+  floatResults.product(call, recorder, (change) => planProduct({ ...product, ...change }, recorder, again));
 }
 
 /** Returns whether the kernel of a product that is one panel stores C itself, and would apply the epilogue. */

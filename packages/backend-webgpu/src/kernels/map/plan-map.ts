@@ -45,24 +45,13 @@ export function launchMap(
   recorder: Recorder,
 ): boolean {
   const { piece, bound } = window as BoundWindow;
-  launchPoints(piece, bound, vectors, params, recorder);
-  return true;
-}
-
-function launchPoints(
-  piece: Piece,
-  bound: BoundPiece,
-  vectors: VectorLayout,
-  params: readonly number[],
-  recorder: Recorder,
-): void {
+  if (vectors.turned !== undefined) {
+    launchTiles(piece, bound, vectors, params, recorder);
+    return true;
+  }
   const spec = specOf(piece, bound, vectors);
   const sizes = piece.sizes.map((size, axis) => (axis === vectors.axis ? size / vectors.width : size));
   const count = sizes.reduce((product, size) => product * size, 1);
-  if (vectors.turned !== undefined) {
-    launchTiles(piece, bound, vectors, params, recorder);
-    return;
-  }
   const way = chooseWay(spec, sizes, recorder);
   const { id, ...layout } = way;
   const kernel = kernelOfGraph<MapSpec>('map', { ...spec, ...layout }, (name, { layout: kind, unroll, ...own }) =>
@@ -72,10 +61,11 @@ function launchPoints(
   if (way.layout === 'flat') {
     const groups = Math.ceil(count / (MAP_LANES * way.unroll));
     launchPiece(recorder, bound, kernel, { uniforms, groups, variant: id });
-    return;
+    return true;
   }
   const grid = gridOf(sizes, way.unroll, recorder.traits.maxWorkgroupsPerDimension);
   launchPiece(recorder, bound, kernel, { uniforms, groups: grid[0] * grid[1] * grid[2], grid, variant: id });
+  return true;
 }
 
 /** Launches a kernel some of whose inputs are turned around. */
