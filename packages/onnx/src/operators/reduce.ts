@@ -1,0 +1,112 @@
+import {
+  argmax,
+  argmin,
+  logSoftmax,
+  logSumExp,
+  max,
+  mean,
+  min,
+  norm,
+  prod,
+  softmax,
+  sum,
+  type Tensor,
+} from '@concord/ops';
+import { cast, cumsum, flip, reshape } from '@concord/ops';
+import { sizeOf } from '../graph/host-tensor.ts';
+import type { Call } from '../run/call.ts';
+import { elements } from './elements.ts';
+import type { Operator, Operators } from './operator.ts';
+
+type Fold = (x: Tensor, options: { axis?: readonly number[]; keepDims: boolean }) => Tensor;
+
+/** A fold of axes, which newer operator sets have as an input; of none of them it is all, or the input itself. */
+function reduce(fold: Fold): Operator {
+  return {
+    needs: [1],
+    run: (call) => {
+      const axes = call.ints(1, 'axes') ?? [];
+      const keepDims = call.int('keepdims', 1) === 1;
+      const x = call.x(0);
+      if (axes.length === 0 && call.int('noop_with_empty_axes', 0) === 1) return call.value(0);
+      if (axes.length === 0) return fold(x, { keepDims });
+      const folded = fold(x, { axis: axes.map((axis) => call.axis(axis)), keepDims });
+      // Sums of small integers are wider, where ONNX has them wrap; they are not supported.
+      return folded.dtype === x.dtype || call.type(0).includes('64')
+        ? folded
+        : call.refuse(`input 0 of ${call.type(0)}`);
+    },
+  };
+}
+
+/** The place of an extreme along an axis, of equals the first or the last. */
+function arg(fold: typeof argmax): Operator {
+  return {
+    type: 'int64',
+    run: (call) => {
+      const axis = call.axis(call.int('axis', 0));
+      const [x, keepDims] = [call.x(0), call.int('keepdims', 1) === 1];
+      const isLast = call.int('select_last_index', 0) === 1;
+      const place = cast(fold(isLast ? flip(x, { axis }) : x, { axis, keepDims }), 'i32');
+      const last = (call.dims(0)[axis] as number) - 1;
+      return isLast ? elements(`Last ${last}`, (k, at) => k.sub(k.i32(last), at as never), [place], 'i32') : place;
+    },
+  };
+}
+
+/** Softmax of one axis; before operator set 13 of all axes from it on. */
+function soft(map: typeof softmax): Operator {
+  return {
+    run: (call) => {
+      call.floats(0);
+      const [x, dims] = [call.x(0), call.dims(0)];
+      const axis = call.axis(call.int('axis', call.version < 13 ? 1 : -1));
+      if (call.version >= 13 || axis === dims.length - 1) return map(x, { axis });
+      const rows = reshape(x, [sizeOf(dims.slice(0, axis)), sizeOf(dims.slice(axis))]);
+      return reshape(map(rows, { axis: 1 }), dims);
+    },
+  };
+}
+
+const squares: Fold = (x, options) =>
+  sum(
+    elements('square', (k, v) => k.mul(v, v), [x], x.dtype),
+    options,
+  );
+
+const log = (x: Tensor): Tensor => elements('Log', (k, v) => k.log(v), [x], x.dtype);
+
+function scan(call: Call): Tensor {
+  const axis = call.axis(call.scalar(1));
+  return cumsum(call.x(0), { axis, exclusive: call.int('exclusive', 0) === 1, reverse: call.int('reverse', 0) === 1 });
+}
+
+/** Operators that fold axes, or compute along them. */
+export const REDUCE: Operators = {
+  ReduceSum: reduce(sum),
+  ReduceMean: reduce(mean),
+  ReduceProd: reduce(prod),
+  ReduceMax: reduce(max),
+  ReduceMin: reduce(min),
+  ReduceL1: reduce((x, options) => norm(x, { ...options, ord: 1 })),
+  ReduceL2: reduce((x, options) => norm(x, options)),
+  ReduceSumSquare: reduce(squares),
+  ReduceLogSum: reduce((x, options) => log(sum(x, options))),
+  ReduceLogSumExp: reduce(logSumExp),
+  ArgMax: arg(argmax),
+  ArgMin: arg(argmin),
+  Softmax: soft(softmax),
+  LogSoftmax: soft(logSoftmax),
+  CumSum: { needs: [1], run: scan },
+  Hardmax: {
+    run: (call) => {
+      const axis = call.axis(call.int('axis', call.version < 13 ? 1 : -1));
+      if (call.version < 13 && axis !== call.dims(0).length - 1) return call.refuse('an axis that is not the last');
+      const x = call.x(0);
+      const top = elements('Top', (k, a, b) => k.toF32(k.eq(a, b)), [x, max(x, { axis, keepDims: true })], 'f32');
+      // Of equal ones only the first counts.
+      const before = cumsum(top, { axis, exclusive: true });
+      return elements('First', (k, a, b) => k.select(k.eq(b, 0), a, 0), [top, before], x.dtype);
+    },
+  },
+};

@@ -1,0 +1,321 @@
+import type { ComputeBackend } from '@concord/backend-core';
+import { copy, record, type Recorded, Tensor } from '@concord/ops';
+import { refuse } from '../errors.ts';
+import { type Graph, graphsOf, type Model, type Node, type ValueInfo } from '../graph/graph.ts';
+import { type HostTensor, lengthOf, sizeOf } from '../graph/host-tensor.ts';
+import { neededOnHost } from '../graph/placement.ts';
+import type { Context } from './call.ts';
+import { checkOperators, runGraph } from './execute.ts';
+import { deviceType, type Float64, typeOf, upload, Value } from './value.ts';
+
+/** What a model is given: tensors of the host, or of the session's backend. */
+export type Feeds = Readonly<Record<string, HostTensor | Tensor>>;
+
+/** Where results are left. */
+export type Location = 'host' | 'device';
+
+/** What a session is made with. */
+export interface SessionSettings {
+  readonly backend: ComputeBackend;
+  readonly float64: Float64;
+  /** As many signatures of input shapes as are kept. */
+  readonly maxPrograms: number;
+}
+
+/** What is kept for a signature of inputs. */
+interface Program {
+  /** What was computed on the host and copied to the device, in the order of a run. */
+  readonly uploads: Tensor[];
+  recorded?: Recorded<readonly Value[]> | undefined;
+}
+
+/** Inputs with more elements are not told apart by their numbers. */
+const MAX_TOLD = 1024;
+
+/** A model on a backend. */
+export class Session {
+  readonly model: Model;
+  readonly #settings: SessionSettings;
+  readonly #needed: ReadonlySet<string>;
+  readonly #constants = new Map<Graph, ReadonlyMap<string, Value>>();
+  readonly #folded = new Map<Node, readonly Value[]>();
+  readonly #kept = new Map<Node, unknown>();
+  readonly #programs = new Map<string, Program>();
+  /** Numbers have to be read back in the middle of a run, so that it cannot be recorded. */
+  #waits = false;
+  #isDisposed = false;
+
+  /** @throws {BackendError} UNSUPPORTED for operators that there are none of */
+  constructor(model: Model, settings: SessionSettings) {
+    checkOperators(model.graph);
+    this.model = model;
+    this.#settings = settings;
+    this.#needed = neededOnHost(model.graph);
+  }
+
+  /** Signatures of inputs that are kept, and whether each is recorded. */
+  get programs(): ReadonlyMap<string, boolean> {
+    return new Map([...this.#programs].map(([key, { recorded }]) => [key, recorded !== undefined]));
+  }
+
+  /**
+   * Runs the model.
+   *
+   * @returns for each output that is asked for a tensor of the host, or one of the device that the caller disposes
+   * @throws {BackendError} INVALID_ARGUMENT for inputs that do not fit
+   */
+  async run(
+    feeds: Feeds,
+    outputs: readonly string[],
+    locationOf: (name: string) => Location,
+  ): Promise<Map<string, HostTensor | Value>> {
+    // Tensors are not to belong to a `tidy` of the caller.
+    await Promise.resolve();
+    if (this.#isDisposed) throw refuse('the session was released');
+    this.#check(feeds);
+    const key = this.#keyOf(feeds);
+    const program = key === undefined || this.#waits ? undefined : this.#programOf(key);
+    const { values, isOwn } = await this.#compute(feeds, program);
+    const wanted = new Map<string, HostTensor | Value>();
+    const reads: Promise<void>[] = [];
+    const leftOver: Value[] = [];
+    this.model.graph.outputs.forEach(({ name }, i) => {
+      const value = values[i] as Value;
+      if (!outputs.includes(name)) return void (isOwn && leftOver.push(value));
+      if (locationOf(name) === 'device') {
+        const tensor = value.tensor ?? upload(this.#settings.backend, value.host as HostTensor, this.#settings.float64);
+        wanted.set(name, Value.ofTensor(isOwn || value.tensor === undefined ? tensor : copy(tensor), value.type));
+        return;
+      }
+      wanted.set(name, value);
+      // Of a recording the next replay fills the tensor again.
+      const each = isOwn
+        ? value
+        : new Value({
+            type: value.type,
+            dims: value.dims,
+            ...(value.host && { host: value.host }),
+            ...(value.tensor && { tensor: value.tensor }),
+          });
+      reads.push(each.read().then((host) => void wanted.set(name, host)));
+      if (isOwn) leftOver.push(value);
+    });
+    try {
+      await Promise.all(reads);
+    } finally {
+      for (const each of leftOver) each.dispose();
+    }
+    return wanted;
+  }
+
+  /** Gives back all that the session has on the device. Idempotent. */
+  dispose(): void {
+    this.#isDisposed = true;
+    for (const program of this.#programs.values()) end(program);
+    this.#programs.clear();
+    for (const values of [...this.#constants.values(), ...this.#folded.values()]) {
+      for (const value of values.values()) value.dispose();
+    }
+    for (const each of this.#kept.values()) (each as Partial<Disposable> | undefined)?.[Symbol.dispose]?.();
+    this.#kept.clear();
+    this.#folded.clear();
+    this.#constants.clear();
+  }
+
+  #check(feeds: Feeds): void {
+    const { inputs } = this.model.graph;
+    const free = new Map<string, number>();
+    for (const name of Object.keys(feeds)) {
+      if (!inputs.some((each) => each.name === name))
+        throw refuse(`there is no input "${name}", there are ${inputs.map((each) => each.name).join(', ')}`);
+    }
+    for (const info of inputs) this.#checkInput(info, feeds[info.name], free);
+  }
+
+  #checkInput(info: ValueInfo, given: HostTensor | Tensor | undefined, free: Map<string, number>): void {
+    const { name, dims } = info;
+    if (given === undefined) throw refuse(`input "${name}" is missing`);
+    const { backend, float64 } = this.#settings;
+    const shape = given instanceof Tensor ? given.shape : given.dims;
+    if (given instanceof Tensor) {
+      if (given.backend !== backend) throw refuse(`input "${name}" is on another backend`);
+      if (given.dtype !== deviceType(info.type, float64))
+        throw refuse(`input "${name}" is ${info.type}, got a tensor of ${given.dtype}`);
+    } else if (given.type !== info.type) {
+      throw refuse(`input "${name}" is ${info.type}, got ${given.type}`);
+    } else if (given.data.length !== lengthOf(given.type, given.dims)) {
+      throw refuse(`input "${name}" has ${given.data.length} elements, its shape ${sizeOf(given.dims)}`);
+    }
+    if (dims === undefined) return;
+    const fits =
+      dims.length === shape.length &&
+      dims.every((dim, axis) => {
+        const size = shape[axis] as number;
+        if (typeof dim === 'number') return dim === size;
+        if (dim === null || dim === '') return true;
+        if (!free.has(dim)) free.set(dim, size);
+        return free.get(dim) === size;
+      });
+    if (!fits)
+      throw refuse(`input "${name}" is [${dims.map((dim) => dim ?? '?').join(', ')}], got [${shape.join(', ')}]`);
+  }
+
+  /** What the work depends on: shapes, and the numbers of inputs that the host needs. Undefined where these are too many. */
+  #keyOf(feeds: Feeds): string | undefined {
+    const parts: string[] = [];
+    for (const { name } of this.model.graph.inputs) {
+      const given = feeds[name] as HostTensor | Tensor;
+      if (given instanceof Tensor)
+        parts.push(`${given.dtype}[${given.shape.join()}]${given.isDense ? '' : given.strides.join()}`);
+      else {
+        const told = this.#needed.has(name) || given.type === 'string';
+        if (told && given.data.length > MAX_TOLD) return undefined;
+        parts.push(`[${given.dims.join()}]${told ? `=${Array.from(given.data as ArrayLike<unknown>).join()}` : ''}`);
+      }
+    }
+    return parts.join(';');
+  }
+
+  #programOf(key: string): Program {
+    const program = this.#programs.get(key) ?? { uploads: [] };
+    this.#programs.delete(key);
+    this.#programs.set(key, program);
+    const [oldest] = this.#programs;
+    if (this.#programs.size > this.#settings.maxPrograms && oldest !== undefined) {
+      this.#programs.delete(oldest[0]);
+      end(oldest[1]);
+    }
+    return program;
+  }
+
+  async #compute(feeds: Feeds, program: Program | undefined): Promise<{ values: readonly Value[]; isOwn: boolean }> {
+    const { backend } = this.#settings;
+    const isFirst = program !== undefined && program.uploads.length === 0 && !seen.has(program);
+    if (program?.recorded === undefined && (program === undefined || isFirst || backend.record === undefined)) {
+      return { values: await this.#runOnce(feeds, program), isOwn: true };
+    }
+    const made = this.#inputs(feeds);
+    try {
+      const slots = Object.fromEntries(
+        [...made.values].flatMap(([name, { tensor }]) => (tensor && tensor.size > 0 ? [[name, tensor]] : [])),
+      );
+      if (program.recorded === undefined) program.recorded = this.#record(made.values, program, slots);
+      else program.recorded.replay(used(program, slots));
+      return { values: program.recorded.result, isOwn: false };
+    } finally {
+      for (const tensor of made.tensors) tensor.dispose();
+    }
+  }
+
+  /** The first run for a signature, and every one of a model that has to wait in between. */
+  async #runOnce(feeds: Feeds, program: Program | undefined): Promise<Value[]> {
+    const made = this.#inputs(feeds);
+    const uploads = program?.uploads ?? [];
+    const work = runGraph(this.model.graph, made.values, this.#context(uploads));
+    let waited = false;
+    try {
+      for (let step = work.next(); ; step = work.next()) {
+        if (step.done === true) {
+          if (program !== undefined && !waited) seen.add(program);
+          return step.value;
+        }
+        waited = this.#waits = true;
+        try {
+          await step.value.read();
+        } catch (error) {
+          work.return([]);
+          throw error;
+        }
+      }
+    } finally {
+      for (const tensor of made.tensors) tensor.dispose();
+      if (program === undefined || waited) for (const tensor of uploads.splice(0)) tensor.dispose();
+    }
+  }
+
+  #record(
+    inputs: ReadonlyMap<string, Value>,
+    program: Program,
+    slots: Readonly<Record<string, Tensor>>,
+  ): Recorded<readonly Value[]> {
+    const reads = new Set<string>([
+      ...this.model.graph.nodes.flatMap(readsAll),
+      ...this.model.graph.outputs.map(({ name }) => name),
+    ]);
+    const names = Object.keys(slots).filter((name) => reads.has(name));
+    slotsOf.set(program, names);
+    return record(
+      this.#settings.backend,
+      () => {
+        const step = runGraph(this.model.graph, inputs, this.#context(program.uploads)).next();
+        if (step.done !== true) throw refuse('a run that was recorded waits for numbers of the device');
+        return step.value;
+      },
+      { slots: used(program, slots) },
+    );
+  }
+
+  /** The inputs as values: what only the device needs is on the device alone. */
+  #inputs(feeds: Feeds): { readonly values: ReadonlyMap<string, Value>; readonly tensors: readonly Tensor[] } {
+    const tensors: Tensor[] = [];
+    const values = new Map<string, Value>();
+    const { backend, float64 } = this.#settings;
+    for (const { name, type } of this.model.graph.inputs) {
+      const given = feeds[name] as HostTensor | Tensor;
+      if (given instanceof Tensor) values.set(name, Value.ofTensor(given, typeOf(given.dtype, type)));
+      else if (this.#needed.has(name) || type === 'string') values.set(name, Value.ofHost(given));
+      else {
+        const tensor = upload(backend, given, float64);
+        tensors.push(tensor);
+        values.set(name, Value.ofTensor(tensor, type));
+      }
+    }
+    return { values, tensors };
+  }
+
+  #context(uploads: Tensor[]): Context {
+    const { backend, float64 } = this.#settings;
+    let next = 0;
+    return {
+      backend,
+      float64,
+      folded: this.#folded,
+      kept: this.#kept,
+      constantsOf: (graph) => {
+        let values = this.#constants.get(graph);
+        if (values === undefined) {
+          values = new Map([...graph.constants].map(([name, host]) => [name, Value.ofHost(host, true)]));
+          this.#constants.set(graph, values);
+        }
+        return values;
+      },
+      upload: (host) => {
+        const kept = uploads[next++];
+        if (kept !== undefined && !kept.isDisposed) return kept;
+        return (uploads[next - 1] = upload(backend, host, float64));
+      },
+    };
+  }
+}
+
+/** Programs that ran once without waiting. */
+const seen = new WeakSet<Program>();
+
+/** The inputs that a recording may be given others of. */
+const slotsOf = new WeakMap<Program, readonly string[]>();
+
+function used(program: Program, slots: Readonly<Record<string, Tensor>>): Record<string, Tensor> {
+  return Object.fromEntries((slotsOf.get(program) ?? []).map((name) => [name, slots[name] as Tensor]));
+}
+
+function readsAll(node: Node): string[] {
+  return [
+    ...node.inputs,
+    ...graphsOf(node).flatMap((graph) => [...graph.nodes.flatMap(readsAll), ...graph.outputs.map(({ name }) => name)]),
+  ];
+}
+
+function end({ recorded, uploads }: Program): void {
+  recorded?.dispose();
+  for (const tensor of uploads) tensor.dispose();
+}
