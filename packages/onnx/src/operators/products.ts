@@ -1,6 +1,7 @@
 import { linear, matmul, reshape, type Tensor, transpose } from '@concord/ops';
 import type { Call } from '../run/call.ts';
 import { elements } from './elements.ts';
+import { einsum } from './einsum.ts';
 import type { Operators } from './operator.ts';
 
 /** `alpha A B + beta C`, in one launch where C is a row and the factors are 1. */
@@ -28,4 +29,5 @@ export const PRODUCTS: Operators = {
     },
   },
   Gemm: { run: gemm },
+  Einsum: { run: einsum },
 };

@@ -149,9 +149,7 @@ function padOp(call: Call): Results {
 function constantOfShape(call: Call): Results {
   const dims = call.numbers(0);
   const value = (call.attribute('value') as HostTensor | undefined) ?? hostTensor('float32', [1], [0]);
-  const one = call.context.upload({ ...value, dims: [] });
-  call.uploaded.push(one);
-  return call.typed(expand(one, dims), value.type);
+  return call.typed(expand(call.toDevice({ ...value, dims: [] }), dims), value.type);
 }
 
 /** EyeLike: ones on a diagonal. */

@@ -1,6 +1,9 @@
+import { CONVOLUTION } from './convolution.ts';
 import { CONTROL_FLOW } from './control-flow.ts';
 import { HOST } from './host.ts';
+import { INDEXING } from './indexing.ts';
 import { MICROSOFT } from './microsoft.ts';
+import { NORMS } from './norms.ts';
 import type { Operator, Operators } from './operator.ts';
 import { POINTWISE } from './pointwise.ts';
 import { PRODUCTS } from './products.ts';
@@ -12,7 +15,10 @@ import { SHAPE } from './shape.ts';
 
 const DEVICE: Operators = {
   ...CONTROL_FLOW,
+  ...CONVOLUTION,
+  ...INDEXING,
   ...MICROSOFT,
+  ...NORMS,
   ...POINTWISE,
   ...PRODUCTS,
   ...QUANTISED,

@@ -62,7 +62,7 @@ export function readTensor(what: string, proto: TensorProto, external: ExternalD
 function viewOf(type: Exclude<HostTensor['type'], 'string'>, bytes: Uint8Array): HostData {
   const array = arrayOf(type);
   const isAligned = bytes.byteOffset % array.BYTES_PER_ELEMENT === 0;
-  const { buffer, byteOffset, byteLength } = (isAligned ? bytes : bytes.slice()) as Uint8Array<ArrayBuffer>;
+  const { buffer, byteOffset, byteLength } = (isAligned ? bytes : Uint8Array.from(bytes)) as Uint8Array<ArrayBuffer>;
   return new array(buffer, byteOffset, byteLength / array.BYTES_PER_ELEMENT);
 }
 

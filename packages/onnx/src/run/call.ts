@@ -1,5 +1,5 @@
 import type { ComputeBackend } from '@concord/backend-core';
-import { Tensor } from '@concord/ops';
+import { slice, Tensor } from '@concord/ops';
 import { refuse, unsupported } from '../errors.ts';
 import type { Attribute, Graph, Node } from '../graph/graph.ts';
 import { type ElementType, type HostTensor, isFloat, numbersOf } from '../graph/host-tensor.ts';
@@ -79,9 +79,17 @@ export class Call {
     if (value.tensor !== undefined && !value.tensor.isDisposed) return value.tensor;
     const { backend, float64 } = this.context;
     const host = value.host as HostTensor;
-    const tensor = value.isConstant ? upload(backend, host, float64) : this.context.upload(host);
+    if (value.isConstant) value.tensor = upload(backend, host, float64);
+    else value.tensor = slice(this.toDevice(host), []);
+    this.uploaded.push(value.tensor);
+    return value.tensor;
+  }
+
+  /** Copies to the device what was computed on the host. */
+  toDevice(host: HostTensor): Tensor {
+    const tensor = this.context.upload(host);
     this.uploaded.push(tensor);
-    return (value.tensor = tensor);
+    return tensor;
   }
 
   /** The input on the device, undefined where it is left out. */

@@ -1,7 +1,7 @@
-import type { ComputeBackend } from '@concord/backend-core';
+import { type ComputeBackend, isBackendError } from '@concord/backend-core';
 import { copy, record, type Recorded, Tensor } from '@concord/ops';
 import { refuse } from '../errors.ts';
-import { type Graph, graphsOf, type Model, type Node, type ValueInfo } from '../graph/graph.ts';
+import { type Graph, type Model, type Node, readsOf, type ValueInfo } from '../graph/graph.ts';
 import { type HostTensor, lengthOf, sizeOf } from '../graph/host-tensor.ts';
 import { neededOnHost } from '../graph/placement.ts';
 import type { Context } from './call.ts';
@@ -24,8 +24,12 @@ export interface SessionSettings {
 
 /** What is kept for a signature of inputs. */
 interface Program {
+  /** `eager`: ran, and cannot be recorded. */
+  state: 'new' | 'ran' | 'eager';
   /** What was computed on the host and copied to the device, in the order of a run. */
   readonly uploads: Tensor[];
+  /** The tensors of a recording that are filled with what is given on the host. */
+  readonly inputs: Map<string, Tensor>;
   recorded?: Recorded<readonly Value[]> | undefined;
 }
 
@@ -177,7 +181,7 @@ export class Session {
   }
 
   #programOf(key: string): Program {
-    const program = this.#programs.get(key) ?? { uploads: [] };
+    const program = this.#programs.get(key) ?? { state: 'new', uploads: [], inputs: new Map() };
     this.#programs.delete(key);
     this.#programs.set(key, program);
     const [oldest] = this.#programs;
@@ -189,46 +193,57 @@ export class Session {
   }
 
   async #compute(feeds: Feeds, program: Program | undefined): Promise<{ values: readonly Value[]; isOwn: boolean }> {
-    const { backend } = this.#settings;
-    const isFirst = program !== undefined && program.uploads.length === 0 && !seen.has(program);
-    if (program?.recorded === undefined && (program === undefined || isFirst || backend.record === undefined)) {
+    const { record: canRecord } = this.#settings.backend;
+    if (program === undefined || program.state === 'new' || program.state === 'eager' || canRecord === undefined) {
       return { values: await this.#runOnce(feeds, program), isOwn: true };
     }
-    const made = this.#inputs(feeds);
-    try {
-      const slots = Object.fromEntries(
-        [...made.values].flatMap(([name, { tensor }]) => (tensor && tensor.size > 0 ? [[name, tensor]] : [])),
-      );
-      if (program.recorded === undefined) program.recorded = this.#record(made.values, program, slots);
-      else program.recorded.replay(used(program, slots));
-      return { values: program.recorded.result, isOwn: false };
-    } finally {
-      for (const tensor of made.tensors) tensor.dispose();
+    const inputs = this.#inputs(feeds, program.inputs);
+    const slots = Object.fromEntries(
+      [...inputs].flatMap(([name, { tensor }]) => (this.#isSlot(name, feeds[name], tensor) ? [[name, tensor]] : [])),
+    ) as Record<string, Tensor>;
+    if (program.recorded !== undefined) program.recorded.replay(slots);
+    else {
+      try {
+        program.recorded = this.#record(inputs, program, slots);
+      } catch (error) {
+        // Such as a slot that nothing queued uses. If it is an error of the work, running it says so.
+        if (!isBackendError(error, 'INVALID_ARGUMENT')) throw error;
+        program.state = 'eager';
+        return { values: await this.#runOnce(feeds, program), isOwn: true };
+      }
     }
+    return { values: program.recorded.result, isOwn: false };
+  }
+
+  /** Whether a replay gets the input's tensor anew: one of the caller's that the work reads. */
+  #isSlot(name: string, given: HostTensor | Tensor | undefined, tensor: Tensor | undefined): boolean {
+    const reads = (node: Node): boolean => !['Shape', 'Size'].includes(node.op) && readsOf(node).includes(name);
+    const { nodes, outputs } = this.model.graph;
+    return (
+      given === tensor && (tensor?.size ?? 0) > 0 && (nodes.some(reads) || outputs.some((each) => each.name === name))
+    );
   }
 
   /** The first run for a signature, and every one of a model that has to wait in between. */
   async #runOnce(feeds: Feeds, program: Program | undefined): Promise<Value[]> {
-    const made = this.#inputs(feeds);
+    const tensors = new Map<string, Tensor>();
+    const inputs = this.#inputs(feeds, tensors);
     const uploads = program?.uploads ?? [];
-    const work = runGraph(this.model.graph, made.values, this.#context(uploads));
+    const work = runGraph(this.model.graph, inputs, this.#context(uploads));
     let waited = false;
     try {
-      for (let step = work.next(); ; step = work.next()) {
-        if (step.done === true) {
-          if (program !== undefined && !waited) seen.add(program);
-          return step.value;
-        }
+      let step = work.next();
+      for (; step.done !== true; step = work.next()) {
         waited = this.#waits = true;
-        try {
-          await step.value.read();
-        } catch (error) {
+        await step.value.read().catch((error: unknown) => {
           work.return([]);
           throw error;
-        }
+        });
       }
+      if (program?.state === 'new') program.state = 'ran';
+      return ownResults(step.value, inputs);
     } finally {
-      for (const tensor of made.tensors) tensor.dispose();
+      for (const [name, value] of inputs) if (value.tensor !== feeds[name]) value.dispose();
       if (program === undefined || waited) for (const tensor of uploads.splice(0)) tensor.dispose();
     }
   }
@@ -238,26 +253,19 @@ export class Session {
     program: Program,
     slots: Readonly<Record<string, Tensor>>,
   ): Recorded<readonly Value[]> {
-    const reads = new Set<string>([
-      ...this.model.graph.nodes.flatMap(readsAll),
-      ...this.model.graph.outputs.map(({ name }) => name),
-    ]);
-    const names = Object.keys(slots).filter((name) => reads.has(name));
-    slotsOf.set(program, names);
     return record(
       this.#settings.backend,
       () => {
         const step = runGraph(this.model.graph, inputs, this.#context(program.uploads)).next();
         if (step.done !== true) throw refuse('a run that was recorded waits for numbers of the device');
-        return step.value;
+        return ownResults(step.value, inputs);
       },
-      { slots: used(program, slots) },
+      { slots },
     );
   }
 
-  /** The inputs as values: what only the device needs is on the device alone. */
-  #inputs(feeds: Feeds): { readonly values: ReadonlyMap<string, Value>; readonly tensors: readonly Tensor[] } {
-    const tensors: Tensor[] = [];
+  /** The inputs as values: what only the device needs is there alone, in the tensors given, which are filled or made. */
+  #inputs(feeds: Feeds, tensors: Map<string, Tensor>): ReadonlyMap<string, Value> {
     const values = new Map<string, Value>();
     const { backend, float64 } = this.#settings;
     for (const { name, type } of this.model.graph.inputs) {
@@ -265,12 +273,12 @@ export class Session {
       if (given instanceof Tensor) values.set(name, Value.ofTensor(given, typeOf(given.dtype, type)));
       else if (this.#needed.has(name) || type === 'string') values.set(name, Value.ofHost(given));
       else {
-        const tensor = upload(backend, given, float64);
-        tensors.push(tensor);
+        const tensor = upload(backend, given, float64, tensors.get(name));
+        tensors.set(name, tensor);
         values.set(name, Value.ofTensor(tensor, type));
       }
     }
-    return { values, tensors };
+    return values;
   }
 
   #context(uploads: Tensor[]): Context {
@@ -298,24 +306,18 @@ export class Session {
   }
 }
 
-/** Programs that ran once without waiting. */
-const seen = new WeakSet<Program>();
-
-/** The inputs that a recording may be given others of. */
-const slotsOf = new WeakMap<Program, readonly string[]>();
-
-function used(program: Program, slots: Readonly<Record<string, Tensor>>): Record<string, Tensor> {
-  return Object.fromEntries((slotsOf.get(program) ?? []).map((name) => [name, slots[name] as Tensor]));
+/** Results that share no memory with the inputs. */
+function ownResults(values: readonly Value[], inputs: ReadonlyMap<string, Value>): Value[] {
+  const given = new Set([...inputs.values()].map(({ tensor }) => tensor?.storage));
+  return values.map((value) => {
+    if (value.tensor === undefined || !given.has(value.tensor.storage)) return value;
+    const own = Value.ofTensor(copy(value.tensor), value.type);
+    value.dispose();
+    return own;
+  });
 }
 
-function readsAll(node: Node): string[] {
-  return [
-    ...node.inputs,
-    ...graphsOf(node).flatMap((graph) => [...graph.nodes.flatMap(readsAll), ...graph.outputs.map(({ name }) => name)]),
-  ];
-}
-
-function end({ recorded, uploads }: Program): void {
+function end({ recorded, uploads, inputs }: Program): void {
   recorded?.dispose();
-  for (const tensor of uploads) tensor.dispose();
+  for (const tensor of [...uploads, ...inputs.values()]) tensor.dispose();
 }

@@ -53,17 +53,15 @@ export function typeOf(dtype: DType, wanted: ElementType | undefined): ElementTy
 }
 
 /**
- * Copies a tensor to the device; 64-bit integers become i32 and u32.
+ * Copies a tensor to the device, to a new tensor or the one given; 64-bit integers become i32 and u32.
  *
  * @throws {BackendError} INVALID_ARGUMENT for an integer that does not fit
  */
-export function upload(backend: ComputeBackend, host: HostTensor, float64: Float64): Tensor {
+export function upload(backend: ComputeBackend, host: HostTensor, float64: Float64, to?: Tensor): Tensor {
   const dtype = deviceType(host.type, float64);
-  const result = empty(backend, host.dims, { dtype });
-  if (result.size > 0) {
-    const data = narrow(host);
-    backend.copyHtod(result.ptr, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
-  }
+  const data = narrow(host);
+  const result = to ?? empty(backend, host.dims, { dtype });
+  if (result.size > 0) backend.copyHtod(result.ptr, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
   return result;
 }
 
