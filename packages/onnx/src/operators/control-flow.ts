@@ -30,10 +30,10 @@ function stacked(
   const [first] = values;
   if (first === undefined) {
     const sizes = free.map((dim) => (typeof dim === 'number' ? dim : 0));
-    return Value.ofHost(hostTensor(declared, sizes.toSpliced(axis, 0, 0), []));
+    return Value.ofHost(hostTensor(declared, [...sizes.slice(0, axis), 0, ...sizes.slice(axis)], []));
   }
   const { type, dims } = first;
-  const list = backwards ? values.toReversed() : values;
+  const list = backwards ? [...values].reverse() : values;
   if (axis === 0 && type !== 'string' && list.every(({ host }) => host !== undefined)) {
     const all = list.flatMap(({ host }) => Array.from(scalars(host as HostTensor)));
     return Value.ofHost(hostTensor(type, [list.length, ...dims], all));
