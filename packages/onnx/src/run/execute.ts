@@ -113,7 +113,10 @@ function* runNode(node: Node, find: Find, context: Context): Generator<Value, re
   for (;;) {
     try {
       if (operator.flow !== undefined) return call.results(yield* operator.flow(call), operator.type, false);
+      const from = context.trace && performance.now();
       const results = runOnce(call, operator, isConstant);
+      if (from !== undefined)
+        context.trace?.push({ name: nodeText(node), ts: from * 1000, dur: (performance.now() - from) * 1000 });
       if (isConstant) context.folded.set(node, results as Value[]);
       return results;
     } catch (thrown) {

@@ -36,9 +36,18 @@ interface Program {
 /** Inputs with more elements are not told apart by their numbers. */
 const MAX_TOLD = 1024;
 
+/** What the work of a node, or of a whole run, took the host, in microseconds. */
+export interface TraceEvent {
+  readonly name: string;
+  readonly ts: number;
+  readonly dur: number;
+}
+
 /** A model on a backend. */
 export class Session {
   readonly model: Model;
+  /** Where it is a list, runs add to it, node by node, and are not recorded. */
+  trace: TraceEvent[] | undefined;
   readonly #settings: SessionSettings;
   readonly #needed: ReadonlySet<string>;
   readonly #constants = new Map<Graph, ReadonlyMap<string, Value>>();
@@ -194,7 +203,13 @@ export class Session {
 
   async #compute(feeds: Feeds, program: Program | undefined): Promise<{ values: readonly Value[]; isOwn: boolean }> {
     const { record: canRecord } = this.#settings.backend;
-    if (program === undefined || program.state === 'new' || program.state === 'eager' || canRecord === undefined) {
+    if (
+      program === undefined ||
+      program.state === 'new' ||
+      program.state === 'eager' ||
+      canRecord === undefined ||
+      this.trace
+    ) {
       return { values: await this.#runOnce(feeds, program), isOwn: true };
     }
     const inputs = this.#inputs(feeds, program.inputs);
@@ -289,6 +304,7 @@ export class Session {
       float64,
       folded: this.#folded,
       kept: this.#kept,
+      trace: this.trace,
       constantsOf: (graph) => {
         let values = this.#constants.get(graph);
         if (values === undefined) {
