@@ -165,7 +165,8 @@ export class Session {
       dims.every((dim, axis) => {
         const size = shape[axis] as number;
         if (typeof dim === 'number') return dim === size;
-        if (dim === null || dim === '') return true;
+        // Transformers.js gives a cache of nothing a batch of none.
+        if (dim === null || dim === '' || shape.includes(0)) return true;
         if (!free.has(dim)) free.set(dim, size);
         return free.get(dim) === size;
       });
