@@ -108,13 +108,7 @@ async function handlerOf(
       session.trace = undefined;
       (globalThis as { console?: { log(text: string): void } }).console?.log(JSON.stringify(events));
     },
-    run: (feeds, fetches) =>
-      run(
-        session,
-        feeds as Record<string, Tensor>,
-        fetches as Record<string, Tensor | null>,
-        settings.preferredOutputLocation ?? 'cpu',
-      ),
+    run: (feeds, fetches) => run(session, feeds, fetches, settings.preferredOutputLocation ?? 'cpu'),
   };
 }
 

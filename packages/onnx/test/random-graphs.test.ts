@@ -257,6 +257,7 @@ describe('random graphs', () => {
   it(`give what ONNX Runtime gives, ${GRAPHS} of them`, async () => {
     const wrong: string[] = [];
     const used = new Set<string>();
+    let refused = 0;
     for (let seed = 1; seed <= GRAPHS; seed++) {
       const growing = new Growing(seed);
       const [input] = growing.values as [Known];
@@ -271,7 +272,12 @@ describe('random graphs', () => {
         outputs: outputs.map(({ name }) => name),
       });
       const feeds = { x: growing.draw.floats(input.dims) };
-      const wanted = await reference(bytes, feeds);
+      const wanted = await reference(bytes, feeds).catch(() => undefined);
+      // Such as a normalization of nothing.
+      if (wanted === undefined) {
+        refused++;
+        continue;
+      }
       for (const { op } of nodes) used.add(op as string);
       using model = await loadOnnx(backend, bytes);
       for (let turn = 0; turn < 2; turn++) {
@@ -284,6 +290,7 @@ describe('random graphs', () => {
       }
     }
     expect(wrong).toEqual([]);
+    expect(refused).toBeLessThanOrEqual(GRAPHS / 100);
     expect(used.size).toBeGreaterThan(30);
   });
 });

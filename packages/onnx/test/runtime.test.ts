@@ -27,11 +27,11 @@ describe('ONNX Runtime’s own API', () => {
     expect(session.inputMetadata[0]).toEqual({ name: 'x', isTensor: true, type: 'float32', shape: ['n', 2] });
     for (let turn = 0; turn < 3; turn++) {
       const { y, twice } = await session.run(feeds());
-      expect([y?.dims, [...(y?.data as Float32Array)]]).toEqual([
+      expect([y?.dims, Array.from(y?.data as Float32Array)]).toEqual([
         [2, 2],
         [1, 2, 3, 4],
       ]);
-      expect([twice?.type, [...(twice?.data as BigInt64Array)]]).toEqual(['int64', [6n, -8n]]);
+      expect([twice?.type, Array.from(twice?.data as BigInt64Array)]).toEqual(['int64', [6n, -8n]]);
     }
     expect(Object.keys(await session.run(feeds(), ['y']))).toEqual(['y']);
     await session.release();

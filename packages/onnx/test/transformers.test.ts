@@ -1,13 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type * as Transformers from '@huggingface/transformers';
 import { cpu } from '@concord/backend-cpu';
 import * as common from 'onnxruntime-common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HostTensor } from '../src/graph/host-tensor.ts';
 import { register } from '../src/index.ts';
 import { reference } from './support/reference.ts';
-import { f32, i64, modelBytes, node, value } from './support/write-model.ts';
+import { f32, i64, listOf, modelBytes, node, value } from './support/write-model.ts';
 
 const WORDS = [
   '[PAD]',
@@ -176,11 +177,9 @@ const MODELS = {
   },
 };
 
-type Transformers = typeof import('@huggingface/transformers');
-
 describe('Transformers.js, unchanged', () => {
   const folder = mkdtempSync(join(tmpdir(), 'concord-onnx-'));
-  let transformers: Transformers;
+  let transformers: typeof Transformers;
   beforeAll(async () => {
     register([cpu()]);
     (globalThis as Record<symbol, unknown>)[Symbol.for('onnxruntime')] = common;
@@ -217,7 +216,10 @@ describe('Transformers.js, unchanged', () => {
     const feeds = {
       input_ids: int(ids as never),
       attention_mask: int(mask as never),
-      token_type_ids: i64([2, 6], new Array(12).fill(0) as number[]),
+      token_type_ids: i64(
+        [2, 6],
+        Array.from({ length: 12 }, () => 0),
+      ),
     };
     const wanted = (await reference(encoder, feeds))['last_hidden_state'] as HostTensor;
     expect(features.dims).toEqual([2, 6, WIDTH]);
@@ -247,7 +249,7 @@ describe('Transformers.js, unchanged', () => {
         },
         ...{ 'past_key_values.0.key': empty, 'past_key_values.0.value': empty },
       };
-      const logits = [...((await reference(decoder, feeds))['logits']?.data as Float32Array)].slice(-VOCAB);
+      const logits = (listOf((await reference(decoder, feeds))['logits']) as number[]).slice(-VOCAB);
       ids.push(logits.indexOf(Math.max(...logits)));
     }
     expect(new Set(ids).size).toBeGreaterThan(3);

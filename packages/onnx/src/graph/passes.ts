@@ -142,8 +142,8 @@ const gelu: Pass = (erf, uses) => {
 
 /** Whether a ReduceMean is of the last axis, which it keeps. */
 function isOfRows(node: Node | undefined, uses: Uses): boolean {
-  const axes = node?.attributes.get('axes') ?? uses.constant(node?.inputs[1])?.data;
-  return node !== undefined && String(axes) === '-1' && (node.attributes.get('keepdims') ?? 1n) === 1n;
+  const axes = (node?.attributes.get('axes') ?? uses.constant(node?.inputs[1])?.data) as ArrayLike<bigint> | undefined;
+  return node !== undefined && axes?.length === 1 && axes[0] === -1n && (node.attributes.get('keepdims') ?? 1n) === 1n;
 }
 
 /** (x - mean) / sqrt(mean((x - mean)^2) + eps) weight + bias, over the last axis. */
@@ -175,7 +175,7 @@ const layerNorm: Pass = (sub, uses) => {
   const shifted = uses.next(weighted, 'Add');
   const offset = shifted && uses.other(shifted, weighted.outputs[0]);
   const hasBias = shifted !== undefined && uses.constant(offset)?.dims.length === 1;
-  const last = hasBias ? (shifted as Node) : weighted;
+  const last = hasBias ? shifted : weighted;
   return {
     gone: [...inner, sub, div, weighted, last],
     node: {

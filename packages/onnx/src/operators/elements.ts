@@ -76,12 +76,7 @@ export function float(
       call.floats(0);
       const given = Object.entries(attributes).map(([name, otherwise]) => call.float(name, otherwise));
       const x = call.x(0);
-      return elements(
-        `${call.node.op} ${given.join()}`,
-        (k, value) => compute(k, value as Num, ...given),
-        [x],
-        x.dtype,
-      );
+      return elements(`${call.node.op} ${given.join()}`, (k, value) => compute(k, value, ...given), [x], x.dtype);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { type Activation, attention, linear, matmul, reshape, softmax, type Tensor, transpose } from '@concord/ops';
 import type { Call } from '../run/call.ts';
 import { activationOf } from './convolution.ts';
-import { elements, type Formula, type Num } from './elements.ts';
+import { elements, type Formula } from './elements.ts';
 import { einsum } from './einsum.ts';
 import type { Operators } from './operator.ts';
 
@@ -30,7 +30,7 @@ function gemm(call: Call): Tensor {
 /** A function of a result that no product could apply. */
 function activated(x: Tensor, activation: Activation | undefined): Tensor {
   if (activation === undefined) return x;
-  const formula: Formula = (k, v) => (activation === 'relu' ? k.max(v, 0) : k[activation](v as Num));
+  const formula: Formula = (k, v) => (activation === 'relu' ? k.max(v, 0) : k[activation](v));
   return elements(activation, formula, [x], x.dtype);
 }
 
@@ -39,7 +39,7 @@ function fusedAttention(call: Call): Tensor {
   call.floats(0, 1, 2);
   const [q, k, v, mask] = [call.x(0), call.x(1), call.x(2), call.maybe(3)];
   const scale = call.float('scale');
-  const { maxHeadDim = 0 } = call.backend.capabilities.limits;
+  const { maxHeadDim } = call.backend.capabilities.limits;
   const isKernel =
     [q, k, v].every(({ rank, dtype }) => rank === 4 && dtype === q.dtype) &&
     Math.max(q.shape[3] ?? 0, v.shape[3] ?? 0) <= maxHeadDim;

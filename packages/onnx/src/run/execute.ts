@@ -5,7 +5,7 @@ import { sizeOf } from '../graph/host-tensor.ts';
 import type { Operator } from '../operators/operator.ts';
 import { OPERATORS } from '../operators/table.ts';
 import { type Body, Call, type Context } from './call.ts';
-import { HostNeeded, Value } from './value.ts';
+import { HostNeeded, type Value } from './value.ts';
 
 /** What is computed on the host has at most so many elements, where the device can do it too. */
 const SMALL = 4096;

@@ -203,14 +203,8 @@ export class Session {
   }
 
   async #compute(feeds: Feeds, program: Program | undefined): Promise<{ values: readonly Value[]; isOwn: boolean }> {
-    const { record: canRecord } = this.#settings.backend;
-    if (
-      program === undefined ||
-      program.state === 'new' ||
-      program.state === 'eager' ||
-      canRecord === undefined ||
-      this.trace
-    ) {
+    const canRecord = 'record' in this.#settings.backend && this.trace === undefined;
+    if (program === undefined || program.state === 'new' || program.state === 'eager' || !canRecord) {
       return { values: await this.#runOnce(feeds, program), isOwn: true };
     }
     const inputs = this.#inputs(feeds, program.inputs);
