@@ -1,5 +1,6 @@
 import { type Graph, graphsOf, type Node, readsOf } from './graph.ts';
 import { type HostTensor, numbersOf } from './host-tensor.ts';
+import { withChains } from './chains.ts';
 import { near, Uses } from './match.ts';
 
 /** What becomes of nodes: others in the place of the last of them, the rest gone. */
@@ -14,21 +15,24 @@ type Pass = (node: Node, uses: Uses) => Rewrite | undefined;
 /** A graph in which a pass did what it could, as often as it could. */
 function apply(graph: Graph, pass: Pass): Graph {
   let current = graph;
-  for (let place = 0; place < current.nodes.length;) {
+  for (;;) {
     const uses = new Uses(current, readsOf);
-    let changed = false;
-    for (; place < current.nodes.length && !changed; place++) {
-      const rewrite = pass(current.nodes[place] as Node, uses);
-      if (rewrite === undefined) continue;
-      const gone = new Set(rewrite.gone);
-      const last = current.nodes.reduce((found, node, i) => (gone.has(node) ? i : found), -1);
-      const nodes = current.nodes.flatMap((node, i) => (i === last ? [rewrite.node] : gone.has(node) ? [] : [node]));
-      current = { ...current, nodes, constants: new Map([...current.constants, ...(rewrite.constants ?? [])]) };
-      changed = true;
+    const places = new Map(current.nodes.map((node, place) => [node, place]));
+    const gone = new Set<Node>();
+    const made = new Map<number, Node>();
+    const constants = new Map(current.constants);
+    for (const node of current.nodes) {
+      const rewrite = pass(node, uses);
+      // What meets another one is done in the next round.
+      if (rewrite === undefined || rewrite.gone.some((each) => gone.has(each))) continue;
+      for (const each of rewrite.gone) gone.add(each);
+      for (const [name, value] of rewrite.constants ?? []) constants.set(name, value);
+      made.set(Math.max(...rewrite.gone.map((each) => places.get(each) as number)), rewrite.node);
     }
-    if (changed) place = Math.max(0, place - 1);
+    if (made.size === 0) return current;
+    const nodes = current.nodes.flatMap((node, place) => made.get(place) ?? (gone.has(node) ? [] : [node]));
+    current = { ...current, nodes, constants };
   }
-  return current;
 }
 
 function withAttribute(node: Node, name: string, value: string | number | bigint, outputs: readonly string[]): Node {
@@ -68,6 +72,16 @@ const bias: Pass = (node, uses) => {
     return undefined;
   if (given.dims[0] !== matrix.dims[1]) return undefined;
   return { gone: [node, add], node: { ...node, inputs: [...node.inputs, row as string], outputs: add.outputs } };
+};
+
+/** What is added to a product at the end, of its shape or not, is its fourth operand. */
+const residual: Pass = (node, uses) => {
+  if (!['Conv', 'Gemm', 'MatMul'].includes(node.op) || node.domain !== '' || node.inputs.length > 3) return undefined;
+  const add = uses.next(node, 'Add');
+  const other = add && uses.other(add, node.outputs[0]);
+  if (add === undefined || other === undefined || other === node.outputs[0] || uses.constant(other)) return undefined;
+  const [a, b, c = ''] = node.inputs as [string, string, string?];
+  return { gone: [node, add], node: { ...node, inputs: [a, b, c, other], outputs: add.outputs } };
 };
 
 /** A batch normalization after a convolution is one of the convolution's filters and bias. */
@@ -262,7 +276,7 @@ function withoutDead(graph: Graph): Graph {
 }
 
 /** In this order: an activation goes into a product that has its bias. */
-const PASSES: readonly Pass[] = [batchNorm, gelu, layerNorm, attention, bias, activation];
+const PASSES: readonly Pass[] = [batchNorm, gelu, layerNorm, attention, bias, activation, residual];
 
 /** A graph that gives the same with fewer launches. What graphs in it read from outside stays. */
 export function optimise(graph: Graph): Graph {
@@ -273,7 +287,7 @@ export function optimise(graph: Graph): Graph {
     );
     return { ...node, attributes: new Map(attributes) };
   });
-  return withoutDead(PASSES.reduce(apply, withoutDead({ ...graph, nodes: inner })));
+  return withChains(withoutDead(PASSES.reduce(apply, withoutDead({ ...graph, nodes: inner }))));
 }
 
 function isGraph(value: unknown): value is Graph {

@@ -5,14 +5,14 @@ import { refuse } from '../errors.ts';
 import { elementType, type ElementType, isFloat } from '../graph/host-tensor.ts';
 import type { Call } from '../run/call.ts';
 import { deviceType } from '../run/value.ts';
-import { binary, checkOneType, elements, float, type Formula, hasFloats, type Num } from './elements.ts';
+import { binary, checkOneType, elements, float, type Formula, hasFloats, type Num, ofFloats } from './elements.ts';
 import type { Operator, Operators } from './operator.ts';
 
 const SELU = { alpha: 1.6732632423543772, gamma: 1.0507009873554805 };
 const SOFT_LIMIT = 0.5;
 
 const unary = (compute: Formula, type?: 'bool'): Operator => ({
-  ...(type && { type }),
+  ...(type ? { type } : { element: (call) => ({ name: call.node.op, formula: compute }) }),
   run: (call) => elements(call.node.op, compute, [call.x(0)], type === 'bool' ? 'u8' : call.x(0).dtype),
 });
 
@@ -185,13 +185,10 @@ export const POINTWISE: Operators = {
     { lambd: SOFT_LIMIT, bias: 0 },
   ),
   Swish: float((k, x, alpha) => k.mul(x, k.sigmoid(k.mul(x, alpha))), { alpha: 1 }),
-  Gelu: {
-    run: (call) => {
-      call.floats(0);
-      const tanh = call.text('approximate', 'none') === 'tanh';
-      return elements(`Gelu ${tanh}`, (k, x) => (tanh ? k.geluTanh(x) : k.gelu(x)), [call.x(0)], call.x(0).dtype);
-    },
-  },
+  Gelu: ofFloats((call) => {
+    const tanh = call.text('approximate', 'none') === 'tanh';
+    return { name: `Gelu ${tanh}`, formula: (k, x) => (tanh ? k.geluTanh(x as Num) : k.gelu(x as Num)) };
+  }),
   IsNaN: { ...unary((k, x) => k.isNan(x), 'bool') },
   IsInf: {
     type: 'bool',

@@ -15,16 +15,28 @@ function gemm(call: Call): Tensor {
   const n = weight.shape[0] as number;
   const { activation } = activationOf(call);
   const isRow = c !== undefined && c.size === n && (c.shape.at(-1) ?? 1) === n && beta === 1 && alpha === 1;
-  const product = linear(
-    a,
-    weight,
-    isRow || c === undefined ? { bias: c && reshape(c, [n]), ...(alpha === 1 && { activation }) } : {},
-  );
+  if (isRow || (c === undefined && alpha === 1)) {
+    const residual = fitting(call, [a.shape[0] as number, n]);
+    const product = linear(a, weight, { bias: c && reshape(c, [n]), activation, residual });
+    return residual ? product : plus(product, call.maybe(3));
+  }
+  const product = linear(a, weight);
   const scaled =
     alpha === 1 ? product : elements(`Scale ${alpha}`, (k, x) => k.mul(x, alpha), [product], product.dtype);
-  if (c === undefined || isRow) return alpha === 1 ? scaled : activated(scaled, activation);
-  const result = elements(`Plus ${beta}`, (k, x, y) => k.add(x, k.mul(y, beta)), [scaled, c], product.dtype);
-  return activated(result, activation);
+  const term = c === undefined || beta === 1 ? c : elements(`Scale ${beta}`, (k, x) => k.mul(x, beta), [c], c.dtype);
+  return plus(activated(plus(scaled, term), activation), call.maybe(3));
+}
+
+/** A sum, of what broadcasts; of nothing more x itself. */
+export function plus(x: Tensor, y: Tensor | undefined): Tensor {
+  return y === undefined ? x : elements('Add', (k, a, b) => k.add(a, b), [x, y], x.dtype);
+}
+
+/** What is added to a product at the end, where it has the product's shape. */
+export function fitting(call: Call, shape: readonly number[]): Tensor | undefined {
+  const residual = call.maybe(3);
+  const fits = residual?.shape.length === shape.length && shape.every((size, axis) => residual.shape[axis] === size);
+  return fits && residual.dtype === call.x(0).dtype ? residual : undefined;
 }
 
 /** A function of a result that no product could apply. */
@@ -66,15 +78,13 @@ export const PRODUCTS: Operators = {
     run: (call) => {
       call.floats(0, 1);
       const [a, b] = [call.x(0), call.x(1)];
-      // What passes made of a node has a bias, or ends in a function.
+      // What passes made of a node has a bias, ends in a function, or has something added to it.
       const { activation } = activationOf(call);
       const bias = call.maybe(2);
-      if (b.rank === 2 && a.rank >= 2) return linear(a, transpose(b), { bias, activation });
-      const product = matmul(a, b);
-      return activated(
-        bias ? elements('Add', (k, x, y) => k.add(x, y), [product, bias], a.dtype) : product,
-        activation,
-      );
+      if (b.rank !== 2 || a.rank < 2) return plus(activated(plus(matmul(a, b), bias), activation), call.maybe(3));
+      const residual = fitting(call, [...a.shape.slice(0, -1), b.shape[1] as number]);
+      const product = linear(a, transpose(b), { bias, activation, residual });
+      return residual ? product : plus(product, call.maybe(3));
     },
   },
   Gemm: { run: gemm },
