@@ -23,7 +23,11 @@ const branches = modelBytes({
         nodes: [node('Add', ['x', 'x'], ['a']), node('Identity', ['sum'], ['b'])],
         outputs: ['a', 'b'],
       }),
-      else_branch: graph({ inputs: [], nodes: [node('Neg', ['x'], ['a']), node('Identity', ['zero'], ['b'])], outputs: ['a', 'b'] }),
+      else_branch: graph({
+        inputs: [],
+        nodes: [node('Neg', ['x'], ['a']), node('Identity', ['zero'], ['b'])],
+        outputs: ['a', 'b'],
+      }),
     }),
   ],
   outputs: ['y', 'z'],

@@ -136,11 +136,9 @@ function countNode(reading: { nodes: number }): void {
 }
 
 function readInfo(what: string, { name = '', type }: ValueProto, isOutput: boolean): ValueInfo {
-  if (type?.tensor === undefined) {
-    if (isOutput && type === undefined) return { name, type: 'float32' };
-    if (type === undefined) return { name, type: 'float32' };
-    throw unsupported(`${what} "${name}" is no tensor, which is not supported`);
-  }
+  if (type?.sequence ?? type?.optional) throw unsupported(`${what} "${name}" is no tensor, which is not supported`);
+  // Graphs in nodes need not say of what type their values are.
+  if (type?.tensor === undefined) return { name, type: 'float32' };
   const elements = type.tensor.elementType ?? 0;
   const dims = type.tensor.shape?.dims ?? (type.tensor.shape ? [] : undefined);
   return {
