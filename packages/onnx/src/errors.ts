@@ -1,4 +1,4 @@
-import { BackendError, type BackendErrorFields, type ErrorCode, isBackendError } from '@concord/backend-core';
+import { BackendError, type BackendErrorFields, isBackendError } from '@concord/backend-core';
 
 /** `INVALID_ARGUMENT` of a model or what it was given. */
 export function refuse(detail: string, fields: BackendErrorFields = {}): BackendError {
@@ -32,5 +32,5 @@ export function errorOf(node: Named, thrown: unknown): unknown {
   if (!isBackendError(thrown) || thrown.detail.startsWith('onnx: node ')) return thrown;
   const { code, detail, backend, hint, requestedBytes, inUseBytes, limitBytes, status } = thrown;
   const fields = { op: 'onnx', backend, hint, requestedBytes, inUseBytes, limitBytes, status, cause: thrown };
-  return new BackendError(code as ErrorCode, `onnx: node ${nodeText(node)}: ${detail.replace(/^onnx: /, '')}`, fields);
+  return new BackendError(code, `onnx: node ${nodeText(node)}: ${detail.replace(/^onnx: /, '')}`, fields);
 }

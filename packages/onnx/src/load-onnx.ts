@@ -2,6 +2,7 @@ import type { ComputeBackend } from '@concord/backend-core';
 import type { Tensor } from '@concord/ops';
 import type { Model, ValueInfo } from './graph/graph.ts';
 import type { HostTensor } from './graph/host-tensor.ts';
+import { optimise } from './graph/passes.ts';
 import { decodeModel, readModel } from './read/read-model.ts';
 import { besideOf, bytesOf, type OnnxSource } from './read/source.ts';
 import { type Feeds, Session } from './run/session.ts';
@@ -73,7 +74,7 @@ export async function openSession(
   const external = new Map(Object.entries(externalData));
   for (const file of files) if (!external.has(file)) external.set(file, await besideOf(source, file));
   const model = change(readModel(proto, external));
-  return new Session(model, { backend, float64, maxPrograms });
+  return new Session({ ...model, graph: optimise(model.graph) }, { backend, float64, maxPrograms });
 }
 
 function modelOf(session: Session): OnnxModel {

@@ -25,6 +25,7 @@ import { sizeOf } from '../graph/host-tensor.ts';
 import type { Call, Results } from '../run/call.ts';
 import { elements, hasFloats } from './elements.ts';
 import type { Operators } from './operator.ts';
+import { fitting, plus } from './products.ts';
 
 /** How a window moves along the axes after the channels. */
 interface Sweep {
@@ -249,7 +250,23 @@ const spatial = (call: Call): { axis: number[]; keepDims: true } => {
 
 /** Operators that move a window over images. */
 export const CONVOLUTION: Operators = {
-  Conv: { run: (call) => convolution(call, { ...activationOf(call), ...(call.has(3) && { residual: call.x(3) }) }) },
+  Conv: {
+    run: (call) => {
+      const product = (residual?: Tensor): Tensor =>
+        convolution(call, { ...activationOf(call), ...(residual && { residual }) });
+      if (!call.has(3)) return product();
+      const [n = 0, , ...size] = call.dims(0);
+      const { kernel, stride, dilation, pads } = sweepOf(call, size, call.dims(1).slice(2));
+      const places = size.map((length, i) => {
+        const all = length + (pads[i] as number) + (pads[i + size.length] as number);
+        return (
+          Math.floor((all - (dilation[i] as number) * ((kernel[i] as number) - 1) - 1) / (stride[i] as number)) + 1
+        );
+      });
+      const residual = fitting(call, [n, call.dims(1)[0] as number, ...places]);
+      return residual ? product(residual) : plus(product(), call.x(3));
+    },
+  },
   ConvTranspose: { run: transposed },
   MaxPool: { run: maximum },
   AveragePool: { run: (call) => pooled(call, 'mean').values },

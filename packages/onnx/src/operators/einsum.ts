@@ -13,9 +13,9 @@ interface Term {
 /** Letters of an operand; those of an ellipsis are digits, counted from the last axis on. */
 function lettersOf(text: string, rank: number): string[] {
   const [before, after] = text.split('...') as [string, string | undefined];
-  if (after === undefined) return [...before];
+  if (after === undefined) return before.split('');
   const hidden = rank - before.length - after.length;
-  return [...before, ...Array.from({ length: hidden }, (_, i) => String(hidden - 1 - i)), ...after];
+  return [...before.split(''), ...Array.from({ length: hidden }, (_, i) => String(hidden - 1 - i)), ...after.split('')];
 }
 
 /** The elements where two axes of one letter agree, as one axis. */
@@ -88,7 +88,8 @@ export function einsum(call: Call): Tensor {
   const once = [...new Set(all)].filter((letter) => !/\d/.test(letter) && left.split(letter).length === 2).sort();
   const result =
     right === undefined ? [...hidden, ...once] : lettersOf(right, hidden.length + right.replace('...', '').length);
-  let [product, ...others] = terms as [Term, ...Term[]];
+  const [first, ...others] = terms as [Term, ...Term[]];
+  let product = first;
   for (const [i, term] of others.entries()) {
     product = multiply(product, term, new Set([...result, ...others.slice(i + 1).flatMap(({ letters }) => letters)]));
   }

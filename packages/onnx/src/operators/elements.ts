@@ -71,17 +71,20 @@ export function float(
   compute: (k: KernelBuilder, x: Num, ...attributes: number[]) => Value,
   attributes: Readonly<Record<string, number>> = {},
 ): Operator {
+  return ofFloats((call) => {
+    const given = Object.entries(attributes).map(([name, otherwise]) => call.float(name, otherwise));
+    return { name: `${call.node.op} ${given.join()}`, formula: (k, value) => compute(k, value as Num, ...given) };
+  });
+}
+
+/** A function of floats that depends on attributes. */
+export function ofFloats(element: NonNullable<Operator['element']>): Operator {
   return {
+    element,
     run: (call) => {
       call.floats(0);
-      const given = Object.entries(attributes).map(([name, otherwise]) => call.float(name, otherwise));
-      const x = call.x(0);
-      return elements(
-        `${call.node.op} ${given.join()}`,
-        (k, value) => compute(k, value as Num, ...given),
-        [x],
-        x.dtype,
-      );
+      const { name, formula } = element(call);
+      return elements(name, formula, [call.x(0)], call.x(0).dtype);
     },
   };
 }
@@ -89,7 +92,7 @@ export function float(
 /** A function of two numbers of any type; of more where it is repeated. */
 export function binary(compute: Formula, type?: 'bool'): Operator {
   return {
-    ...(type && { type }),
+    ...(type ? { type } : { element: (call) => ({ name: call.node.op, formula: compute }) }),
     run: (call) => {
       const [first, ...others] = call.all() as [Tensor, ...Tensor[]];
       const dtype = type === 'bool' ? 'u8' : first.dtype;

@@ -125,7 +125,7 @@ function concat(call: Call): HostTensor {
   const dims = first.dims.map((size, each) =>
     each === axis ? all.reduce((sum, { dims: of }) => sum + (of[axis] as number), 0) : size,
   );
-  const values: (Scalar | string)[] = new Array(sizeOf(dims));
+  const values: (Scalar | string)[] = [];
   const strides = stridesOf(dims);
   let from = 0;
   for (const each of all) {

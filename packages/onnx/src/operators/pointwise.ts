@@ -5,14 +5,14 @@ import { refuse } from '../errors.ts';
 import { elementType, type ElementType, isFloat } from '../graph/host-tensor.ts';
 import type { Call } from '../run/call.ts';
 import { deviceType } from '../run/value.ts';
-import { binary, checkOneType, elements, float, type Formula, hasFloats, type Num } from './elements.ts';
+import { binary, checkOneType, elements, float, type Formula, hasFloats, type Num, ofFloats } from './elements.ts';
 import type { Operator, Operators } from './operator.ts';
 
 const SELU = { alpha: 1.6732632423543772, gamma: 1.0507009873554805 };
 const SOFT_LIMIT = 0.5;
 
 const unary = (compute: Formula, type?: 'bool'): Operator => ({
-  ...(type && { type }),
+  ...(type ? { type } : { element: (call) => ({ name: call.node.op, formula: compute }) }),
   run: (call) => elements(call.node.op, compute, [call.x(0)], type === 'bool' ? 'u8' : call.x(0).dtype),
 });
 
@@ -110,7 +110,7 @@ function castTo(call: Call, to: ElementType): Tensor {
 
 function signedOf(k: KernelBuilder, value: Num, dtype: DType): Value<'i32'> {
   const isUnsigned = dtype === 'u32';
-  return isUnsigned ? k.toI32(value as unknown as Value<'u32'>) : integers(value);
+  return isUnsigned ? k.toI32(value) : integers(value);
 }
 
 function castOp(call: Call, to: ElementType): ReturnType<Call['typed']> {
@@ -130,8 +130,7 @@ const shift = (call: Call): Tensor => {
 
 const logical = (name: 'and' | 'or' | 'xor'): Operator => binary((k, a, b) => k[name](k.ne(a, 0), k.ne(b, 0)), 'bool');
 
-const bitwise = (name: 'and' | 'or' | 'xor'): Operator =>
-  binary((k, a, b) => k[name](integers(a), integers(b)) as unknown as Num);
+const bitwise = (name: 'and' | 'or' | 'xor'): Operator => binary((k, a, b) => k[name](integers(a), integers(b)));
 
 const infinite = (k: KernelBuilder, x: Num, negative: number, positive: number): Value =>
   k.or(k.and(k.eq(x, Infinity), positive !== 0), k.and(k.eq(x, -Infinity), negative !== 0));
@@ -144,7 +143,7 @@ export const POINTWISE: Operators = {
     run: (call) =>
       hasFloats(call)
         ? elements('Sign', (k, x) => k.sign(x), [call.x(0)], call.x(0).dtype)
-        : elements('Sign', (k, x) => k.clamp(x, -1 as never, 1 as never), [call.x(0)], call.x(0).dtype),
+        : elements('Sign', (k, x) => k.clamp(x, -1, 1), [call.x(0)], call.x(0).dtype),
   },
   Acos: float((k, x) => k.atan2(k.sqrt(k.mul(k.sub(1, x), k.add(x, 1))), x)),
   Acosh: float((k, x) => k.log(k.add(x, k.sqrt(k.mul(k.sub(x, 1), k.add(x, 1)))))),
@@ -186,13 +185,10 @@ export const POINTWISE: Operators = {
     { lambd: SOFT_LIMIT, bias: 0 },
   ),
   Swish: float((k, x, alpha) => k.mul(x, k.sigmoid(k.mul(x, alpha))), { alpha: 1 }),
-  Gelu: {
-    run: (call) => {
-      call.floats(0);
-      const tanh = call.text('approximate', 'none') === 'tanh';
-      return elements(`Gelu ${tanh}`, (k, x) => (tanh ? k.geluTanh(x) : k.gelu(x)), [call.x(0)], call.x(0).dtype);
-    },
-  },
+  Gelu: ofFloats((call) => {
+    const tanh = call.text('approximate', 'none') === 'tanh';
+    return { name: `Gelu ${tanh}`, formula: (k, x) => (tanh ? k.geluTanh(x as Num) : k.gelu(x as Num)) };
+  }),
   IsNaN: { ...unary((k, x) => k.isNan(x), 'bool') },
   IsInf: {
     type: 'bool',
@@ -202,7 +198,7 @@ export const POINTWISE: Operators = {
     },
   },
   Not: unary((k, x) => k.eq(x, 0), 'bool'),
-  BitwiseNot: unary((k, x) => k.not(integers(x)) as unknown as Num),
+  BitwiseNot: unary((k, x) => k.not(integers(x))),
   Add: binary((k, a, b) => k.add(a, b)),
   Sub: binary((k, a, b) => k.sub(a, b)),
   Mul: binary((k, a, b) => k.mul(a, b)),

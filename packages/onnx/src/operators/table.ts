@@ -1,3 +1,4 @@
+import { chain } from './chain.ts';
 import { CONVOLUTION } from './convolution.ts';
 import { CONTROL_FLOW } from './control-flow.ts';
 import { HOST } from './host.ts';
@@ -14,6 +15,7 @@ import { RESIZE } from './resize.ts';
 import { SHAPE } from './shape.ts';
 
 const DEVICE: Operators = {
+  'concord.Chain': { flow: chain },
   ...CONTROL_FLOW,
   ...CONVOLUTION,
   ...INDEXING,

@@ -32,7 +32,7 @@ export function* inline(
       continue;
     }
     if (depth > MAX_DEPTH) throw refuse(`function ${called.name ?? ''} calls itself, or too deeply`);
-    const place = `${path}${node.name || (node.op ?? '')}_${index}/`;
+    const place = `${node.name || path + (node.op ?? '')}_${index}/`;
     const sets = (called.operatorSets ?? []).map(
       ({ domain: of = '', version = 1n }) => [of === 'ai.onnx' ? '' : of, Number(version)] as const,
     );

@@ -16,7 +16,7 @@ import {
 import { dimsOf, externalFile, type ExternalData, readTensor, refuseSparse } from './tensor.ts';
 
 /** As many nodes as a model may have once its functions are inlined. */
-export const MAX_NODES = 200_000;
+export const MAX_NODES = 100_000;
 
 /** The operator sets that models may be written for. */
 const VERSIONS = { oldest: 7, newest: 24 };
@@ -92,6 +92,7 @@ function versionsOf(sets: readonly OperatorSetProto[]): Map<string, number> {
 }
 
 function readGraph(proto: GraphProto, reading: Reading, outer: ReadonlySet<string>): Graph {
+  if ((proto.nodes?.length ?? 0) > MAX_NODES) countNode({ nodes: MAX_NODES });
   if ((proto.sparse ?? []).length > 0) refuseSparse(`an initializer of graph "${proto.name ?? ''}"`);
   const constants = new Map<string, HostTensor>();
   for (const each of proto.initializers ?? []) {
@@ -102,7 +103,7 @@ function readGraph(proto: GraphProto, reading: Reading, outer: ReadonlySet<strin
   const known = new Set([...outer, ...constants.keys(), ...inputs.map(({ name }) => name)]);
   const nodes: Node[] = [];
   for (const { node, versions } of inline(proto.nodes ?? [], reading.functions, reading.versions)) {
-    if (++reading.nodes > MAX_NODES) throw unsupported(`the model has more than ${MAX_NODES} nodes`);
+    countNode(reading);
     const read = readNode(node, versions, reading, known);
     const { outputs } = read;
     const missing = read.inputs.find((name) => name !== '' && !known.has(name));
@@ -129,12 +130,15 @@ function readGraph(proto: GraphProto, reading: Reading, outer: ReadonlySet<strin
   return { nodes, inputs, outputs, constants };
 }
 
+/** @throws {BackendError} UNSUPPORTED where it is one too many */
+function countNode(reading: { nodes: number }): void {
+  if (++reading.nodes > MAX_NODES) throw unsupported(`the model has more than ${MAX_NODES} nodes`);
+}
+
 function readInfo(what: string, { name = '', type }: ValueProto, isOutput: boolean): ValueInfo {
-  if (type?.tensor === undefined) {
-    if (isOutput && type === undefined) return { name, type: 'float32' };
-    if (type === undefined) return { name, type: 'float32' };
-    throw unsupported(`${what} "${name}" is no tensor, which is not supported`);
-  }
+  if (type?.sequence ?? type?.optional) throw unsupported(`${what} "${name}" is no tensor, which is not supported`);
+  // Graphs in nodes need not say of what type their values are.
+  if (type?.tensor === undefined) return { name, type: 'float32' };
   const elements = type.tensor.elementType ?? 0;
   const dims = type.tensor.shape?.dims ?? (type.tensor.shape ? [] : undefined);
   return {

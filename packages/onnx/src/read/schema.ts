@@ -48,7 +48,8 @@ const ATTRIBUTE: Message = {
   21: ['reference', 'string'],
 };
 
-const NODE: Message = {
+/** NodeProto. */
+export const NODE: Message = {
   1: ['inputs', 'string*'],
   2: ['outputs', 'string*'],
   3: ['name', 'string'],

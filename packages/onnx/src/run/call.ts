@@ -13,6 +13,8 @@ export interface Context {
   readonly folded: Map<Node, readonly Value[]>;
   /** What nodes keep from run to run, such as packed weights. */
   readonly kept: Map<Node, unknown>;
+  /** What nodes take, where that is wanted. */
+  readonly trace: { name: string; ts: number; dur: number }[] | undefined;
   /** The values of a graph's constants. */
   constantsOf(graph: Graph): ReadonlyMap<string, Value>;
   /** Copies to the device what was computed on the host; the same tensor at each run of a program. */

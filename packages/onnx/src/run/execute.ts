@@ -5,7 +5,7 @@ import { sizeOf } from '../graph/host-tensor.ts';
 import type { Operator } from '../operators/operator.ts';
 import { OPERATORS } from '../operators/table.ts';
 import { type Body, Call, type Context } from './call.ts';
-import { HostNeeded, Value } from './value.ts';
+import { HostNeeded, type Value } from './value.ts';
 
 /** What is computed on the host has at most so many elements, where the device can do it too. */
 const SMALL = 4096;
@@ -113,7 +113,10 @@ function* runNode(node: Node, find: Find, context: Context): Generator<Value, re
   for (;;) {
     try {
       if (operator.flow !== undefined) return call.results(yield* operator.flow(call), operator.type, false);
+      const from = context.trace && performance.now();
       const results = runOnce(call, operator, isConstant);
+      if (from !== undefined)
+        context.trace?.push({ name: nodeText(node), ts: from * 1000, dur: (performance.now() - from) * 1000 });
       if (isConstant) context.folded.set(node, results as Value[]);
       return results;
     } catch (thrown) {

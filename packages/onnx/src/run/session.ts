@@ -36,9 +36,18 @@ interface Program {
 /** Inputs with more elements are not told apart by their numbers. */
 const MAX_TOLD = 1024;
 
+/** What the work of a node, or of a whole run, took the host, in microseconds. */
+export interface TraceEvent {
+  readonly name: string;
+  readonly ts: number;
+  readonly dur: number;
+}
+
 /** A model on a backend. */
 export class Session {
   readonly model: Model;
+  /** Where it is a list, runs add to it, node by node, and are not recorded. */
+  trace: TraceEvent[] | undefined;
   readonly #settings: SessionSettings;
   readonly #needed: ReadonlySet<string>;
   readonly #constants = new Map<Graph, ReadonlyMap<string, Value>>();
@@ -156,7 +165,8 @@ export class Session {
       dims.every((dim, axis) => {
         const size = shape[axis] as number;
         if (typeof dim === 'number') return dim === size;
-        if (dim === null || dim === '') return true;
+        // Transformers.js gives a cache of nothing a batch of none.
+        if (dim === null || dim === '' || shape.includes(0)) return true;
         if (!free.has(dim)) free.set(dim, size);
         return free.get(dim) === size;
       });
@@ -193,8 +203,8 @@ export class Session {
   }
 
   async #compute(feeds: Feeds, program: Program | undefined): Promise<{ values: readonly Value[]; isOwn: boolean }> {
-    const { record: canRecord } = this.#settings.backend;
-    if (program === undefined || program.state === 'new' || program.state === 'eager' || canRecord === undefined) {
+    const canRecord = 'record' in this.#settings.backend && this.trace === undefined;
+    if (program === undefined || program.state === 'new' || program.state === 'eager' || !canRecord) {
       return { values: await this.#runOnce(feeds, program), isOwn: true };
     }
     const inputs = this.#inputs(feeds, program.inputs);
@@ -289,6 +299,7 @@ export class Session {
       float64,
       folded: this.#folded,
       kept: this.#kept,
+      trace: this.trace,
       constantsOf: (graph) => {
         let values = this.#constants.get(graph);
         if (values === undefined) {

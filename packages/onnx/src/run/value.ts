@@ -130,10 +130,11 @@ export class Value {
 }
 
 /** Thrown where an operator needs numbers on the host that are on the device; it runs again when they are there. */
-export class HostNeeded {
+export class HostNeeded extends Error {
   readonly value: Value;
 
   constructor(value: Value) {
+    super('numbers are needed on the host');
     this.value = value;
   }
 }

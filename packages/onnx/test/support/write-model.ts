@@ -14,7 +14,7 @@ import {
 /** Writes a message by the table that it is read by. */
 export function encode(message: Message, value: object): Uint8Array {
   const writer = new BinaryWriter();
-  for (const [field, [name, kind, repeated]] of Object.entries(message) as [string, Message[number]][]) {
+  for (const [field, [name, kind, repeated]] of Object.entries<Message[number]>(message)) {
     const given = (value as Record<string, unknown>)[name];
     if (given === undefined) continue;
     const number = Number(field);
@@ -58,6 +58,11 @@ export const i64 = (dims: readonly number[], values: readonly number[]): HostTen
   dims,
   data: BigInt64Array.from(values, BigInt),
 });
+
+/** The elements of a result. */
+export function listOf(tensor: HostTensor | undefined): unknown[] {
+  return Array.from((tensor?.data ?? []) as ArrayLike<unknown>);
+}
 
 /** The value of an attribute as tests write it: numbers with a fraction, or in `{ f }`, are floats. */
 export type Given =
