@@ -71,6 +71,7 @@ export type Given =
   | readonly number[]
   | { readonly f: number }
   | { readonly floats: readonly number[] }
+  | { readonly strings: readonly string[] }
   | HostTensor
   | { readonly graph: GraphProto };
 
@@ -81,6 +82,8 @@ function attribute(name: string, given: Given): AttributeProto {
   if (Array.isArray(given)) return { name, type: 7, ints: (given as readonly number[]).map(BigInt) };
   if ('f' in given) return { name, type: 1, f: given.f };
   if ('floats' in given) return { name, type: 6, floats: given.floats };
+  if ('strings' in given)
+    return { name, type: 8, strings: given.strings.map((each) => new TextEncoder().encode(each)) };
   if ('graph' in given) return { name, type: 5, g: given.graph };
   return { name, type: 4, t: tensorProto('', given as HostTensor) };
 }
