@@ -1,4 +1,3 @@
-import { refuse } from '../errors.ts';
 import { type HostTensor, hostTensor, type Scalar, scalars, sizeOf } from '../graph/host-tensor.ts';
 
 /** Elements from one index of an axis to the next, row-major. */
@@ -20,18 +19,27 @@ export function indexOf(place: number, dims: readonly number[]): number[] {
   return index;
 }
 
-/** As many elements as are computed on the host. */
-const LIMIT = 2 ** 26;
+/** As many elements as the host gives where the device can, and where only the host can. */
+const LIMITS: Readonly<Record<'shared' | 'own', number>> = { shared: 2 ** 16, own: 2 ** 26 };
+
+/** Thrown where the host would give more elements than it should: the device does it, if it can. */
+export class TooLarge extends Error {}
+
+/** @throws {TooLarge} */
+export function checkSize(dims: readonly number[], limit: 'shared' | 'own' = 'shared'): void {
+  if (!(sizeOf(dims) <= LIMITS[limit]))
+    throw new TooLarge(`a result of [${dims.join(', ')}] is too large for the host`);
+}
 
 /** A tensor whose elements are those of another, each at the place that is named for its index. */
 export function picked(
   x: HostTensor,
   dims: readonly number[],
   place: (index: readonly number[]) => number,
+  limit: 'shared' | 'own' = 'shared',
 ): HostTensor {
-  const size = sizeOf(dims);
-  if (size > LIMIT) throw refuse(`a result of [${dims.join(', ')}] is too large for the host`);
-  const places = Array.from({ length: size }, (_, i) => place(indexOf(i, dims)));
+  checkSize(dims, limit);
+  const places = Array.from({ length: sizeOf(dims) }, (_, i) => place(indexOf(i, dims)));
   if (x.type === 'string') return { ...x, dims, data: places.map((at) => x.data[at] as string) };
   const elements = scalars(x);
   return hostTensor(

@@ -73,7 +73,7 @@ export function float(
 ): Operator {
   return ofFloats((call) => {
     const given = Object.entries(attributes).map(([name, otherwise]) => call.float(name, otherwise));
-    return { name: `${call.node.op} ${given.join()}`, formula: (k, value) => compute(k, value as Num, ...given) };
+    return { name: `${call.node.op} ${given.join()}`, formula: (k, value) => compute(k, value, ...given) };
   });
 }
 

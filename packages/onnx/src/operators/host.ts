@@ -10,7 +10,7 @@ import {
   scalars,
   sizeOf,
 } from '../graph/host-tensor.ts';
-import { broadcastPlace, indexOf, picked, placeOf, stridesOf } from '../host/walk.ts';
+import { broadcastPlace, checkSize, indexOf, picked, placeOf, stridesOf } from '../host/walk.ts';
 import type { Call } from '../run/call.ts';
 import type { Operator, Operators } from './operator.ts';
 import { broadcast, cuts, lengthOf, parts, reshaped, squeezed, unsqueezed } from './shape.ts';
@@ -164,7 +164,7 @@ function gather(call: Call): HostTensor {
 function range(call: Call): HostTensor {
   const [start, limit, delta] = [0, 1, 2].map((i) => scalars(call.host(i))[0] as Any) as [Any, Any, Any];
   const count = Math.max(0, Math.ceil((Number(limit) - Number(start)) / Number(delta)));
-  if (!Number.isFinite(count) || count > 2 ** 26) throw refuse(`a range of ${count} numbers is too long`);
+  checkSize([count], 'own');
   const wide = typeof start === 'bigint';
   return hostTensor(
     call.type(0),
@@ -231,7 +231,6 @@ function transposed(call: Call): HostTensor {
 
 function filled(call: Call): HostTensor {
   const dims = call.numbers(0);
-  if (sizeOf(dims) > 2 ** 26) throw refuse(`[${dims.join(', ')}] is too large for the host`);
   const value = (call.attribute('value') as HostTensor | undefined) ?? hostTensor('float32', [1], [0]);
   return picked({ ...value, dims: [] }, dims, () => 0);
 }
@@ -240,7 +239,8 @@ function filled(call: Call): HostTensor {
 function compress(call: Call): HostTensor {
   const x = call.host(0);
   const held = call.numbers(1).flatMap((each, i) => (each === 0 ? [] : [i]));
-  if (call.attribute('axis') === undefined) return picked(x, [held.length], ([at]) => held[at as number] as number);
+  if (call.attribute('axis') === undefined)
+    return picked(x, [held.length], ([at]) => held[at as number] as number, 'own');
   const axis = call.axis(call.int('axis'));
   const strides = stridesOf(x.dims);
   return picked(
@@ -342,17 +342,7 @@ const HOSTED: Readonly<Record<string, (call: Call) => HostTensor | readonly Host
   GreaterOrEqual: map((a, b) => a >= b, 'bool'),
   Less: map((a, b) => a < b, 'bool'),
   LessOrEqual: map((a, b) => a <= b, 'bool'),
-  Where: (call) => {
-    const [condition, a, b] = [call.host(0), call.host(1), call.host(2)];
-    const dims = [a, b].reduce<readonly number[]>((both, each) => broadcast(both, each.dims), condition.dims);
-    const places = [condition, a, b].map((each) => broadcastPlace(each.dims));
-    const [holds, yes, no] = [scalars(condition), scalars(a), scalars(b)];
-    const out = Array.from({ length: sizeOf(dims) }, (_, i) => {
-      const [at, x, y] = places.map((place) => place(indexOf(i, dims))) as [number, number, number];
-      return holds[at] ? (yes[x] as Scalar) : (no[y] as Scalar);
-    });
-    return hostTensor(a.type, dims, out);
-  },
+  Where: (call) => map((condition, a, b) => (condition ? a : b), call.type(1))(call),
   Cast: (call) => castTo(call, elementType('attribute to', call.int('to'))),
   CastLike: (call) => castTo(call, call.type(1)),
   ReduceSum: fold((a, b) => a + b),

@@ -187,7 +187,7 @@ export const POINTWISE: Operators = {
   Swish: float((k, x, alpha) => k.mul(x, k.sigmoid(k.mul(x, alpha))), { alpha: 1 }),
   Gelu: ofFloats((call) => {
     const tanh = call.text('approximate', 'none') === 'tanh';
-    return { name: `Gelu ${tanh}`, formula: (k, x) => (tanh ? k.geluTanh(x as Num) : k.gelu(x as Num)) };
+    return { name: `Gelu ${tanh}`, formula: (k, x) => (tanh ? k.geluTanh(x) : k.gelu(x)) };
   }),
   IsNaN: { ...unary((k, x) => k.isNan(x), 'bool') },
   IsInf: {

@@ -29,12 +29,10 @@ function reduce(fold: Fold): Operator {
       const keepDims = call.int('keepdims', 1) === 1;
       const x = call.x(0);
       if (axes.length === 0 && call.int('noop_with_empty_axes', 0) === 1) return call.value(0);
-      if (axes.length === 0) return fold(x, { keepDims });
-      const folded = fold(x, { axis: axes.map((axis) => call.axis(axis)), keepDims });
-      // Sums of small integers are wider, where ONNX has them wrap; they are not supported.
-      return folded.dtype === x.dtype || call.type(0).includes('64')
-        ? folded
-        : call.refuse(`input 0 of ${call.type(0)}`);
+      const axis = axes.length === 0 ? {} : { axis: axes.map((each) => call.axis(each)) };
+      const folded = fold(x, { ...axis, keepDims });
+      // Sums of small integers are wider, means of integers have fractions, where ONNX keeps the type.
+      return folded.dtype === x.dtype ? folded : call.refuse(`input 0 of ${call.type(0)}`);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { chain } from './chain.ts';
 import { CONVOLUTION } from './convolution.ts';
 import { CONTROL_FLOW } from './control-flow.ts';
+import { CREATE } from './create.ts';
 import { HOST } from './host.ts';
 import { INDEXING } from './indexing.ts';
 import { MICROSOFT } from './microsoft.ts';
@@ -18,6 +19,7 @@ const DEVICE: Operators = {
   'concord.Chain': { flow: chain },
   ...CONTROL_FLOW,
   ...CONVOLUTION,
+  ...CREATE,
   ...INDEXING,
   ...MICROSOFT,
   ...NORMS,

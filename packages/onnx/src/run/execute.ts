@@ -1,10 +1,11 @@
 import { tidy } from '@concord/ops';
-import { errorOf, nodeText, unsupported } from '../errors.ts';
+import { errorOf, nodeText, refuse, unsupported } from '../errors.ts';
 import { type Graph, graphsOf, type Node, readsOf } from '../graph/graph.ts';
 import { sizeOf } from '../graph/host-tensor.ts';
+import { TooLarge } from '../host/walk.ts';
 import type { Operator } from '../operators/operator.ts';
 import { OPERATORS } from '../operators/table.ts';
-import { type Body, Call, type Context } from './call.ts';
+import { type Body, Call, type Context, type Results } from './call.ts';
 import { HostNeeded, type Value } from './value.ts';
 
 /** What is computed on the host has at most so many elements, where the device can do it too. */
@@ -126,15 +127,24 @@ function* runNode(node: Node, find: Find, context: Context): Generator<Value, re
   }
 }
 
+function compute(call: Call, { host, run }: Operator, isSmall: boolean): Results {
+  if (host === undefined || (run !== undefined && !isSmall)) return run?.(call) ?? [];
+  try {
+    return host(call);
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error;
+    if (run === undefined) throw refuse(error.message);
+    return run(call);
+  }
+}
+
 /** Runs an operator, and disposes what it made besides its results. */
 function runOnce(call: Call, operator: Operator, isConstant: boolean): readonly (Value | undefined)[] {
   const present = call.inputs.filter((value) => value !== undefined);
   const isSmall = present.every(({ host, dims }) => host !== undefined && sizeOf(dims) <= SMALL);
   let results: readonly (Value | undefined)[] = [];
   tidy(() => {
-    const host = operator.host !== undefined && (operator.run === undefined || isSmall);
-    const given = (host ? operator.host?.(call) : operator.run?.(call)) ?? [];
-    results = call.results(given, operator.type, isConstant);
+    results = call.results(compute(call, operator, isSmall), operator.type, isConstant);
     return [...results.flatMap((value) => value?.tensor ?? []), ...call.uploaded];
   });
   // The bytes of weights need not be kept twice.

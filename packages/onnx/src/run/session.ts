@@ -1,11 +1,11 @@
 import { type ComputeBackend, isBackendError } from '@concord/backend-core';
 import { copy, record, type Recorded, Tensor } from '@concord/ops';
 import { refuse } from '../errors.ts';
-import { type Graph, type Model, type Node, readsOf, type ValueInfo } from '../graph/graph.ts';
+import { type Graph, graphsOf, type Model, type Node, readsOf, type ValueInfo } from '../graph/graph.ts';
 import { type HostTensor, lengthOf, sizeOf } from '../graph/host-tensor.ts';
 import { neededOnHost } from '../graph/placement.ts';
 import type { Context } from './call.ts';
-import { checkOperators, runGraph } from './execute.ts';
+import { checkOperators, operatorOf, runGraph } from './execute.ts';
 import { deviceType, type Float64, typeOf, upload, Value } from './value.ts';
 
 /** What a model is given: tensors of the host, or of the session's backend. */
@@ -54,8 +54,8 @@ export class Session {
   readonly #folded = new Map<Node, readonly Value[]>();
   readonly #kept = new Map<Node, unknown>();
   readonly #programs = new Map<string, Program>();
-  /** Numbers have to be read back in the middle of a run, so that it cannot be recorded. */
-  #waits = false;
+  /** Numbers have to be read back in the middle of a run, or are drawn anew, so that it cannot be recorded. */
+  #waits: boolean;
   #isDisposed = false;
 
   /** @throws {BackendError} UNSUPPORTED for operators that there are none of */
@@ -64,6 +64,7 @@ export class Session {
     this.model = model;
     this.#settings = settings;
     this.#needed = neededOnHost(model.graph);
+    this.#waits = hasRandom(model.graph);
   }
 
   /** Signatures of inputs that are kept, and whether each is recorded. */
@@ -315,6 +316,10 @@ export class Session {
       },
     };
   }
+}
+
+function hasRandom({ nodes }: Graph): boolean {
+  return nodes.some((node) => operatorOf(node)?.isRandom === true || graphsOf(node).some(hasRandom));
 }
 
 /** Results that share no memory with the inputs. */
