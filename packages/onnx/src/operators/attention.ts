@@ -169,7 +169,7 @@ function groupQuery(call: Call): Results {
   const bias = call.maybe(10);
   const o = attention(turned(q), slice(keys, seen), slice(values, seen), {
     ...{ scale: scaleOf(call, dim), causal: true, starts, lse },
-    lengths: elements('Lengths', (k, last) => k.toU32(k.add(last as never, 1 as never)) as never, [lengths], 'u32'),
+    lengths: elements('Lengths', (k, last) => k.toU32(k.add(last as never, 1 as never)), [lengths], 'u32'),
     ...(window > 0 && { window }),
     ...(softcap > 0 && { softcap }),
     ...(bias && { mask: slice(bias, [null, null, null, [0, total]]) }),
