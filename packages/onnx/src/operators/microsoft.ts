@@ -104,14 +104,14 @@ function skipNorm(call: Call, isCentred: boolean): Results {
   let kernel = skipKernels.get(key);
   if (kernel === undefined) {
     const inputs = Object.fromEntries(Object.keys(given).map((name) => [name, 'f32'] as const));
-    kernel = defineKernel('skipNorm', { inputs }, (symbols, k) => {
+    kernel = defineKernel('skipNorm', { inputs }, (symbols, k): Record<string, Num> => {
       const of = (name: string): Num => symbols[name] as Num;
       const skipped = k.add(of('x'), of('skip'));
       const total = 'bias' in given ? k.add(skipped, of('bias')) : skipped;
       const centred = isCentred ? k.sub(total, k.fold('mean', total)) : total;
       const scale = k.rsqrt(k.add(k.fold('mean', k.mul(centred, centred)), eps));
       const y = k.mul(k.mul(centred, scale), of('gamma'));
-      return { y: 'beta' in given ? k.add(y, of('beta')) : y, ...(wantsSum && { total }) } as Record<string, Num>;
+      return { y: 'beta' in given ? k.add(y, of('beta')) : y, ...(wantsSum ? { total } : {}) };
     }) as Kernel;
     skipKernels.set(key, kernel);
   }

@@ -106,22 +106,26 @@ function defineStep(gates: Tensors, states: Tensors, hasLengths: boolean, comput
   for (const [name, { rank }] of Object.entries(gates))
     inputs[name] = { type: 'f32', access: 'gather', rank: rank as 1 };
   for (const name of Object.keys(states)) inputs[name] = 'f32';
-  return defineKernel('recurrent', { inputs, params: hasLengths ? { turn: 'i32' } : {} }, (symbols, k) => {
-    const all = symbols as unknown as Readonly<Record<string, Num & GatherInput<'f32'>>>;
-    const of: Read = (name, gate) => {
-      const input = all[name] as Num & GatherInput<'f32'>;
-      if (gate === undefined) return input;
-      const column = k.add(k.index(1), k.mul(k.extent(1), gate));
-      return k.gather(input, gates[name]?.rank === 1 ? [column] : [k.index(0), column], 0);
-    };
-    const { h, c } = compute(k, of);
-    if (!hasLengths) return { afterH: h, ...(c && { afterC: c }) } as Record<string, Num>;
-    const isAlive = k.lt(of('turn'), of('length'));
-    return {
-      ...{ afterH: k.select(isAlive, h, of('h')), y: k.select(isAlive, h, k.f32(0)) },
-      ...(c && { afterC: k.select(isAlive, c, of('c')) }),
-    } as Record<string, Num>;
-  });
+  return defineKernel(
+    'recurrent',
+    { inputs, params: hasLengths ? { turn: 'i32' } : {} },
+    (symbols, k): Record<string, Num> => {
+      const all = symbols as unknown as Readonly<Record<string, Num & GatherInput<'f32'>>>;
+      const of: Read = (name, gate) => {
+        const input = all[name] as Num & GatherInput<'f32'>;
+        if (gate === undefined) return input;
+        const column = k.add(k.index(1), k.mul(k.extent(1), gate));
+        return k.gather(input, gates[name]?.rank === 1 ? [column] : [k.index(0), column], 0);
+      };
+      const { h, c } = compute(k, of);
+      if (!hasLengths) return { afterH: h, ...(c ? { afterC: c } : {}) };
+      const isAlive = k.lt(of('turn'), of('length'));
+      return {
+        ...{ afterH: k.select(isAlive, h, of('h')), y: k.select(isAlive, h, k.f32(0)) },
+        ...(c ? { afterC: k.select(isAlive, c, of('c')) } : {}),
+      };
+    },
+  );
 }
 
 /** One direction of a layer. */

@@ -1,10 +1,4 @@
-import {
-  defineKernel,
-  type GatherInput,
-  type Kernel,
-  type KernelBuilder,
-  type Value,
-} from '@concord/backend-core/kernel';
+import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
 import { gather, reshape, resize, run, slice, type Tensor } from '@concord/ops';
 import { refuse } from '../errors.ts';
 import { hostTensor, sizeOf } from '../graph/host-tensor.ts';
@@ -221,7 +215,7 @@ function mirrored(k: KernelBuilder, x: Num, low: Num, high: Num): Num {
 
 function sampler(mode: string, padding: string, corners: boolean): Kernel {
   return defineKernel(`sample ${mode}`, { inputs: GRID, params: { height: 'f32', width: 'f32' } }, (symbols, k) => {
-    const x = symbols.x as GatherInput<'f32'>;
+    const { x } = symbols;
     const line = (size: Num, given: Num): { place: Num; bounded: (place: Num) => Num } => {
       const [low, high] = corners ? [k.f32(0), k.sub(size, 1)] : [k.f32(-0.5), k.sub(size, 0.5)];
       const bounded = (place: Num): Num =>
