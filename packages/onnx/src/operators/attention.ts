@@ -8,6 +8,7 @@ import {
   reshape,
   run,
   slice,
+  split,
   stack,
   type Tensor,
   transpose,
@@ -231,12 +232,7 @@ function selfAttention(call: Call): Results {
   const all = weights.shape[1] as number;
   const sizes = call.list('qkv_hidden_sizes') ?? [all / 3, all / 3, all / 3];
   const product = linear(call.x(0), transpose(weights), { bias: call.maybe(2) });
-  const [a, b] = [sizes[0] as number, (sizes[0] as number) + (sizes[1] as number)];
-  const [q, key, value] = [
-    [0, a],
-    [a, b],
-    [b, all],
-  ].map((range) => headsOf(slice(product, [null, null, range as [number, number]]), heads)) as [Tensor, Tensor, Tensor];
+  const [q, key, value] = split(product, sizes, 2).map((each) => headsOf(each, heads)) as [Tensor, Tensor, Tensor];
   const past = call.maybe(4);
   const [k, v] = [key, value].map((each, i) => afterPast(past && slice(past, [i]), each)) as [Tensor, Tensor];
   const causal = call.int('unidirectional', 0) === 1;
@@ -259,8 +255,7 @@ function standard(call: Call): Results {
   const softcap = call.float('softcap', 0);
   const mask = call.maybe(3);
   const causal = call.int('is_causal', 0) === 1;
-  if (causal && mask !== undefined && call.type(3) === 'bool' && mask.shape.at(-1) !== k.shape[2])
-    call.refuse(`a mask of [${mask.shape.join(', ')}]`);
+  if (mask && ![1, k.shape[2]].includes(mask.shape.at(-1))) call.refuse(`a mask of [${mask.shape.join(', ')}]`);
   const o = attention(q, k, v, {
     ...{ causal, mask, offset: call.has(4) ? (call.dims(4)[2] as number) : 0 },
     ...(Number.isNaN(given) ? {} : { scale: given }),
