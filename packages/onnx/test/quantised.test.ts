@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { type ElementType, type HostTensor, hostTensor } from '../src/graph/host-tensor.ts';
 import { loadOnnx } from '../src/index.ts';
-import { expectAsRuntime, modelOf, Numbers, type OneNode } from './support/against-runtime.ts';
+import { expectAsRuntime, expectModelAsRuntime, modelOf, Numbers, type OneNode } from './support/against-runtime.ts';
 import { onBackends } from './support/backends.ts';
-import { f32, modelBytes } from './support/write-model.ts';
+import { f32, modelBytes, node, value } from './support/write-model.ts';
 
 const numbers = new Numbers(7);
 const x = (dims: readonly number[], type: ElementType = 'float32', low = -2, high = 2): HostTensor =>
@@ -174,6 +174,20 @@ const REFUSED: readonly (readonly [string, OneNode])[] = [
 
 onBackends('quantised operators', (backend) => {
   it.each(Object.entries(CASES))('%s', (_, given) => expectAsRuntime(backend(), given));
+
+  it('of constants leave the copies of later runs alone', () => {
+    const nodes = [
+      node('DequantizeLinear', ['q', 's'], ['w']),
+      node('Shape', ['x'], ['dims']),
+      node('Cast', ['dims'], ['sizes'], { to: 1 }),
+      node('Add', ['x', 'sizes'], ['sum']),
+      node('Add', ['sum', 'w'], ['y']),
+    ];
+    const constants = { q: numbers.bytes([4, 2], 'int4'), s: f32([], [0.5]) };
+    const inputs = [value('x', 'float32', [4, 2])];
+    const bytes = modelBytes({ inputs, constants, nodes, outputs: ['y'], opset: 21, more: { irVersion: 10n } });
+    return expectModelAsRuntime(backend(), bytes, { x: x([4, 2]) });
+  });
 
   it.each(REFUSED)('refuse what they cannot compute: %s', async (op, given) => {
     const { parts, feeds } = modelOf(given);

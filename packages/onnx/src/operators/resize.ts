@@ -29,8 +29,10 @@ const f = Math.fround;
 /** Places in float32, as ONNX Runtime works them out: a half is rounded otherwise where it is not met. */
 const PLACES: Readonly<Record<string, (x: number, axis: Axis) => number>> = {
   half_pixel: (x, { scale }) => f(f(f(x + 0.5) / scale) - 0.5),
-  half_pixel_symmetric: (x, { from, to, scale }) =>
-    (from / 2) * (1 - to / (scale * from)) + f(f(f(x + 0.5) / scale) - 0.5),
+  half_pixel_symmetric: (x, { from, to, scale }) => {
+    const offset = f(f(from / 2) * f(1 - f(to / f(scale * from))));
+    return f(f(offset + f(f(x + 0.5) / scale)) - 0.5);
+  },
   pytorch_half_pixel: (x, { to, scale }) => (to > 1 ? f(f(f(x + 0.5) / scale) - 0.5) : 0),
   tf_half_pixel_for_nn: (x, { scale }) => f(f(x + 0.5) / scale),
   // By the length before it is rounded, as in ONNX's own tests; ONNX Runtime takes the rounded one.
@@ -44,8 +46,9 @@ const PLACES: Readonly<Record<string, (x: number, axis: Axis) => number>> = {
 };
 
 const ROUND: Readonly<Record<string, (x: number) => number>> = {
-  round_prefer_floor: (x) => Math.ceil(x - 0.5),
-  round_prefer_ceil: (x) => Math.floor(x + 0.5),
+  // A half that float32 missed is one.
+  round_prefer_floor: (x) => Math.ceil(x - 0.5 - 1e-6),
+  round_prefer_ceil: (x) => Math.floor(x + 0.5 + 1e-6),
   floor: Math.floor,
   ceil: Math.ceil,
 };
@@ -77,9 +80,9 @@ function tapsAt(call: Call, mode: string, x: number, { from, scale }: Axis): Tap
   const weightOf = (distance: number): number =>
     mode === 'linear' ? Math.max(0, 1 - Math.abs(distance)) : cubic(distance, a);
   const all = Array.from({ length: count }, (_, i) => [first + i, weightOf((first + i - x) / stretch)] as const);
-  const excludes = antialias || call.int('exclude_outside', 0) === 1;
+  const excludes = call.int('exclude_outside', 0) === 1;
   const kept = excludes ? all.filter(([place]) => place >= 0 && place <= last) : all;
-  const sum = excludes ? kept.reduce((total, [, weight]) => total + weight, 0) : 1;
+  const sum = excludes || antialias ? kept.reduce((total, [, weight]) => total + weight, 0) : 1;
   return kept.map(([place, weight]) => [Math.min(Math.max(place, 0), last), weight / sum]);
 }
 
@@ -222,12 +225,10 @@ const samplers = new Map<string, Kernel>();
 /** A place mirrored at the ends until it is between them. */
 function mirrored(k: KernelBuilder, x: Num, low: Num, high: Num): Num {
   const range = k.sub(high, low);
-  const away = k.max(k.sub(low, x), k.sub(x, high));
-  const laps = k.floor(k.div(away, range));
-  const rest = k.sub(away, k.mul(laps, range));
-  const isEven = k.eq(k.sub(laps, k.mul(k.floor(k.mul(laps, 0.5)), 2)), 0);
-  const fromLow = k.eq(isEven, k.lt(x, low));
-  return k.select(k.gt(away, 0), k.select(fromLow, k.add(low, rest), k.sub(high, rest)), x);
+  const lap = k.mul(range, 2);
+  const away = k.sub(x, low);
+  const inLap = k.sub(away, k.mul(k.floor(k.div(away, lap)), lap));
+  return k.add(k.sub(range, k.abs(k.sub(inLap, range))), low);
 }
 
 /** One place of an image. */
@@ -246,7 +247,8 @@ function sampler(mode: string, padding: string, corners: boolean): Kernel {
             : place;
       const half = k.mul(k.add(given, 1), 0.5);
       const place = corners ? k.mul(half, k.sub(size, 1)) : k.sub(k.mul(half, size), 0.5);
-      return { place: bounded(mode === 'nearest' ? k.round(place) : place), bounded };
+      // Of a cubic one only what it reads is bounded.
+      return { place: mode === 'cubic' ? place : bounded(mode === 'nearest' ? k.round(place) : place), bounded };
     };
     const [down, across] = [line(symbols.height, symbols.down), line(symbols.width, symbols.across)];
     const at: At = (row, column) => {

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe } from 'vitest';
 /** Describes tests on the oracle and on WebAssembly. */
 export function onBackends(what: string, tests: (backend: () => ComputeBackend) => void): void {
   describe.each([
-    ['cpu', CpuBackend],
-    ['wasm', WasmBackend],
-  ] as const)(`${what} on %s`, (_, kind) => {
+    ['cpu', (): Promise<ComputeBackend> => CpuBackend.create()],
+    ['wasm', (): Promise<ComputeBackend> => WasmBackend.create()],
+  ] as const)(`${what} on %s`, (_, create) => {
     let backend: ComputeBackend;
     beforeAll(async () => {
-      backend = await kind.create();
+      backend = await create();
       await backend.init();
     });
     afterAll(() => backend.dispose());
