@@ -10,7 +10,8 @@ const BACKENDS = (process.env['CONCORD_ONNX_BACKENDS'] ?? 'cpu,wasm').split(',')
 
 async function open(name: string): Promise<ComputeBackend> {
   const from = (await import(`@concord/backend-${name}`)) as Record<string, () => BackendProvider>;
-  const backend = await (from[name.replace('-', '')] as () => BackendProvider)().create();
+  const provider = Object.entries(from).find(([each]) => each.toLowerCase() === name)?.[1] as () => BackendProvider;
+  const backend = await provider().create();
   await backend.init();
   return backend;
 }
