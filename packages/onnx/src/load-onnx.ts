@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { ComputeBackend } from '@concord/backend-core';
 import type { Tensor } from '@concord/ops';
 import type { Model, ValueInfo } from './graph/graph.ts';

@@ -1,10 +1,20 @@
-import { CpuBackend } from '@concord/backend-cpu';
-import { WasmBackend } from '@concord/backend-wasm';
+import type { BackendProvider, ComputeBackend } from '@concord/backend-core';
 import { describe, expect, it } from 'vitest';
 import { hasNodeTests, NODE_TESTS, nodeTests, type Outcome, runNodeTest } from './support/node-tests.ts';
 
 if (!hasNodeTests)
   console.warn(`NOT RUN: ONNX's node tests: there is no ${NODE_TESTS}; apt-get install libonnx-testdata`);
+
+/** Backends by name; `CONCORD_ONNX_BACKENDS=webgpu` runs them on another one, on a machine that has it. */
+const BACKENDS = (process.env['CONCORD_ONNX_BACKENDS'] ?? 'cpu,wasm').split(',');
+
+async function open(name: string): Promise<ComputeBackend> {
+  const from = (await import(`@concord/backend-${name}`)) as Record<string, () => BackendProvider>;
+  const provider = Object.entries(from).find(([each]) => each.toLowerCase() === name)?.[1] as () => BackendProvider;
+  const backend = await provider().create();
+  await backend.init();
+  return backend;
+}
 
 /** Tests of ONNX 1.12 that nothing can pass, and why. */
 const NOT_TO_BE_PASSED: readonly (readonly [RegExp, string])[] = [
@@ -14,12 +24,8 @@ const NOT_TO_BE_PASSED: readonly (readonly [RegExp, string])[] = [
 ];
 
 describe.skipIf(!hasNodeTests)("ONNX's own node tests", () => {
-  it.each([
-    ['cpu', () => CpuBackend.create()],
-    ['wasm', () => WasmBackend.create()],
-  ])('pass on %s, but for those of what is not supported', async (_, create) => {
-    const backend = await create();
-    await backend.init();
+  it.each(BACKENDS)('pass on %s, but for those of what is not supported', async (on) => {
+    const backend = await open(on);
     const only = new RegExp(process.env['ONNX_NODE_TESTS'] ?? '');
     const outcomes: Outcome[] = [];
     for (const name of nodeTests()) {

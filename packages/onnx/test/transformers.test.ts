@@ -8,173 +8,26 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HostTensor } from '../src/graph/host-tensor.ts';
 import { register } from '../src/index.ts';
 import { reference } from './support/reference.ts';
-import { f32, i64, listOf, modelBytes, node, value } from './support/write-model.ts';
+import {
+  CLASSIFIERS,
+  decoder,
+  encoder,
+  HEADS,
+  MODELS,
+  tagger,
+  TOKENIZER,
+  TOKENIZER_CONFIG,
+  vision,
+  VOCAB,
+  WIDTH,
+  WORDS,
+} from './support/tiny-models.ts';
+import { f32, i64, listOf } from './support/write-model.ts';
 
-const WORDS = [
-  '[PAD]',
-  '[UNK]',
-  '[CLS]',
-  '[SEP]',
-  '[MASK]',
-  'the',
-  'cat',
-  'sat',
-  'on',
-  'a',
-  'mat',
-  'and',
-  'dog',
-  'ran',
-  'to',
-  'house',
-];
-const [VOCAB, WIDTH, HEADS] = [WORDS.length, 8, 2];
-
-function random(dims: readonly number[], seed: number): HostTensor {
-  let state = seed * 7919;
-  const size = dims.reduce((product, dim) => product * dim, 1);
-  return f32(
-    dims,
-    Array.from({ length: size }, () => ((state = (state * 16807) % 2147483647) / 2147483647) * 2 - 1),
-  );
-}
-
-const TOKENIZER = {
-  ...{
-    version: '1.0',
-    truncation: null,
-    padding: null,
-    added_tokens: [],
-    normalizer: { type: 'BertNormalizer', lowercase: true },
-  },
-  ...{
-    pre_tokenizer: { type: 'BertPreTokenizer' },
-    post_processor: null,
-    decoder: { type: 'WordPiece', prefix: '##', cleanup: true },
-  },
-  model: {
-    ...{ type: 'WordPiece', unk_token: '[UNK]', continuing_subword_prefix: '##', max_input_chars_per_word: 100 },
-    vocab: Object.fromEntries(WORDS.map((word, i) => [word, i])),
-  },
-};
-const TOKENIZER_CONFIG = {
-  ...{ tokenizer_class: 'BertTokenizer', do_lower_case: true, model_max_length: 64 },
-  ...{ unk_token: '[UNK]', sep_token: '[SEP]', pad_token: '[PAD]', cls_token: '[CLS]', mask_token: '[MASK]' },
-};
-
-const weights = (): Record<string, HostTensor> => ({
-  embedding: random([VOCAB, WIDTH], 1),
-  ...{
-    wq: random([WIDTH, WIDTH], 2),
-    wk: random([WIDTH, WIDTH], 3),
-    wv: random([WIDTH, WIDTH], 4),
-    wo: random([WIDTH, VOCAB], 5),
-  },
-  ...{
-    gamma: random([WIDTH], 6),
-    beta: random([WIDTH], 7),
-    heads: i64([4], [0, 0, HEADS, WIDTH / HEADS]),
-    merged: i64([3], [0, 0, WIDTH]),
-  },
-  ...{ scale: f32([], [1 / Math.sqrt(WIDTH / HEADS)]), low: f32([], [-1e9]), nil: f32([], [0]), one: f32([], [1]) },
-  ...{
-    ax1: i64([1], [1]),
-    ax12: i64([2], [1, 2]),
-    ax13: i64([2], [1, 3]),
-    zero: i64([], [0]),
-    step: i64([], [1]),
-    last: i64([], [1]),
-  },
-});
-
-/** Q, K or V of heads. */
-const heads = (name: string, from = 'h') => [
-  node('MatMul', [from, `w${name}`], [`${name}1`]),
-  node('Reshape', [`${name}1`, 'heads'], [`${name}2`]),
-  node('Transpose', [`${name}2`], [name], { perm: [0, 2, 1, 3] }),
-];
-
-const mix = (keys: string, values: string) => [
-  node('Transpose', [keys], ['kt'], { perm: [0, 1, 3, 2] }),
-  node('MatMul', ['q', 'kt'], ['s1']),
-  node('Mul', ['s1', 'scale'], ['s2']),
-  node('Add', ['s2', 'mask'], ['s3']),
-  node('Softmax', ['s3'], ['p'], { axis: -1 }),
-  node('MatMul', ['p', values], ['o1']),
-  node('Transpose', ['o1'], ['o2'], { perm: [0, 2, 1, 3] }),
-  node('Reshape', ['o2', 'merged'], ['o']),
-];
-
-const encoder = modelBytes({
-  inputs: ['input_ids', 'attention_mask', 'token_type_ids'].map((name) => value(name, 'int64', ['batch', 'sequence'])),
-  constants: weights(),
-  nodes: [
-    node('Gather', ['embedding', 'input_ids'], ['e']),
-    node('LayerNormalization', ['e', 'gamma', 'beta'], ['h']),
-    ...['q', 'k', 'v'].flatMap((name) => heads(name)),
-    node('Unsqueeze', ['attention_mask', 'ax12'], ['m1']),
-    node('Cast', ['m1'], ['m2'], { to: 1 }),
-    node('Sub', ['one', 'm2'], ['m3']),
-    node('Mul', ['m3', 'low'], ['mask']),
-    ...mix('k', 'v'),
-    node('Add', ['o', 'h'], ['last_hidden_state']),
-  ],
-  outputs: [value('last_hidden_state', 'float32', ['batch', 'sequence', WIDTH])],
-});
-
-const cache = ['batch', HEADS, 'past', WIDTH / HEADS];
-const decoder = modelBytes({
-  inputs: [
-    ...['input_ids', 'position_ids'].map((name) => value(name, 'int64', ['batch', 'sequence'])),
-    value('attention_mask', 'int64', ['batch', 'total']),
-    ...['key', 'value'].map((name) => value(`past_key_values.0.${name}`, 'float32', cache)),
-  ],
-  constants: weights(),
-  nodes: [
-    node('Gather', ['embedding', 'input_ids'], ['e']),
-    node('LayerNormalization', ['e', 'gamma', 'beta'], ['h']),
-    ...['q', 'k', 'v'].flatMap((name) => heads(name)),
-    node('Concat', ['past_key_values.0.key', 'k'], ['present.0.key'], { axis: 2 }),
-    node('Concat', ['past_key_values.0.value', 'v'], ['present.0.value'], { axis: 2 }),
-    // A query sees the keys up to its position that are not padding.
-    node('Shape', ['attention_mask'], ['shape']),
-    node('Gather', ['shape', 'last'], ['total']),
-    node('Range', ['zero', 'total', 'step'], ['places']),
-    node('Unsqueeze', ['position_ids', 'ax13'], ['at']),
-    node('LessOrEqual', ['places', 'at'], ['seen']),
-    node('Unsqueeze', ['attention_mask', 'ax12'], ['m1']),
-    node('Cast', ['m1'], ['m2'], { to: 9 }),
-    node('And', ['seen', 'm2'], ['visible']),
-    node('Where', ['visible', 'nil', 'low'], ['mask']),
-    ...mix('present.0.key', 'present.0.value'),
-    node('Add', ['o', 'h'], ['z']),
-    node('MatMul', ['z', 'wo'], ['logits']),
-  ],
-  outputs: [
-    value('logits', 'float32', ['batch', 'sequence', VOCAB]),
-    ...['key', 'value'].map((name) => value(`present.0.${name}`, 'float32', ['batch', HEADS, 'total', WIDTH / HEADS])),
-  ],
-});
-
-const MODELS = {
-  encoder: {
-    bytes: encoder,
-    config: { model_type: 'bert', architectures: ['BertModel'], hidden_size: WIDTH, vocab_size: VOCAB },
-  },
-  decoder: {
-    bytes: decoder,
-    config: {
-      ...{
-        model_type: 'gpt2',
-        architectures: ['GPT2LMHeadModel'],
-        vocab_size: VOCAB,
-        n_embd: WIDTH,
-        n_head: HEADS,
-        n_layer: 1,
-      },
-      ...{ eos_token_id: VOCAB + 1, bos_token_id: 2, pad_token_id: 0 },
-    },
-  },
+/** Pictures as they are, from -1 to 1. */
+const PREPROCESSOR = {
+  ...{ image_processor_type: 'ViTFeatureExtractor', do_resize: false, do_rescale: true, rescale_factor: 1 / 255 },
+  ...{ do_normalize: true, image_mean: [0.5, 0.5, 0.5], image_std: [0.5, 0.5, 0.5] },
 };
 
 describe('Transformers.js, unchanged', () => {
@@ -186,13 +39,14 @@ describe('Transformers.js, unchanged', () => {
     transformers = await import('@huggingface/transformers');
     transformers.env.localModelPath = folder;
     transformers.env.allowRemoteModels = false;
-    for (const [name, { bytes, config }] of Object.entries(MODELS)) {
+    for (const [name, { files, config }] of Object.entries(MODELS)) {
       mkdirSync(join(folder, name, 'onnx'), { recursive: true });
-      writeFileSync(join(folder, name, 'onnx', 'model.onnx'), bytes);
+      for (const [file, bytes] of Object.entries(files)) writeFileSync(join(folder, name, 'onnx', file), bytes);
       for (const [file, content] of Object.entries({
         config,
         tokenizer: TOKENIZER,
         tokenizer_config: TOKENIZER_CONFIG,
+        preprocessor_config: PREPROCESSOR,
       })) {
         writeFileSync(join(folder, name, `${file}.json`), JSON.stringify(content));
       }
@@ -259,5 +113,89 @@ describe('Transformers.js, unchanged', () => {
       said.filter((word) => !special.has(word)),
     );
     await generate.dispose();
+  });
+
+  /** The inputs that the pipeline's tokenizer makes of texts. */
+  const feedsOf = (tokenizer: unknown, ...texts: (string | object)[]): Record<string, HostTensor> => {
+    const given = (tokenizer as (...list: unknown[]) => Record<string, { dims: number[]; data: BigInt64Array }>)(
+      ...texts,
+    );
+    const feeds = Object.entries(given).map(([name, { dims, data }]): [string, HostTensor] => [
+      name,
+      { type: 'int64', dims, data },
+    ]);
+    const [, first] = feeds[0] as [string, HostTensor];
+    return { token_type_ids: { ...first, data: new BigInt64Array(first.data.length) }, ...Object.fromEntries(feeds) };
+  };
+  const softmax = (logits: readonly number[]): number[] => {
+    const powers = logits.map((each) => Math.exp(each - Math.max(...logits)));
+    return powers.map((each) => each / powers.reduce((a, b) => a + b));
+  };
+
+  it.each(['fp32', 'fp16', 'q8', 'q4'] as const)('classifies texts, %s', async (dtype) => {
+    const classify = await transformers.pipeline('text-classification', 'classifier', { device: 'auto', dtype });
+    const feeds = feedsOf(classify.tokenizer, 'the dog ran to the house');
+    const logits = listOf((await reference(CLASSIFIERS[dtype][1], feeds))['logits']) as number[];
+    const results = (await classify('the dog ran to the house', { top_k: 3 })) as { label: string; score: number }[];
+    const wanted = softmax(logits).map((score, i) => ({
+      label: ['bad', 'so so', 'good'][i],
+      score: expect.closeTo(score, dtype === 'fp16' ? 2 : 4) as number,
+    }));
+    expect(results.map(({ label }) => label).sort()).toEqual(['bad', 'good', 'so so']);
+    expect(
+      [...results].sort(
+        (a, b) => ['bad', 'so so', 'good'].indexOf(a.label) - ['bad', 'so so', 'good'].indexOf(b.label),
+      ),
+    ).toEqual(wanted);
+    await classify.dispose();
+  });
+
+  it('classifies words', async () => {
+    const tag = await transformers.pipeline('token-classification', 'tagger', { device: 'auto', dtype: 'fp32' });
+    const text = 'the cat sat on a mat';
+    const logits = listOf((await reference(tagger, feedsOf(tag.tokenizer, text)))['logits']) as number[];
+    const results = (await tag(text, { ignore_labels: [] })) as { entity: string; score: number; word: string }[];
+    expect(results.map(({ word }) => word)).toEqual(text.split(' '));
+    for (const [i, { entity, score }] of results.entries()) {
+      const row = softmax(logits.slice(3 * i, 3 * i + 3));
+      expect([entity, score]).toEqual([
+        ['bad', 'so so', 'good'][row.indexOf(Math.max(...row))],
+        expect.closeTo(Math.max(...row), 4),
+      ]);
+    }
+    await tag.dispose();
+  });
+
+  it('answers questions', async () => {
+    const answer = await transformers.pipeline('question-answering', 'reader', { device: 'auto', dtype: 'fp32' });
+    const { answer: text, score } = (await answer('the dog ran to', 'a cat sat on the mat and a dog ran')) as {
+      answer: string;
+      score: number;
+    };
+    expect(score).toBeGreaterThan(0);
+    expect('a cat sat on the mat and a dog ran').toContain(text);
+    await answer.dispose();
+  });
+
+  it('classifies images', async () => {
+    const classify = await transformers.pipeline('image-classification', 'vision', { device: 'auto', dtype: 'fp32' });
+    const pixels = Uint8ClampedArray.from({ length: 3 * 12 * 10 }, (_, i) => (i * 37) % 256);
+    const results = (await classify(new transformers.RawImage(pixels, 12, 10, 3), { top_k: 3 })) as {
+      label: string;
+      score: number;
+    }[];
+    const x = f32(
+      [1, 3, 10, 12],
+      Array.from(
+        { length: 360 },
+        (_, i) => ((pixels[(i % 120) * 3 + Math.floor(i / 120)] as number) / 255 - 0.5) / 0.5,
+      ),
+    );
+    const scores = softmax(listOf((await reference(vision, { pixel_values: x }))['logits']) as number[]);
+    const byLabel = Object.fromEntries(results.map(({ label, score }) => [label, score]));
+    expect([byLabel['bad'], byLabel['so so'], byLabel['good']]).toEqual(
+      scores.map((each) => expect.closeTo(each, 4) as number),
+    );
+    await classify.dispose();
   });
 });

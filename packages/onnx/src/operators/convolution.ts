@@ -1,25 +1,5 @@
-import {
-  type Activation,
-  avgPool,
-  avgPool3d,
-  cast,
-  conv1d,
-  conv2d,
-  conv3d,
-  convTranspose1d,
-  convTranspose2d,
-  indexPut,
-  max,
-  maxPool,
-  maxPool3d,
-  maxPoolWithIndices,
-  mean,
-  norm,
-  reshape,
-  type Tensor,
-  unsqueeze,
-  zeros,
-} from '@concord/ops';
+import * as ops from '@concord/ops';
+import type { Activation, Tensor } from '@concord/ops';
 import { refuse } from '../errors.ts';
 import { sizeOf } from '../graph/host-tensor.ts';
 import type { Call, Results } from '../run/call.ts';
@@ -80,7 +60,7 @@ export function convolution(
   const { stride, dilation, pads } = sweepOf(call, x.shape.slice(2), kernel);
   const common = { bias, groups: call.int('group', 1), ...more };
   if (kernel.length === 1) {
-    return conv1d(x, w, {
+    return ops.conv1d(x, w, {
       ...common,
       stride: stride[0] as number,
       dilation: dilation[0] as number,
@@ -89,11 +69,11 @@ export function convolution(
   }
   if (kernel.length === 2) {
     const window = { stride: stride as unknown as Two, dilation: dilation as unknown as Two };
-    return conv2d(x, w, { ...common, ...window, padding: pads as unknown as Four });
+    return ops.conv2d(x, w, { ...common, ...window, padding: pads as unknown as Four });
   }
   if (kernel.length !== 3) return call.refuse(`a convolution of ${kernel.length} axes`);
   const window = { stride: stride as unknown as Three, dilation: dilation as unknown as Three };
-  return conv3d(x, w, { ...common, ...window, padding: pads as unknown as Six });
+  return ops.conv3d(x, w, { ...common, ...window, padding: pads as unknown as Six });
 }
 
 function transposed(call: Call): Tensor {
@@ -124,14 +104,14 @@ function transposed(call: Call): Tensor {
   const common = { bias, groups: call.int('group', 1), ...activationOf(call) };
   if (kernel.length === 1) {
     const window = { stride: stride[0] as number, dilation: dilation[0] as number, outputPadding: extra[0] as number };
-    return convTranspose1d(x, w, { ...common, ...window, padding: pads as unknown as Two });
+    return ops.convTranspose1d(x, w, { ...common, ...window, padding: pads as unknown as Two });
   }
   const window = {
     stride: stride as unknown as Two,
     dilation: dilation as unknown as Two,
     outputPadding: extra as unknown as Two,
   };
-  return convTranspose2d(x, w, { ...common, ...window, padding: pads as unknown as Four });
+  return ops.convTranspose2d(x, w, { ...common, ...window, padding: pads as unknown as Four });
 }
 
 /** Pools, those of one axis as images of one row. */
@@ -149,7 +129,10 @@ function pooled(call: Call, kind: 'max' | 'mean', x: Tensor = call.x(0)): { valu
       padding: pads as unknown as Six,
     };
     return {
-      values: (kind === 'max' ? maxPool3d : avgPool3d)(x, kernel as unknown as Three, { ...options, ...window }),
+      values: (kind === 'max' ? ops.maxPool3d : ops.avgPool3d)(x, kernel as unknown as Three, {
+        ...options,
+        ...window,
+      }),
     };
   }
   if (size.length > 3) return call.refuse(`pooling of ${size.length} axes`);
@@ -158,20 +141,20 @@ function pooled(call: Call, kind: 'max' | 'mean', x: Tensor = call.x(0)): { valu
     isRow ? [one, list[0] as number] : (list as unknown as Two);
   const padding = (isRow ? [0, pads[0], 0, pads[1]] : pads) as unknown as Four;
   const window = { ...options, stride: of(stride, 1), dilation: of(dilation, 1), padding };
-  const image = isRow ? unsqueeze(x, 2) : x;
-  const asGiven = (y: Tensor): Tensor => (isRow ? reshape(y, [...y.shape.slice(0, 2), y.shape[3] as number]) : y);
+  const image = isRow ? ops.unsqueeze(x, 2) : x;
+  const asGiven = (y: Tensor): Tensor => (isRow ? ops.reshape(y, [...y.shape.slice(0, 2), y.shape[3] as number]) : y);
   if (kind === 'max' && call.node.outputs[1]) {
-    const { values, indices } = maxPoolWithIndices(image, of(kernel, 1), window);
+    const { values, indices } = ops.maxPoolWithIndices(image, of(kernel, 1), window);
     return { values: asGiven(values), indices: asGiven(indices) };
   }
-  return { values: asGiven((kind === 'max' ? maxPool : avgPool)(image, of(kernel, 1), window)) };
+  return { values: asGiven((kind === 'max' ? ops.maxPool : ops.avgPool)(image, of(kernel, 1), window)) };
 }
 
 function maximum(call: Call): Results {
   const given = call.x(0);
-  const x = hasFloats(call) ? given : cast(given, 'f32');
+  const x = hasFloats(call) ? given : ops.cast(given, 'f32');
   const { values, indices } = pooled(call, 'max', x);
-  const y = cast(values, given.dtype);
+  const y = ops.cast(values, given.dtype);
   if (!call.node.outputs[1]) return y;
   if (indices === undefined || call.int('storage_order', 0) === 1)
     return call.refuse('indices of 3 axes, or in column order');
@@ -201,8 +184,8 @@ function unpool(call: Call): Tensor {
       (kernel[i] as number),
   );
   const dims = [...x.shape.slice(0, 2), ...to];
-  const flat = zeros(call.backend, [sizeOf(dims)], { dtype: x.dtype });
-  return reshape(indexPut(flat, [reshape(indices, [-1])], reshape(x, [-1]), { out: flat }), dims);
+  const flat = ops.zeros(call.backend, [sizeOf(dims)], { dtype: x.dtype });
+  return ops.reshape(ops.indexPut(flat, [ops.reshape(indices, [-1])], ops.reshape(x, [-1]), { out: flat }), dims);
 }
 
 /** The p-norm of each window. */
@@ -223,17 +206,17 @@ function lrn(call: Call): Tensor {
   const [n, c = 1, ...size] = x.shape as readonly [number, ...number[]];
   const width = call.int('size');
   const [alpha, beta, bias] = [call.float('alpha', 1e-4), call.float('beta', 0.75), call.float('bias', 1)];
-  const squares = reshape(
+  const squares = ops.reshape(
     elements('square', (k, v) => k.mul(v, v), [x], x.dtype),
     [n, 1, c, sizeOf(size)],
   );
   const [before, after] = [Math.floor((width - 1) / 2), Math.ceil((width - 1) / 2)];
-  const means = avgPool(squares, [width, 1], { stride: 1, padding: [before, 0, after, 0] });
+  const means = ops.avgPool(squares, [width, 1], { stride: 1, padding: [before, 0, after, 0] });
   // The mean's divisor is the size of the window, as ONNX's.
   return elements(
     `LRN ${alpha} ${beta} ${bias}`,
     (k, v, m) => k.div(v, k.pow(k.add(k.mul(m, alpha), bias), beta)),
-    [x, reshape(means, x.shape)],
+    [x, ops.reshape(means, x.shape)],
     x.dtype,
   );
 }
@@ -272,13 +255,13 @@ export const CONVOLUTION: Operators = {
   AveragePool: { run: (call) => pooled(call, 'mean').values },
   LpPool: { run: normPool },
   MaxUnpool: { run: unpool },
-  GlobalAveragePool: { run: (call) => mean(call.x(0), spatial(call)) },
-  GlobalMaxPool: { run: (call) => max(call.x(0), spatial(call)) },
+  GlobalAveragePool: { run: (call) => ops.mean(call.x(0), spatial(call)) },
+  GlobalMaxPool: { run: (call) => ops.max(call.x(0), spatial(call)) },
   GlobalLpPool: {
     run: (call) =>
       call.int('p', 2) > 2
         ? call.refuse(`p ${call.int('p')}`)
-        : norm(call.x(0), { ...spatial(call), ord: call.int('p', 2) }),
+        : ops.norm(call.x(0), { ...spatial(call), ord: call.int('p', 2) }),
   },
   LRN: { run: lrn },
 };

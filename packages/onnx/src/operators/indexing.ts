@@ -1,18 +1,5 @@
-import {
-  cast,
-  gather,
-  indexPut,
-  oneHot,
-  permute,
-  reshape,
-  scatter,
-  scatterAdd,
-  slice,
-  sum,
-  takeAlongAxis,
-  type Tensor,
-  topK,
-} from '@concord/ops';
+import * as ops from '@concord/ops';
+import type { Tensor } from '@concord/ops';
 import { refuse } from '../errors.ts';
 import { type HostTensor, hostTensor, sizeOf } from '../graph/host-tensor.ts';
 import { stridesOf } from '../host/walk.ts';
@@ -61,14 +48,14 @@ function placesOf(call: Call, batch: number): { readonly places: Tensor; readonl
     [indices],
     'i32',
   );
-  return { places: sum(parts, { axis: -1 }), size: sizeOf(sizes) };
+  return { places: ops.sum(parts, { axis: -1 }), size: sizeOf(sizes) };
 }
 
 function gatherNd(call: Call): Tensor {
   const x = call.x(0);
   const { places, size } = placesOf(call, call.int('batch_dims', 0));
   const rest = x.shape.slice(call.int('batch_dims', 0) + (call.dims(1).at(-1) as number));
-  return reshape(gather(reshape(x, [size, sizeOf(rest)]), places), [...places.shape, ...rest]);
+  return ops.reshape(ops.gather(ops.reshape(x, [size, sizeOf(rest)]), places), [...places.shape, ...rest]);
 }
 
 /** How values that meet are joined. */
@@ -81,40 +68,45 @@ function scatterNd(call: Call): Tensor {
   const [x, values] = [call.x(0), call.x(2)];
   const { places, size } = placesOf(call, 0);
   const rest = sizeOf(x.shape) / size;
-  const written = indexPut(reshape(x, [size, rest]), [reshape(places, [-1])], reshape(values, [places.size, rest]), {
-    accumulate: joins(call),
-  });
-  return reshape(written, x.shape);
+  const written = ops.indexPut(
+    ops.reshape(x, [size, rest]),
+    [ops.reshape(places, [-1])],
+    ops.reshape(values, [places.size, rest]),
+    {
+      accumulate: joins(call),
+    },
+  );
+  return ops.reshape(written, x.shape);
 }
 
 function scatterElements(call: Call): Tensor {
   const axis = call.axis(call.int('axis', 0));
   const [x, indices, values] = [call.x(0), indicesOf(call, 1, call.dims(0)[axis] as number), call.x(2)];
-  return joins(call) ? scatterAdd(x, axis, indices, values) : scatter(x, axis, indices, values);
+  return joins(call) ? ops.scatterAdd(x, axis, indices, values) : ops.scatter(x, axis, indices, values);
 }
 
 function hot(call: Call): Results {
   const depth = call.scalar(1);
-  const indices = cast(call.x(0), 'i32');
+  const indices = ops.cast(call.x(0), 'i32');
   const given = call.x(2);
-  const [off, on] = [slice(given, [0]), slice(given, [1])];
-  const hits = oneHot(fromFront(indices, depth), depth, { dtype: 'u8' });
+  const [off, on] = [ops.slice(given, [0]), ops.slice(given, [1])];
+  const hits = ops.oneHot(fromFront(indices, depth), depth, { dtype: 'u8' });
   const result = elements('Hot', (k, hit, a, b) => k.select(k.ne(hit, 0), a, b), [hits, on, off], given.dtype);
   const axis = call.axis(call.int('axis', -1), result.rank);
   const order = indices.shape.map((_, each) => each);
   order.splice(axis, 0, indices.rank);
-  return call.typed(permute(result, order), call.type(2));
+  return call.typed(ops.permute(result, order), call.type(2));
 }
 
 function reverse(call: Call): Tensor {
   const [time, batch] = [call.axis(call.int('time_axis', 0)), call.axis(call.int('batch_axis', 1))];
   const [x, lengths] = [call.x(0), call.x(1)];
   const dims = x.shape.map((size, axis) => (axis === time || axis === batch ? size : 1));
-  const over = reshape(
+  const over = ops.reshape(
     lengths,
     dims.map((size, axis) => (axis === batch ? size : 1)),
   );
-  const frame = slice(
+  const frame = ops.slice(
     x,
     dims.map((size) => [0, size] as const),
   );
@@ -129,7 +121,7 @@ function reverse(call: Call): Tensor {
     [over, elements('Zero', (k, v) => k.select(k.eq(v, v), k.i32(0), 0), [frame], 'i32')],
     'i32',
   );
-  return takeAlongAxis(x, places, time);
+  return ops.takeAlongAxis(x, places, time);
 }
 
 /** Boxes that are kept, greedily, by their scores: which are is known only on the host. */
@@ -179,18 +171,18 @@ export const INDEXING: Operators = {
   Gather: {
     run: (call) => {
       const axis = call.axis(call.int('axis', 0));
-      return gather(call.x(0), indicesOf(call, 1, call.dims(0)[axis] as number), { axis });
+      return ops.gather(call.x(0), indicesOf(call, 1, call.dims(0)[axis] as number), { axis });
     },
   },
   GatherElements: {
     run: (call) => {
       const axis = call.axis(call.int('axis', 0));
       const dims = call.dims(1);
-      const x = slice(
+      const x = ops.slice(
         call.x(0),
         dims.map((size, each) => (each === axis ? null : ([0, size] as const))),
       );
-      return takeAlongAxis(x, indicesOf(call, 1, call.dims(0)[axis] as number), axis);
+      return ops.takeAlongAxis(x, indicesOf(call, 1, call.dims(0)[axis] as number), axis);
     },
   },
   GatherND: { run: gatherNd },
@@ -206,8 +198,8 @@ export const INDEXING: Operators = {
       const axis = call.axis(call.int('axis', -1));
       const k = call.version < 10 ? call.int('k') : call.scalar(1);
       if (k > (call.dims(0)[axis] as number)) throw refuse(`${k} of ${call.dims(0)[axis]} elements are wanted`);
-      const { values, indices } = topK(call.x(0), k, { axis, largest: call.int('largest', 1) === 1 });
-      return [values, call.typed(cast(indices, 'i32'), 'int64')];
+      const { values, indices } = ops.topK(call.x(0), k, { axis, largest: call.int('largest', 1) === 1 });
+      return [values, call.typed(ops.cast(indices, 'i32'), 'int64')];
     },
   },
 };

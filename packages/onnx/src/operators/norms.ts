@@ -1,17 +1,5 @@
-import {
-  batchNorm,
-  expand,
-  groupNorm,
-  instanceNorm,
-  l2Normalize,
-  layerNorm,
-  mean,
-  norm,
-  reshape,
-  rmsNorm,
-  type Tensor,
-  variance,
-} from '@concord/ops';
+import * as ops from '@concord/ops';
+import type { Tensor } from '@concord/ops';
 import type { Call, Results } from '../run/call.ts';
 import { elements } from './elements.ts';
 import type { Operators } from './operator.ts';
@@ -21,12 +9,17 @@ function layer(call: Call): Results {
   const x = call.x(0);
   const axis = call.axis(call.int('axis', -1));
   const eps = call.float('epsilon', 1e-5);
-  const y = layerNorm(x, { axis, eps, weight: call.maybe(1), bias: call.maybe(2) });
+  const y = ops.layerNorm(x, { axis, eps, weight: call.maybe(1), bias: call.maybe(2) });
   const [, wantsMean, wantsDeviation] = call.node.outputs;
   const rows = { axis: x.shape.map((_, each) => each).slice(axis), keepDims: true };
   const spread = (): Tensor =>
-    elements(`Deviation ${eps}`, (k, v) => k.rsqrt(k.add(v, eps)), [variance(x, { ...rows, correction: 0 })], 'f32');
-  return [y, wantsMean ? mean(x, rows) : undefined, wantsDeviation ? spread() : undefined];
+    elements(
+      `Deviation ${eps}`,
+      (k, v) => k.rsqrt(k.add(v, eps)),
+      [ops.variance(x, { ...rows, correction: 0 })],
+      'f32',
+    );
+  return [y, wantsMean ? ops.mean(x, rows) : undefined, wantsDeviation ? spread() : undefined];
 }
 
 function batch(call: Call): Tensor {
@@ -34,7 +27,7 @@ function batch(call: Call): Tensor {
   if (call.int('training_mode', 0) === 1 || call.node.outputs.length > 1) return call.refuse('training');
   if (call.int('spatial', 1) === 0) return call.refuse('spatial 0');
   const [x, weight, bias, known, spread] = call.all() as [Tensor, Tensor, Tensor, Tensor, Tensor];
-  return batchNorm(x, { weight, bias, mean: known, variance: spread, eps: call.float('epsilon', 1e-5) });
+  return ops.batchNorm(x, { weight, bias, mean: known, variance: spread, eps: call.float('epsilon', 1e-5) });
 }
 
 function group(call: Call): Tensor {
@@ -45,10 +38,10 @@ function group(call: Call): Tensor {
   // Before operator set 21 there is a factor for each group.
   const all = (given: Tensor): Tensor => {
     if (given.size === channels) return given;
-    const repeated = expand(reshape(given, [groups, 1]), [groups, channels / groups]);
-    return reshape(repeated, [channels]);
+    const repeated = ops.expand(ops.reshape(given, [groups, 1]), [groups, channels / groups]);
+    return ops.reshape(repeated, [channels]);
   };
-  return groupNorm(x, groups, { eps: call.float('epsilon', 1e-5), weight: all(call.x(1)), bias: all(call.x(2)) });
+  return ops.groupNorm(x, groups, { eps: call.float('epsilon', 1e-5), weight: all(call.x(1)), bias: all(call.x(2)) });
 }
 
 /** Operators that bring what they get to a mean and a size. */
@@ -56,7 +49,7 @@ export const NORMS: Operators = {
   LayerNormalization: { run: layer },
   SimplifiedLayerNormalization: {
     run: (call) =>
-      rmsNorm(call.x(0), {
+      ops.rmsNorm(call.x(0), {
         axis: call.axis(call.int('axis', -1)),
         eps: call.float('epsilon', 1e-5),
         weight: call.x(1),
@@ -64,7 +57,7 @@ export const NORMS: Operators = {
   },
   RMSNormalization: {
     run: (call) =>
-      rmsNorm(call.x(0), {
+      ops.rmsNorm(call.x(0), {
         axis: call.axis(call.int('axis', -1)),
         eps: call.float('epsilon', 1e-5),
         weight: call.x(1),
@@ -72,21 +65,22 @@ export const NORMS: Operators = {
   },
   BatchNormalization: { run: batch },
   InstanceNormalization: {
-    run: (call) => instanceNorm(call.x(0), { eps: call.float('epsilon', 1e-5), weight: call.x(1), bias: call.x(2) }),
+    run: (call) =>
+      ops.instanceNorm(call.x(0), { eps: call.float('epsilon', 1e-5), weight: call.x(1), bias: call.x(2) }),
   },
   GroupNormalization: { run: group },
   MeanVarianceNormalization: {
     run: (call) =>
-      layerNorm(call.x(0), { axis: (call.list('axes') ?? [0, 2, 3]).map((axis) => call.axis(axis)), eps: 1e-9 }),
+      ops.layerNorm(call.x(0), { axis: (call.list('axes') ?? [0, 2, 3]).map((axis) => call.axis(axis)), eps: 1e-9 }),
   },
   LpNormalization: {
     run: (call) => {
       const [x, axis] = [call.x(0), call.axis(call.int('axis', -1))];
-      if (call.int('p', 2) === 2) return l2Normalize(x, { axis, eps: 1e-30 });
+      if (call.int('p', 2) === 2) return ops.l2Normalize(x, { axis, eps: 1e-30 });
       return elements(
         'Part',
         (k, v, n) => k.select(k.eq(n, 0), k.f32(0), k.div(v, n)),
-        [x, norm(x, { axis, ord: 1, keepDims: true })],
+        [x, ops.norm(x, { axis, ord: 1, keepDims: true })],
         x.dtype,
       );
     },

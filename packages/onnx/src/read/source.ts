@@ -1,7 +1,8 @@
+import type { ResponseLike, UrlLike } from '@concord/ops';
 import { refuse } from '../errors.ts';
 
 /** A model's file: its bytes, a `Response`, a URL, or a path or URL as text. */
-export type OnnxSource = ArrayBufferLike | Uint8Array | Response | URL | string;
+export type OnnxSource = ArrayBuffer | Uint8Array | ResponseLike | UrlLike | string;
 
 /** What Node has without an import, which bundlers would follow. */
 interface NodeProcess {
@@ -15,10 +16,11 @@ interface NodeProcess {
  */
 export async function bytesOf(source: OnnxSource): Promise<Uint8Array> {
   if (source instanceof Uint8Array) return source;
-  if (typeof source === 'string' || source instanceof URL) return fetched(String(source));
-  if ('body' in source && 'ok' in source) return responseBytes(source, source.url);
-  if ('byteLength' in source) return new Uint8Array(source);
-  throw refuse('a model is bytes, a Response, a URL or a path');
+  if (typeof source === 'string') return fetched(source);
+  if (typeof source !== 'object' || source === null) throw refuse('a model is bytes, a Response, a URL or a path');
+  if ('body' in source) return responseBytes(source, source.url);
+  if ('href' in source) return fetched(source.href);
+  return new Uint8Array(source);
 }
 
 /**
@@ -27,12 +29,7 @@ export async function bytesOf(source: OnnxSource): Promise<Uint8Array> {
  * @throws {BackendError} INVALID_ARGUMENT where it is not known what is beside the model
  */
 export async function besideOf(source: OnnxSource, file: string): Promise<Uint8Array> {
-  const from =
-    typeof source === 'string' || source instanceof URL
-      ? String(source)
-      : source instanceof Uint8Array || !('url' in source)
-        ? ''
-        : source.url;
+  const from = typeof source === 'string' ? source : 'href' in source ? source.href : 'url' in source ? source.url : '';
   if (from === '') {
     throw refuse(`tensors of the model lie in the file ${file}`, {
       hint: 'give it as externalData, or open the model by its path or URL',
@@ -56,7 +53,7 @@ async function fetched(from: string): Promise<Uint8Array> {
   return responseBytes(await fetch(isUrl(from) ? from : new URL(from, location?.href).href), from);
 }
 
-async function responseBytes(response: Response, from: string): Promise<Uint8Array> {
-  if (!response.ok) throw refuse(`${from} cannot be read: ${response.status} ${response.statusText}`);
-  return new Uint8Array(await response.arrayBuffer());
+async function responseBytes({ ok, status, body }: ResponseLike, from: string): Promise<Uint8Array> {
+  if (!ok) throw refuse(`${from} cannot be read: ${status}`);
+  return new Uint8Array(await new Response(body as ReadableStream<Uint8Array<ArrayBuffer>> | null).arrayBuffer());
 }

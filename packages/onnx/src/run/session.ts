@@ -87,6 +87,8 @@ export class Session {
     await Promise.resolve();
     if (this.#isDisposed) throw refuse('the session was released');
     this.#check(feeds);
+    const unknown = outputs.find((name) => !this.model.graph.outputs.some((each) => each.name === name));
+    if (unknown !== undefined) throw refuse(`there is no output "${unknown}"`);
     const key = this.#keyOf(feeds);
     const program = key === undefined || this.#waits ? undefined : this.#programOf(key);
     const { values, isOwn } = await this.#compute(feeds, program);
@@ -267,9 +269,11 @@ export class Session {
     return record(
       this.#settings.backend,
       () => {
-        const step = runGraph(this.model.graph, inputs, this.#context(program.uploads)).next();
-        if (step.done !== true) throw refuse('a run that was recorded waits for numbers of the device');
-        return ownResults(step.value, inputs);
+        const work = runGraph(this.model.graph, inputs, this.#context(program.uploads));
+        const step = work.next();
+        if (step.done === true) return ownResults(step.value, inputs);
+        work.return([]);
+        throw refuse('a run that is recorded needs numbers of the device');
       },
       { slots },
     );
