@@ -96,14 +96,15 @@ function centred(x: Tensor, zeroPoint: Tensor | undefined): Tensor {
 /** The exact product of matrices of integers, in i32: as many of float32 as keep sums below 2^24, and their sum. */
 function integerProduct(a: Tensor, b: Tensor): Tensor {
   const depth = a.shape.at(-1) as number;
+  const left = b.rank === 2 ? reshape(a, [sizeOf(a.shape.slice(0, -1)), depth]) : a;
   let total: Tensor | undefined;
   for (let at = 0; at < depth || total === undefined; at += EXACT) {
     const part = [at, Math.min(depth, at + EXACT)] as const;
-    const rows = slice(a, [...a.shape.slice(1).map(() => null), part]);
+    const rows = slice(left, [...left.shape.slice(1).map(() => null), part]);
     const columns = slice(b, [...b.shape.slice(2).map(() => null), part]);
     total = plus(total, matmul(rows, columns));
   }
-  return total;
+  return b.rank === 2 ? reshape(total, [...a.shape.slice(0, -1), b.shape[1] as number]) : total;
 }
 
 function plus(total: Tensor | undefined, part: Tensor): Tensor {
