@@ -16,7 +16,7 @@ const H = { relative: 4e-3, absolute: 4e-3 };
 function nBits(
   dims: readonly number[],
   n: number,
-  { bits = 4, block = 32, zeros = '' as '' | 'bytes' | 'floats', bias = false, type = 'float32' as ElementType } = {},
+  { bits = 4, block = 32, zeros = '', bias = false, type = 'float32' } = {},
 ): OneNode {
   const k = dims.at(-1) as number;
   const blocks = Math.ceil(k / block);

@@ -64,6 +64,16 @@ const OTHERS: Readonly<Record<string, OneNode>> = {
   }),
   'by scales, linear, in 3 axes': byScales([1, 2, 3, 4, 2], [1, 1, 2, 2, 3], { mode: 'linear' }),
   'by scales, linear, in one axis': byScales([2, 3, 8], [1, 1, 2.5], { mode: 'linear' }),
+  'by whole scales, nearest': byScales([1, 2, 3, 4], [1, 1, 2, 3], {
+    ...{ mode: 'nearest', nearest_mode: 'floor', coordinate_transformation_mode: 'asymmetric' },
+  }),
+  'a part, all outside': {
+    op: 'Resize',
+    inputs: [x([1, 1, 4, 4]), f32([8], [0, 0, 1.5, 0, 1, 1, 1.8, 1]), undefined, i64([4], [1, 1, 3, 3])],
+    constant: [1, 3],
+    attributes: { mode: 'linear', coordinate_transformation_mode: 'tf_crop_and_resize', extrapolation_value: { f: 7 } },
+    opset: 13,
+  },
   'of named axes': toSize([1, 2, 5, 6], [10, 4], { mode: 'linear', axes: [2, 3] }),
   'not larger': toSize([1, 2, 5, 6], [10, 9], { mode: 'linear', axes: [2, 3], keep_aspect_ratio_policy: 'not_larger' }),
   'not smaller': toSize([1, 2, 5, 6], [10, 9], {

@@ -8,14 +8,15 @@ import {
   reshape,
   run,
   slice,
+  split,
   stack,
   type Tensor,
   transpose,
 } from '@concord/ops';
 import { refuse } from '../errors.ts';
-import { hostTensor } from '../graph/host-tensor.ts';
+import { type HostTensor, hostTensor } from '../graph/host-tensor.ts';
 import type { Call, Results } from '../run/call.ts';
-import { elements } from './elements.ts';
+import { elements, type Formula } from './elements.ts';
 import type { Operators } from './operator.ts';
 
 /** What a kernel reads rows of tables of cosines and sines with; a position outside of them gives NaN. */
@@ -78,23 +79,15 @@ function merged(o: Tensor): Tensor {
   return reshape(permute(o, [0, 2, 1, 3]), [batch, rows, heads * dim]);
 }
 
+const CACHE = { type: 'f32', access: 'gather', rank: 4 } as const;
+
 const appended = defineKernel(
   'append',
-  {
-    inputs: {
-      ...{ past: { type: 'f32', access: 'gather', rank: 4 }, fresh: { type: 'f32', access: 'gather', rank: 4 } },
-      start: 'i32',
-    },
-  } as const,
+  { inputs: { past: CACHE, fresh: CACHE, start: 'i32' } },
   ({ past, fresh, start }, k) => {
-    const [batch, head, row, column] = [0, 1, 2, 3].map((axis) => k.toI32(k.index(axis))) as never as [
-      never,
-      never,
-      never,
-      never,
-    ];
-    const old = k.gather(past, [batch, head, row, column], 0);
-    return { y: k.gather(fresh, [batch, head, k.sub(row, start), column], old) };
+    const [batch, head, column] = [k.index(0), k.index(1), k.index(3)];
+    const old = k.gather(past, [batch, head, k.index(2), column], 0);
+    return { y: k.gather(fresh, [batch, head, k.sub(k.toI32(k.index(2)), start), column], old) };
   },
 );
 
@@ -125,9 +118,8 @@ function sunk(o: Tensor, lse: Tensor, sink: Tensor | undefined): Tensor {
 }
 
 function groupQuery(call: Call): Results {
-  for (const name of ['k_quant_type', 'v_quant_type'])
-    if (call.text(name, 'NONE') !== 'NONE') call.refuse(`a quantised cache`);
-  if (call.has(12) || call.has(13) || call.int('kv_cache_bit_width', 0) !== 0) call.refuse('a quantised cache');
+  const kinds = [call.text('k_quant_type', 'NONE'), call.text('v_quant_type', 'NONE')];
+  if (kinds.some((kind) => kind !== 'NONE') || call.has(12) || call.has(13)) call.refuse('a quantised cache');
   if (call.int('qk_output', 0) !== 0 || call.node.outputs[3]) call.refuse('scores as a result');
   call.floats(0);
   const [heads, kvHeads] = [call.int('num_heads'), call.int('kv_num_heads')];
@@ -169,13 +161,15 @@ function groupQuery(call: Call): Results {
   const bias = call.maybe(10);
   const o = attention(turned(q), slice(keys, seen), slice(values, seen), {
     ...{ scale: scaleOf(call, dim), causal: true, starts, lse },
-    lengths: elements('Lengths', (k, last) => k.toU32(k.add(last as never, 1 as never)) as never, [lengths], 'u32'),
+    lengths: elements('Lengths', (k, last) => k.toU32(k.add(last as never, 1 as never)), [lengths], 'u32'),
     ...(window > 0 && { window }),
     ...(softcap > 0 && { softcap }),
     ...(bias && { mask: slice(bias, [null, null, null, [0, total]]) }),
   });
   return asked(call, merged(lse ? sunk(o, lse, call.maybe(11)) : o), keys, values);
 }
+
+const upTo = (count: number): HostTensor => hostTensor('int32', [count], [...Array(count).keys()]);
 
 /** What is added to scores, of a mask of integers where 0 hides a key: `filter` there. */
 function maskOf(call: Call, index: number, keys: number): Tensor | undefined {
@@ -184,15 +178,8 @@ function maskOf(call: Call, index: number, keys: number): Tensor | undefined {
   const filter = call.float('mask_filter_value', -10000);
   const [batch = 0, rows = 0] = dims;
   if (dims.length === 1 && batch === call.dims(0)[0]) {
-    const places = call.toDevice(
-      hostTensor(
-        'int32',
-        [keys],
-        Array.from({ length: keys }, (_, i) => i),
-      ),
-    );
-    const formula: Parameters<typeof elements>[1] = (k, place, length) =>
-      k.select(k.lt(place, length), k.f32(0), filter);
+    const places = call.toDevice(upTo(keys));
+    const formula: Formula = (k, place, length) => k.select(k.lt(place, length), k.f32(0), filter);
     return elements(`LengthMask ${filter}`, formula, [places, reshape(mask, [batch, 1, 1, 1])], 'f32');
   }
   if (dims.length < 2 || dims.length > 3 || dims.at(-1) !== keys) call.refuse(`a mask of [${dims.join(', ')}]`);
@@ -245,12 +232,7 @@ function selfAttention(call: Call): Results {
   const all = weights.shape[1] as number;
   const sizes = call.list('qkv_hidden_sizes') ?? [all / 3, all / 3, all / 3];
   const product = linear(call.x(0), transpose(weights), { bias: call.maybe(2) });
-  const [a, b] = [sizes[0] as number, (sizes[0] as number) + (sizes[1] as number)];
-  const [q, key, value] = [
-    [0, a],
-    [a, b],
-    [b, all],
-  ].map((range) => headsOf(slice(product, [null, null, range as [number, number]]), heads)) as [Tensor, Tensor, Tensor];
+  const [q, key, value] = split(product, sizes, 2).map((each) => headsOf(each, heads)) as [Tensor, Tensor, Tensor];
   const past = call.maybe(4);
   const [k, v] = [key, value].map((each, i) => afterPast(past && slice(past, [i]), each)) as [Tensor, Tensor];
   const causal = call.int('unidirectional', 0) === 1;
@@ -273,8 +255,7 @@ function standard(call: Call): Results {
   const softcap = call.float('softcap', 0);
   const mask = call.maybe(3);
   const causal = call.int('is_causal', 0) === 1;
-  if (causal && mask !== undefined && call.type(3) === 'bool' && mask.shape.at(-1) !== k.shape[2])
-    call.refuse(`a mask of [${mask.shape.join(', ')}]`);
+  if (mask && ![1, k.shape[2]].includes(mask.shape.at(-1))) call.refuse(`a mask of [${mask.shape.join(', ')}]`);
   const o = attention(q, k, v, {
     ...{ causal, mask, offset: call.has(4) ? (call.dims(4)[2] as number) : 0 },
     ...(Number.isNaN(given) ? {} : { scale: given }),
@@ -299,16 +280,9 @@ function rotary(call: Call, isOwn: boolean): Results {
   const interleaved = call.int('interleaved', 0) === 1;
   const [batch = 0, , count = 0] = rows.shape;
   // Without positions there is a row of the tables for each of x.
-  const own = (): Tensor =>
-    call.toDevice(
-      hostTensor(
-        'int32',
-        [batch, count],
-        Array.from({ length: batch * count }, (_, i) => i),
-      ),
-    );
+  const places = positions ?? reshape(call.toDevice(upTo(batch * count)), [batch, count]);
   const tables = [cos, sin].map((each) => reshape(each, [-1, width])) as [Tensor, Tensor];
-  const result = rotated(rows, { cos: tables[0], sin: tables[1], positions: positions ?? own(), interleaved });
+  const result = rotated(rows, { cos: tables[0], sin: tables[1], positions: places, interleaved });
   return isFlat ? merged(result) : result;
 }
 

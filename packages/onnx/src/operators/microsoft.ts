@@ -1,4 +1,4 @@
-import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
+import { defineKernel, type Kernel, type KernelBuilder } from '@concord/backend-core/kernel';
 import {
   type Activation,
   dequantize,
@@ -17,7 +17,7 @@ import type { Call, Results } from '../run/call.ts';
 import { upload } from '../run/value.ts';
 import { ATTENTION } from './attention.ts';
 import { convolution } from './convolution.ts';
-import { elements, type Formula, type Num } from './elements.ts';
+import { elements, type Num } from './elements.ts';
 import type { Operator, Operators } from './operator.ts';
 import { unpacked } from './quantised.ts';
 
@@ -25,7 +25,7 @@ import { unpacked } from './quantised.ts';
 function matMulNBits(call: Call): Results {
   call.floats(0);
   const [bits, blockSize] = [call.int('bits', 4), call.int('block_size')];
-  if (bits !== 4 && bits !== 8) call.refuse(`${bits} bits`);
+  if (bits !== 4 && bits !== 8) return call.refuse(`${bits} bits`);
   if (call.has(4)) call.refuse('g_idx');
   if (![1, 2, 3].every((index) => call.inputs[index]?.isConstant !== false))
     call.refuse('a weight that is no constant');
@@ -35,7 +35,7 @@ function matMulNBits(call: Call): Results {
     const floats = (index: number): Float32Array => Float32Array.from(scalars(call.host(index)) as ArrayLike<number>);
     const zeros = !call.has(3) ? undefined : call.type(3) === 'uint8' ? (call.host(3).data as Uint8Array) : floats(3);
     const made = fromMatMulNBits(call.backend, {
-      ...{ n: call.int('N'), k: call.int('K'), bits: bits as 4 | 8, blockSize, dtypeScales: dtype as 'f32' | 'f16' },
+      ...{ n: call.int('N'), k: call.int('K'), bits, blockSize, dtypeScales: dtype as 'f32' | 'f16' },
       ...{ b: call.host(1).data as Uint8Array, scales: floats(2), zeroPoints: zeros },
     });
     call.uploaded.push(...made.parts);
@@ -49,7 +49,7 @@ function gatherBlockQuantized(call: Call): Results {
   const type = call.type(0);
   const bits = call.int('bits', 4);
   const isBytes = type === 'uint8';
-  if (isBytes ? bits !== 4 && bits !== 8 : bits !== 4) call.refuse(`${bits} bits of ${type}`);
+  if (bits !== 4 && (bits !== 8 || !isBytes)) return call.refuse(`${bits} bits of ${type}`);
   const rank = call.dims(0).length;
   const from = call.axis(call.int('gather_axis', 0));
   const axis = call.axis(call.int('quantize_axis', 1));
@@ -60,43 +60,26 @@ function gatherBlockQuantized(call: Call): Results {
   // An axis may be shorter than a block.
   const blockSize = Math.min(whole, dims[axis] as number);
   if ((dims[axis] as number) % blockSize !== 0) call.refuse(`an axis of ${dims[axis]} in blocks of ${whole}`);
-  // One in a byte, unless the two of a byte are of one row and one block.
   const last = dims[rank - 1] as number;
-  const isDense = bits === 4 && from !== rank - 1 && last % 2 === 0 && (axis !== rank - 1 || blockSize % 2 === 0);
+  if (bits === 4 && (from === rank - 1 || last % 2 !== 0 || (axis === rank - 1 && blockSize % 2 !== 0)))
+    call.refuse('a row whose bytes are parted');
   const { table, zeros } = call.keep(() => {
-    const data = call.host(0);
-    const bytes = hostTensor(
-      type === 'int4' ? 'int8' : 'uint8',
-      [...dims.slice(0, -1), last / 2],
-      data.data as Uint8Array,
-    );
-    const codes = bits === 8 ? data : isDense ? bytes : unpacked(isBytes ? { ...data, type: 'uint4', dims } : data);
-    const points = call.has(3) ? call.host(3) : undefined;
+    const { data } = call.host(0) as { data: Uint8Array };
+    const stored = [...dims.slice(0, -1), bits === 4 ? last / 2 : last];
+    const codes = fixed(call, hostTensor(type === 'int4' ? 'int8' : 'uint8', stored, data));
+    const given = call.has(3) ? call.host(3) : undefined;
     // Of bytes each row is whole ones, of u4 and i4 it is not.
-    const [blocks = 0] = call.dims(2).slice(-1);
-    const padded =
-      points && bits === 4 && isBytes ? [...points.dims.slice(0, -1), 2 * (points.dims.at(-1) as number)] : undefined;
-    const single =
-      points && (bits === 8 ? points : unpacked(padded ? { ...points, type: 'uint4', dims: padded } : points));
-    const ownTable = fixed(call, codes);
-    const all = single && fixed(call, single);
-    const zeros = all && slice(all, [...all.shape.slice(1).map(() => null), [0, blocks]]);
-    if (zeros) call.uploaded.push(zeros);
-    return {
-      table: ownTable,
-      zeros,
-      [Symbol.dispose]: () => [ownTable, all, zeros].forEach((each) => each?.dispose()),
-    };
+    const twice = given && [...given.dims.slice(0, -1), 2 * (given.dims.at(-1) as number)];
+    const points = given && (isBytes && twice ? { ...given, type: 'uint4' as const, dims: twice } : given);
+    const all = points && fixed(call, bits === 8 ? given : unpacked(points));
+    const own = all && slice(all, [...all.shape.slice(1).map(() => null), [0, call.dims(2).at(-1) as number]]);
+    if (own) call.uploaded.push(own);
+    return { table: codes, zeros: own, [Symbol.dispose]: () => [codes, all, own].forEach((each) => each?.dispose()) };
   });
   const rows = (x: Tensor): Tensor => gather(x, call.x(1), { axis: from });
   const zeroPoint = zeros ? rows(zeros) : isBytes ? 2 ** (bits - 1) : 0;
   const place = axis > from ? axis + call.dims(1).length - 1 : axis;
-  return dequantize(rows(table), rows(call.x(2)), {
-    axis: place,
-    blockSize,
-    zeroPoint,
-    bits: bits === 4 && isDense ? 4 : 8,
-  });
+  return dequantize(rows(table), rows(call.x(2)), { axis: place, blockSize, zeroPoint, bits });
 }
 
 /** Copies to the device what is kept. */
@@ -121,32 +104,30 @@ function skipNorm(call: Call, isCentred: boolean): Results {
   let kernel = skipKernels.get(key);
   if (kernel === undefined) {
     const inputs = Object.fromEntries(Object.keys(given).map((name) => [name, 'f32'] as const));
-    kernel = defineKernel('skipNorm', { inputs }, (symbols, k) => {
+    kernel = defineKernel('skipNorm', { inputs }, (symbols, k): Record<string, Num> => {
       const of = (name: string): Num => symbols[name] as Num;
       const skipped = k.add(of('x'), of('skip'));
       const total = 'bias' in given ? k.add(skipped, of('bias')) : skipped;
       const centred = isCentred ? k.sub(total, k.fold('mean', total)) : total;
       const scale = k.rsqrt(k.add(k.fold('mean', k.mul(centred, centred)), eps));
       const y = k.mul(k.mul(centred, scale), of('gamma'));
-      return { y: 'beta' in given ? k.add(y, of('beta')) : y, ...(wantsSum && { total }) } as { y: Num };
+      return { y: 'beta' in given ? k.add(y, of('beta')) : y, ...(wantsSum ? { total } : {}) };
     }) as Kernel;
     skipKernels.set(key, kernel);
   }
   const { dtype } = call.x(0);
-  const { y, total } = run(kernel, given as never, {
-    dtypes: { y: dtype, ...(wantsSum && { total: dtype }) },
-  }) as Record<string, Tensor>;
+  const dtypes = { y: dtype, ...(wantsSum && { total: dtype }) };
+  const { y, total } = run(kernel, given, { dtypes }) as Record<string, Tensor>;
   return [y, undefined, undefined, total].slice(0, call.node.outputs.length);
 }
 
 /** A function of the sum of an input and a bias that may be left out. */
-function ofSum(compute: (k: Parameters<Formula>[0], x: Num) => unknown): Operator {
+function ofSum(compute: (k: KernelBuilder, x: Num) => unknown): Operator {
   return {
     run: (call) => {
       call.floats(0);
       const operands = call.has(1) ? [call.x(0), call.x(1)] : [call.x(0)];
-      const formula = (k: Parameters<Formula>[0], x: Num, bias?: Num): Num =>
-        compute(k, bias ? k.add(x, bias) : x) as Num;
+      const formula = (k: KernelBuilder, x: Num, bias?: Num): Num => compute(k, bias ? k.add(x, bias) : x) as Num;
       return elements(`${call.node.op} ${operands.length}`, formula, operands, call.x(0).dtype);
     },
   };
@@ -167,11 +148,11 @@ function fusedMatMul(call: Call): Results {
 const FUSED: Readonly<Record<string, Activation>> = { Relu: 'relu', Tanh: 'tanh', Sigmoid: 'sigmoid' };
 
 /** The functions of FusedConv and FusedGemm, by their parameters. */
-const ACTIVATIONS: Readonly<Record<string, (k: Parameters<Formula>[0], x: Num, a: number, b: number) => Num>> = {
+const ACTIVATIONS: Readonly<Record<string, (k: KernelBuilder, x: Num, a: number, b: number) => Num>> = {
   Relu: (k, x) => k.max(x, 0),
   Tanh: (k, x) => k.tanh(x),
   Sigmoid: (k, x) => k.sigmoid(x),
-  LeakyRelu: (k, x, alpha = 0.01) => k.select(k.lt(x, 0), k.mul(x, alpha), x),
+  LeakyRelu: (k, x, alpha) => k.select(k.lt(x, 0), k.mul(x, alpha), x),
   Clip: (k, x, low, high) => k.clamp(x, low, high),
   HardSigmoid: (k, x, alpha, beta) => k.clamp(k.add(k.mul(x, alpha), beta), 0, 1),
 };

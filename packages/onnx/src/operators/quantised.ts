@@ -1,9 +1,10 @@
+import type { KernelBuilder } from '@concord/backend-core/kernel';
 import { cast, dequantize, matmul, max, min, neg, quantize, reshape, slice, type Tensor } from '@concord/ops';
 import { type HostTensor, hostTensor, sizeOf } from '../graph/host-tensor.ts';
 import { Call, type Results } from '../run/call.ts';
 import { Value } from '../run/value.ts';
 import { convolution } from './convolution.ts';
-import { elements } from './elements.ts';
+import { elements, type Formula, type Num } from './elements.ts';
 import type { Operator, Operators } from './operator.ts';
 
 /** So many products of numbers of 9 bits add up below 2^24, where float32 is exact. */
@@ -50,26 +51,19 @@ function dequantizeLinear(call: Call): Results {
     return dequantize(codes(call, 0), scale, { ...options, zeroPoint });
   }
   if (options.blockSize !== undefined) call.refuse('int32 in blocks');
-  const factor = along(scale, call.dims(0).length, options.axis);
-  const centred = call.has(2)
-    ? elements(
-        'Minus',
-        (k, a, b) => k.sub(a, b),
-        [call.x(0), along(call.x(2), call.dims(0).length, options.axis)],
-        'i32',
-      )
-    : call.x(0);
-  return elements('Scaled', (k, x, s) => k.mul(k.toF32(x as never), s), [centred, factor], scale.dtype);
+  const vector = (of: Tensor): Tensor => along(of, call.dims(0).length, options.axis);
+  const centre = call.maybe(2);
+  const x = centre ? elements('Minus', (k, a, b) => k.sub(a, b), [call.x(0), vector(centre)], 'i32') : call.x(0);
+  return elements('Scaled', (k, each, by) => k.mul(asFloat(k, each), by), [x, vector(scale)], scale.dtype);
 }
+
+/** An integer, whose type formulas do not name. */
+const asFloat = (k: KernelBuilder, x: Num): Num => k.toF32(x as never);
 
 /** A vector along an axis of a shape of so many. */
 function along(x: Tensor, rank: number, axis: number): Tensor {
-  return x.size === 1
-    ? reshape(x, [])
-    : reshape(
-        x,
-        Array.from({ length: rank }, (_, i) => (i === axis ? x.size : 1)),
-      );
+  const ones = Array.from({ length: rank }, () => 1);
+  return reshape(x, x.size === 1 ? [] : [...ones.slice(0, axis), x.size, ...ones.slice(axis + 1)]);
 }
 
 const BYTES: Readonly<Record<number, 'u8' | 'i8'>> = { 2: 'u8', 3: 'i8' };
@@ -84,7 +78,7 @@ function quantizeLinear(call: Call): Results {
   return quantize(x, scale, { ...options, dtype, ...(call.has(2) && { zeroPoint: reshape(call.x(2), scale.shape) }) });
 }
 
-/** Bytes, scale and zero point of DynamicQuantizeLinear. */
+/** Bytes, scale and zero point of DynamicQuantizeLinear, in the order of its results. */
 function dynamic(x: Tensor): { y: Tensor; scale: Tensor; zeroPoint: Tensor } {
   const [low, high] = [min(x), max(x)];
   const range = elements('Range', (k, a, b) => k.div(k.sub(k.max(b, 0), k.min(a, 0)), 255), [low, high], 'f32');
@@ -96,9 +90,7 @@ function dynamic(x: Tensor): { y: Tensor; scale: Tensor; zeroPoint: Tensor } {
 /** Integers less their zero point, in float32. */
 function centred(x: Tensor, zeroPoint: Tensor | undefined): Tensor {
   if (zeroPoint === undefined) return cast(x, 'f32');
-  const formula = (k: Parameters<Parameters<typeof elements>[1]>[0], a: never, b: never) =>
-    k.sub(k.toF32(a), k.toF32(b));
-  return elements('Centred', formula, [x, zeroPoint], 'f32');
+  return elements('Centred', (k, a, b) => k.sub(asFloat(k, a), asFloat(k, b)), [x, zeroPoint], 'f32');
 }
 
 /** The exact product of matrices of integers, in i32: as many of float32 as keep sums below 2^24, and their sum. */
@@ -158,12 +150,9 @@ function convolved(call: Call, x: number, xPoint: number, w: number, wPoint: num
 /** `round(sum a b / y) + zeroPoint` in bytes, where a, b and y are scales. */
 function requantized(total: Tensor, [a, b, y]: readonly Tensor[], zeroPoint: Tensor): Tensor {
   const factor = elements('Factor', (k, s, t, u) => k.div(k.mul(s, t), u), [a, b, y] as Tensor[], 'f32');
-  const formula = (k: Parameters<Parameters<typeof elements>[1]>[0], sum: never, f: never, z: never) =>
-    k.clamp(
-      k.add(k.round(k.mul(k.toF32(sum), f)), k.toF32(z)),
-      zeroPoint.dtype === 'u8' ? 0 : -128,
-      zeroPoint.dtype === 'u8' ? 255 : 127,
-    );
+  const [low, high] = zeroPoint.dtype === 'u8' ? [0, 255] : [-128, 127];
+  const formula = (k: KernelBuilder, sum: Num, by: Num, zero: Num): Num =>
+    k.clamp(k.add(k.round(k.mul(asFloat(k, sum), by)), asFloat(k, zero)), low, high);
   const small = elements(`Requantize ${zeroPoint.dtype}`, formula, [total, factor, reshape(zeroPoint, [])], 'f32');
   return cast(small, zeroPoint.dtype);
 }
@@ -186,34 +175,27 @@ function qLinearConv(call: Call): Results {
 
 /** `total a b + bias` in floats, of an exact product. */
 function scaled(total: Tensor, a: Tensor, b: Tensor, bias: Tensor | undefined): Tensor {
-  const result = elements('Scaled2', (k, x, s, t) => k.mul(k.toF32(x as never), k.mul(s, t)), [total, a, b], 'f32');
+  const result = elements('Scaled2', (k, x, s, t) => k.mul(asFloat(k, x), k.mul(s, t)), [total, a, b], 'f32');
   return bias ? elements('Plus', (k, x, y) => k.add(x, y), [result, bias], 'f32') : result;
 }
 
 /** An operator of floats on bytes with a scale and a zero point each, as com.microsoft's QLinear ones are. */
-function onFloats(
-  operands: number,
-  compute: Parameters<typeof elements>[1],
-  attribute?: readonly [string, number],
-): Operator {
-  return {
-    run: (call) => {
-      const given = attribute ? call.float(...attribute) : 0;
-      const point = (index: number): Tensor | 0 => (call.has(index) ? reshape(call.x(index), []) : 0);
-      const floats = Array.from({ length: operands }, (_, i) =>
-        dequantize(call.x(3 * i), reshape(call.x(3 * i + 1), []), { zeroPoint: point(3 * i + 2) }),
-      );
-      const result = elements(
-        `${call.node.op} ${given}`,
-        (k, ...values) => compute(k, ...values, given as never),
-        floats,
-        'f32',
-      );
-      const dtype = call.x(0).dtype as 'u8';
-      return quantize(result, reshape(call.x(3 * operands), []), { dtype, zeroPoint: point(3 * operands + 1) });
-    },
+function onFloats(operands: number, compute: Formula, name?: string, otherwise = 0): Operator {
+  const run = (call: Call): Tensor => {
+    const given = name === undefined ? 0 : call.float(name, otherwise);
+    const point = (index: number): Tensor | 0 => (call.has(index) ? reshape(call.x(index), []) : 0);
+    const floats = Array.from({ length: operands }, (_, i) =>
+      dequantize(call.x(3 * i), reshape(call.x(3 * i + 1), []), { zeroPoint: point(3 * i + 2) }),
+    );
+    const formula: Formula = (k, ...values) => compute(k, ...values, given as never);
+    const result = elements(`${call.node.op} ${given}`, formula, floats, 'f32');
+    const dtype = call.x(0).dtype as 'u8';
+    return quantize(result, reshape(call.x(3 * operands), []), { dtype, zeroPoint: point(3 * operands + 1) });
   };
+  return { run };
 }
+
+const leakyRelu: Formula = (k, x, alpha) => k.select(k.lt(x, 0), k.mul(x, alpha), x);
 
 /** Operators of quantised numbers. */
 export const QUANTISED: Operators = {
@@ -221,12 +203,7 @@ export const QUANTISED: Operators = {
   'com.microsoft.QuantizeLinear': { run: quantizeLinear },
   DequantizeLinear: { run: dequantizeLinear },
   'com.microsoft.DequantizeLinear': { run: dequantizeLinear },
-  DynamicQuantizeLinear: {
-    run: (call) => {
-      const { y, scale, zeroPoint } = dynamic(call.x(0));
-      return [y, scale, zeroPoint];
-    },
-  },
+  DynamicQuantizeLinear: { run: (call) => Object.values(dynamic(call.x(0))) },
   MatMulInteger: { run: (call) => product(call, call.x(0), call.maybe(2), 1, 3) },
   ConvInteger: { run: (call) => convolved(call, 0, 2, 1, 3) },
   QLinearMatMul: { run: qLinearMatMul },
@@ -246,8 +223,5 @@ export const QUANTISED: Operators = {
   'com.microsoft.QLinearAdd': onFloats(2, (k, a, b) => k.add(a, b)),
   'com.microsoft.QLinearMul': onFloats(2, (k, a, b) => k.mul(a, b)),
   'com.microsoft.QLinearSigmoid': onFloats(1, (k, x) => k.sigmoid(x)),
-  'com.microsoft.QLinearLeakyRelu': onFloats(1, (k, x, alpha) => k.select(k.lt(x, 0), k.mul(x, alpha), x), [
-    'alpha',
-    0.01,
-  ]),
+  'com.microsoft.QLinearLeakyRelu': onFloats(1, leakyRelu, 'alpha', 0.01),
 };

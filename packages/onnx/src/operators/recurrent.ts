@@ -49,14 +49,15 @@ function functionsOf(call: Call, usual: readonly string[], directions: number): 
     const b = beta === undefined ? 0 : (betas?.shift() ?? beta);
     return { key: `${name} ${a} ${b}`, compute: (k: KernelBuilder, x: Num) => compute(k, x, a, b) };
   });
-  const clipped = (k: KernelBuilder, x: Num): Num => (clip > 0 ? k.clamp(x, -clip, clip) : x);
+  const bounded = (k: KernelBuilder, x: Num, place: number): Num =>
+    // What a cell holds is not clipped, which is the operand of the third of an LSTM.
+    clip > 0 && place < 2 ? k.clamp(x, -clip, clip) : x;
   return Array.from({ length: directions }, (_, direction) => {
     const own = all.slice(direction * usual.length, (direction + 1) * usual.length);
-    // What a cell holds is not clipped, which is the operand of the third of an LSTM.
     const of = own.map(
-      ({ compute }, i) =>
-        (k: KernelBuilder, x: Num) =>
-          compute(k, i < 2 ? clipped(k, x) : x),
+      ({ compute }, place): Gate =>
+        (k, x) =>
+          compute(k, bounded(k, x, place)),
     );
     return { of, key: `${clip} ${own.map(({ key }) => key).join()}` };
   });
@@ -84,13 +85,7 @@ type Compute = (k: KernelBuilder, of: Read) => { readonly h: Num; readonly c?: N
 const kernels = new Map<string, Kernel>();
 
 /** A step's states. Where texts have lengths, states stay as they were after the end, and results are 0. */
-function advance(
-  key: string,
-  { y, turn, length }: Row,
-  gates: Readonly<Record<string, Tensor>>,
-  states: Readonly<Record<string, Tensor>>,
-  compute: Compute,
-): States {
+function advance(key: string, { y, turn, length }: Row, gates: Tensors, states: Tensors, compute: Compute): States {
   const inputs = { ...gates, ...states, ...(length && { length }) };
   const full = `${key} ${Object.keys(inputs).join()}`;
   let kernel = kernels.get(full);
@@ -99,51 +94,45 @@ function advance(
     kernels.set(full, kernel);
   }
   const dtypes = Object.fromEntries(kernel.outputs.map(({ name }) => [name, y.dtype]));
-  const params = length && { params: { turn } };
-  const { shape } = y;
-  const out = length ? { y } : { afterH: y };
-  const made = run(kernel, inputs, { dtypes, shape, ...params, out }) as Record<string, Tensor>;
+  const more = length ? { params: { turn }, out: { y } } : { out: { afterH: y } };
+  const made = run(kernel, inputs, { dtypes, shape: y.shape, ...more }) as Record<string, Tensor>;
   return { h: made['afterH'] as Tensor, ...(made['afterC'] && { c: made['afterC'] }) };
 }
 
-function defineStep(
-  gates: Readonly<Record<string, Tensor>>,
-  states: object,
-  hasLengths: boolean,
-  compute: Compute,
-): Kernel {
-  const inputs = Object.fromEntries<InputSpecs[string]>([
-    ...Object.entries(gates).map(
-      ([name, { rank }]) => [name, { type: 'f32', access: 'gather', rank: rank as 1 }] as const,
-    ),
-    ...Object.keys(states).map((name) => [name, 'f32'] as const),
-    ...(hasLengths ? [['length', 'i32'] as const] : []),
-  ]);
-  return defineKernel('recurrent', { inputs, params: hasLengths ? { turn: 'i32' } : {} }, (symbols, k) => {
-    const all = symbols as unknown as Readonly<Record<string, Num & GatherInput<'f32'>>>;
-    const of: Read = (name, gate) => {
-      const input = all[name] as Num & GatherInput<'f32'>;
-      if (gate === undefined) return input;
-      const column = k.add(k.index(1), k.mul(k.extent(1), gate));
-      return k.gather(input, gates[name]?.rank === 1 ? [column] : [k.index(0), column], 0);
-    };
-    const { h, c } = compute(k, of);
-    if (!hasLengths) return { afterH: h, ...(c && { afterC: c }) } as Record<string, Num>;
-    const isAlive = k.lt(of('turn'), of('length'));
-    return {
-      ...{ afterH: k.select(isAlive, h, of('h')), y: k.select(isAlive, h, k.f32(0)) },
-      ...(c && { afterC: k.select(isAlive, c, of('c')) }),
-    } as Record<string, Num>;
-  }) as unknown as Kernel;
+type Tensors = Readonly<Record<string, Tensor>>;
+
+function defineStep(gates: Tensors, states: Tensors, hasLengths: boolean, compute: Compute): Kernel {
+  const inputs: Record<string, InputSpecs[string]> = hasLengths ? { length: 'i32' } : {};
+  for (const [name, { rank }] of Object.entries(gates))
+    inputs[name] = { type: 'f32', access: 'gather', rank: rank as 1 };
+  for (const name of Object.keys(states)) inputs[name] = 'f32';
+  return defineKernel(
+    'recurrent',
+    { inputs, params: hasLengths ? { turn: 'i32' } : {} },
+    (symbols, k): Record<string, Num> => {
+      const all = symbols as unknown as Readonly<Record<string, Num & GatherInput<'f32'>>>;
+      const of: Read = (name, gate) => {
+        const input = all[name] as Num & GatherInput<'f32'>;
+        if (gate === undefined) return input;
+        const column = k.add(k.index(1), k.mul(k.extent(1), gate));
+        return k.gather(input, gates[name]?.rank === 1 ? [column] : [k.index(0), column], 0);
+      };
+      const { h, c } = compute(k, of);
+      if (!hasLengths) return { afterH: h, ...(c ? { afterC: c } : {}) };
+      const isAlive = k.lt(of('turn'), of('length'));
+      return {
+        ...{ afterH: k.select(isAlive, h, of('h')), y: k.select(isAlive, h, k.f32(0)) },
+        ...(c ? { afterC: k.select(isAlive, c, of('c')) } : {}),
+      };
+    },
+  );
 }
 
 /** One direction of a layer. */
 interface Direction {
-  /** Of all steps, `[rows, batch, gates hidden]`: the products of the inputs, with biases. */
-  readonly x: Tensor;
   /** `[gates hidden, hidden]`. */
   readonly r: Tensor;
-  /** Of the products of the states, where it is not in `x`. */
+  /** Of the products of the states, where it is not in that of the inputs. */
   readonly rBias: Tensor | undefined;
   readonly peepholes: Tensor | undefined;
   readonly functions: Functions;
@@ -182,7 +171,7 @@ const gruStep: Step = (_, { r, rBias, functions }, x, { h }, row) => {
   const [first, last] = [[0, 2 * hidden] as const, [2 * hidden, 3 * hidden] as const];
   const gates = linear(h, slice(r, [first]), { residual: slice(x, [null, first]) });
   const reset = slice(gates, [null, [hidden, 2 * hidden]]);
-  const left = elements(`Reset ${functions.key}`, (k, a, b) => k.mul(f(k, a as Num), b as Num), [reset, h], h.dtype);
+  const left = elements(`Reset ${functions.key}`, (k, a, b) => k.mul(f(k, a), b), [reset, h], h.dtype);
   const n = linear(left, slice(r, [last]), { residual: slice(x, [null, last]) });
   return advance(`GRU ${functions.key}`, row, { gates }, { n, h }, (k, of) => ({
     h: next(k, f(k, of('gates', 0)), g(k, of('n')), of('h')),
@@ -223,7 +212,7 @@ function layer(call: Call, gates: number, usual: readonly string[], step: Step):
       return slice(call.x(index), isBatchFirst ? [null, d] : [d]);
     };
     const peepholes = hasCell && call.has(7) ? slice(call.x(7), [d]) : undefined;
-    const direction = { x: products, r, rBias, peepholes, functions: functions[d] as Functions };
+    const direction = { r, rBias, peepholes, functions: functions[d] as Functions };
     let states: States = { h: initial(5), ...(hasCell && { c: initial(6) }) };
     for (let i = 0; i < rows; i++) {
       const at = isBackwards ? rows - 1 - i : i;
@@ -231,22 +220,9 @@ function layer(call: Call, gates: number, usual: readonly string[], step: Step):
     }
     return states;
   });
-  const axis = isBatchFirst ? 1 : 0;
-  const results = [
-    isBatchFirst ? permute(all, [2, 0, 1, 3]) : all,
-    stack(
-      finals.map(({ h }) => h),
-      { axis },
-    ),
-    ...(hasCell
-      ? [
-          stack(
-            finals.map(({ c }) => c as Tensor),
-            { axis },
-          ),
-        ]
-      : []),
-  ];
+  const joined = (states: readonly Tensor[]): Tensor => stack(states, { axis: isBatchFirst ? 1 : 0 });
+  const results = [isBatchFirst ? permute(all, [2, 0, 1, 3]) : all, joined(finals.map(({ h }) => h))];
+  if (hasCell) results.push(joined(finals.map(({ c }) => c as Tensor)));
   return results.slice(0, call.node.outputs.length);
 }
 

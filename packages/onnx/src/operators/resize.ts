@@ -1,10 +1,4 @@
-import {
-  defineKernel,
-  type GatherInput,
-  type Kernel,
-  type KernelBuilder,
-  type Value,
-} from '@concord/backend-core/kernel';
+import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
 import { gather, reshape, resize, run, slice, type Tensor } from '@concord/ops';
 import { refuse } from '../errors.ts';
 import { hostTensor, sizeOf } from '../graph/host-tensor.ts';
@@ -113,25 +107,19 @@ function kernelOf(taps: number): Kernel {
 /** The axis with each place made of old ones. */
 function resampled(call: Call, x: Tensor, axis: number, taps: readonly Taps[], outside: number): Tensor {
   const shape = [...x.shape.slice(0, axis), taps.length, ...x.shape.slice(axis + 1)];
-  const count = Math.max(...taps.map((each) => each.length));
+  const count = Math.max(1, ...taps.map((each) => each.length));
   if (count > MAX_UNROLLED && taps.some((each) => each.length === 0)) call.refuse('extrapolation with antialias');
   const row = (each: Taps, i: 0 | 1): number[] => Array.from({ length: count }, (_, at) => each[at]?.[i] ?? 0);
-  const places = call.toDevice(
-    hostTensor(
-      'int32',
-      [taps.length, count],
-      taps.flatMap((each) => row(each, 0)),
-    ),
-  );
+  const all = taps.flatMap((each) => row(each, 0));
+  const places = call.toDevice(hostTensor('int32', [taps.length, count], all));
   const added = taps.map((each) => [...row(each, 1), each.length === 0 ? outside : 0]);
   const weights = call.toDevice(hostTensor('float32', [taps.length, count + 1], added.flat()));
   const parted = reshape(x, [sizeOf(x.shape.slice(0, axis)), x.shape[axis] as number, sizeOf(x.shape.slice(axis + 1))]);
   const isFolded = count > MAX_UNROLLED;
   const domain = [parted.shape[0] as number, taps.length, parted.shape[2] as number, ...(isFolded ? [count] : [])];
   const kernel = kernelOf(isFolded ? MAX_UNROLLED + 1 : count);
-  const { y } = run(kernel, { x: parted, places, weights } as never, { shape: domain, dtypes: { y: x.dtype } }) as {
-    y: Tensor;
-  };
+  const options = { shape: domain, dtypes: { y: x.dtype } };
+  const { y } = run(kernel, { x: parted, places, weights }, options) as { y: Tensor };
   return reshape(y, shape);
 }
 
@@ -166,11 +154,15 @@ function axesOf(call: Call): Axis[] {
 function atOnce(call: Call, axes: readonly Axis[], mode: string, how: string, nearest: string): Tensor | undefined {
   const [n, c, h, w] = axes;
   const isImage = axes.length === 4 && [n, c].every((axis) => axis?.to === axis?.from);
-  const isEven = axes.every(({ from, to, scale }) => Math.abs(scale * from - to) < 1e-4 && to > 1);
-  if (!isImage || !isEven || h === undefined || w === undefined || call.int('antialias', 0) !== 0) return undefined;
+  if (!isImage || h === undefined || w === undefined || call.int('antialias', 0) !== 0) return undefined;
+  const fits = (test: (axis: Axis) => boolean): boolean => [h, w].every(test);
+  if (!fits(({ from, to, scale }) => Math.abs(scale * from - to) < 1e-4 && to > 1)) return undefined;
   const size = [h.to, w.to] as const;
-  if (mode === 'nearest')
-    return how === 'asymmetric' && nearest === 'floor' ? resize(call.x(0), size, { mode }) : undefined;
+  if (mode === 'nearest') {
+    // Others are rounded in float32.
+    const isWhole = how === 'asymmetric' && nearest === 'floor' && fits(({ from, to }) => to % from === 0);
+    return isWhole ? resize(call.x(0), size, { mode }) : undefined;
+  }
   const isEdges = how === 'half_pixel' || how === 'pytorch_half_pixel';
   if (mode !== 'linear' || (!isEdges && how !== 'align_corners')) return undefined;
   return resize(call.x(0), size, { mode: 'bilinear', alignCorners: !isEdges });
@@ -195,31 +187,21 @@ function resizeOp(call: Call): Results {
     if (from === to && scale === 1 && !isWhole) return x;
     const all = Array.from({ length: to }, (_, i) => placeOf(i, own));
     const isOut = (place: number): boolean => how === 'tf_crop_and_resize' && (place < 0 || place > from - 1);
-    if (mode !== 'nearest') {
-      const taps = all.map((place) => (isOut(place) ? [] : tapsAt(call, mode, place, own)));
-      return resampled(call, x, axis, taps, outside);
-    }
-    if (all.some(isOut)) call.floats(0);
     // Before operator set 11 ONNX Runtime rounds up where an axis gets shorter.
-    const round = isOld
-      ? scale < 1
-        ? Math.ceil
-        : Math.floor
-      : (ROUND[nearest] ?? call.refuse(`nearest_mode ${nearest}`));
-    const places = all.map((place) => Math.min(Math.max(round(place), 0), from - 1));
-    if (all.some(isOut)) {
-      const taps = places.map((place, i): Taps => (isOut(all[i] as number) ? [] : [[place, 1]]));
-      return resampled(call, x, axis, taps, outside);
-    }
-    return gather(x, call.toDevice(hostTensor('int32', [to], places)), { axis });
+    const old = scale < 1 ? Math.ceil : Math.floor;
+    const round = isOld ? old : (ROUND[nearest] ?? call.refuse(`nearest_mode ${nearest}`));
+    const nearestTo = (place: number): number => Math.min(Math.max(round(place), 0), from - 1);
+    if (mode === 'nearest' && !all.some(isOut))
+      return gather(x, call.toDevice(hostTensor('int32', [to], all.map(nearestTo))), { axis });
+    call.floats(0);
+    const tapsOf = (place: number): Taps =>
+      mode === 'nearest' ? [[nearestTo(place), 1]] : tapsAt(call, mode, place, own);
+    const taps = all.map((place) => (isOut(place) ? [] : tapsOf(place)));
+    return resampled(call, x, axis, taps, outside);
   }, call.x(0));
 }
 
-const GRID = {
-  x: { type: 'f32', access: 'gather', rank: 4 },
-  across: 'f32',
-  down: 'f32',
-} as const;
+const GRID = { x: { type: 'f32', access: 'gather', rank: 4 }, across: 'f32', down: 'f32' } as const;
 const samplers = new Map<string, Kernel>();
 
 /** A place mirrored at the ends until it is between them. */
@@ -231,12 +213,9 @@ function mirrored(k: KernelBuilder, x: Num, low: Num, high: Num): Num {
   return k.add(k.sub(range, k.abs(k.sub(inLap, range))), low);
 }
 
-/** One place of an image. */
-type At = (down: Num, across: Num) => Num;
-
 function sampler(mode: string, padding: string, corners: boolean): Kernel {
   return defineKernel(`sample ${mode}`, { inputs: GRID, params: { height: 'f32', width: 'f32' } }, (symbols, k) => {
-    const x = symbols.x as GatherInput<'f32'>;
+    const { x } = symbols;
     const line = (size: Num, given: Num): { place: Num; bounded: (place: Num) => Num } => {
       const [low, high] = corners ? [k.f32(0), k.sub(size, 1)] : [k.f32(-0.5), k.sub(size, 0.5)];
       const bounded = (place: Num): Num =>
@@ -251,7 +230,7 @@ function sampler(mode: string, padding: string, corners: boolean): Kernel {
       return { place: mode === 'cubic' ? place : bounded(mode === 'nearest' ? k.round(place) : place), bounded };
     };
     const [down, across] = [line(symbols.height, symbols.down), line(symbols.width, symbols.across)];
-    const at: At = (row, column) => {
+    const at = (row: Num, column: Num): Num => {
       const [r, c] = [k.toI32(k.round(down.bounded(row))), k.toI32(k.round(across.bounded(column)))];
       return k.gather(x, [k.index(0), k.index(1), r, c], 0);
     };
@@ -271,7 +250,7 @@ function sampler(mode: string, padding: string, corners: boolean): Kernel {
       k.mul(weight, sum(columns.map((each, j) => k.mul(each, at(k.add(top, start + i), k.add(left, start + j)))))),
     );
     return { y: sum(rows) };
-  }) as unknown as Kernel;
+  });
 }
 
 function gridSample(call: Call): Results {
