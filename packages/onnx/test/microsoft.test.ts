@@ -12,16 +12,20 @@ const x = (dims: readonly number[], type: ElementType = 'float32', low = -1, hig
 const i32 = (dims: readonly number[], values: readonly number[]): HostTensor => hostTensor('int32', dims, values);
 const H = { relative: 4e-3, absolute: 4e-3 };
 
+interface Weight {
+  readonly bits?: number;
+  readonly block?: number;
+  readonly zeros?: 'bytes' | 'floats';
+  readonly bias?: boolean;
+  readonly type?: ElementType;
+}
+
 /** MatMulNBits of `[..., k]` by `[n, k]`. */
-function nBits(
-  dims: readonly number[],
-  n: number,
-  { bits = 4, block = 32, zeros = '', bias = false, type = 'float32' } = {},
-): OneNode {
+function nBits(dims: readonly number[], n: number, given: Weight = {}): OneNode {
+  const { bits = 4, block = 32, zeros, bias = false, type = 'float32' } = given;
   const k = dims.at(-1) as number;
   const blocks = Math.ceil(k / block);
   const points = {
-    '': undefined,
     bytes: numbers.bytes([n, Math.ceil((blocks * bits) / 8)]),
     floats: x([n, blocks], type, 3, 12),
   };
@@ -31,7 +35,7 @@ function nBits(
       x(dims, type),
       numbers.bytes([n, blocks, (block * bits) / 8]),
       x([n, blocks], type, 0.01, 0.1),
-      points[zeros],
+      zeros && points[zeros],
       undefined,
       bias ? x([n], type) : undefined,
     ],

@@ -256,6 +256,8 @@ function standard(call: Call): Results {
   const mask = call.maybe(3);
   const causal = call.int('is_causal', 0) === 1;
   if (mask && ![1, k.shape[2]].includes(mask.shape.at(-1))) call.refuse(`a mask of [${mask.shape.join(', ')}]`);
+  if (causal && call.has(4) && call.dims(0).at(isFlat ? 1 : 2) !== call.dims(1).at(isFlat ? 1 : 2))
+    call.refuse('is_causal with a cache and other new keys than queries');
   const o = attention(q, k, v, {
     ...{ causal, mask, offset: call.has(4) ? (call.dims(4)[2] as number) : 0 },
     ...(Number.isNaN(given) ? {} : { scale: given }),
