@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { environmentOf, partOf, sampleOfTenth, testsOf } from './tools/lib/test-parts.mjs';
-import { faultPlugins } from './tools/mutate/plant.mjs';
+import { faultPlugins } from './tools/mutate/faults.mjs';
 
 interface Manifest {
   name: string;
@@ -148,7 +148,9 @@ export default defineConfig({
             setupFiles: SETUP[folder] ?? [],
             globalSetup: GLOBAL_SETUP[folder] ?? [],
             isolate: part !== 'share' || !SHARING.has(folder),
-            env: /^packages\/(backend-|spirv-builder$)/.test(folder) ? { ...REQUIRED, ...environmentOf(part) } : {},
+            env: /^packages\/(backend-|spirv-builder$)/.test(folder)
+              ? { ...REQUIRED, ...environmentOf(part, process.env['CONCORD_TEST_HALF']) }
+              : {},
           },
         })),
       SWIFTSHADER,

@@ -17,7 +17,7 @@ const environmentOf = (/** @type {Uint32Array} */ module) => (usesFloat16(module
 
 /** @typedef {{ name: string, words(): Uint32Array }} Kernel */
 /** Of the cases, as on each kind of device; of kinds that share most kernels with another, fewer. */
-const [SAMPLE, SMALL_SAMPLE] = [0.12, 0.03];
+const [SAMPLE, SMALL_SAMPLE] = [0.04, 0.02];
 /** Cases that are drawn and planned for each kind of device, with at most this much work: small ones first. */
 const DRAWS = 30_000;
 const WORK = [MAX_WORK / 50, MAX_WORK / 10, MAX_WORK];

@@ -1,11 +1,10 @@
 // @ts-check
 // `npm run mutate`: plants faults in real source, one at a time, and tells which of them the tests do not notice.
-import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { runMain } from './lib/run.mjs';
 import { allFaults, faultsIn, record, recordedKills, sampleOf, shuffled } from './mutate/faults.mjs';
 import { failingAnyway, judge } from './mutate/judge.mjs';
-import { formatReport, MIN_SCORE, percent, scoreByPackage, scoreOf } from './mutate/report.mjs';
+import { formatReport, MIN_SCORE, scoreByPackage, scoreOf } from './mutate/report.mjs';
 
 const HELP = `usage: npm run mutate -- [options]
 
@@ -14,12 +13,9 @@ each. Exits with 1 when less than ${100 * MIN_SCORE} % of them make a test fail.
 
   --filter TEXT  only faults whose name holds TEXT, such as webgpu/client;
                  may be given again for more
-  --faults FILE  the faults of this file instead: a JSON list of
-                 { file, find, replace, breaks }
+  --faults FILE  the faults of this list instead, in the form of tools/mutate/faults
   --sample N     only N of those that were killed before, others each day
-  --day DAY      the day of the sample, such as 2026-07-31; default: today
   --jobs N       this many at a time; default: 2
-  --json FILE    the outcome of each, as JSON
   --record       note which were killed, for samples
   --list         the names of the faults and what they break, and nothing else`;
 
@@ -29,9 +25,7 @@ await runMain(async () => {
       filter: { type: 'string', multiple: true, default: [''] },
       faults: { type: 'string' },
       sample: { type: 'string' },
-      day: { type: 'string', default: new Date().toISOString().slice(0, 10) },
       jobs: { type: 'string', default: '2' },
-      json: { type: 'string' },
       record: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -39,9 +33,10 @@ await runMain(async () => {
   });
   if (values.help) return said(HELP);
   const listed = values.faults === undefined ? allFaults() : faultsIn(values.faults);
+  const day = new Date().toISOString().slice(0, 10);
   const sample = values.sample === undefined ? undefined : positive('--sample', values.sample);
   const matching = listed.filter(({ id }) => values.filter.some((text) => id.includes(text)));
-  const faults = sample === undefined ? matching : sampleOf(matching, recordedKills(), sample, values.day);
+  const faults = sample === undefined ? matching : sampleOf(matching, recordedKills(), sample, day);
   if (values.list)
     return said([...faults.map(({ id, breaks }) => `${id}\n  ${breaks}`), `${faults.length} faults`].join('\n'));
   if (faults.length === 0)
@@ -53,29 +48,24 @@ await runMain(async () => {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => stop.abort());
   const jobs = positive('--jobs', values.jobs);
-  const verdicts = await judgeAll(shuffled(faults, values.day), jobs, stop);
+  const verdicts = await judgeAll(shuffled(faults, day), jobs, stop);
   console.log(formatReport(verdicts));
-  if (values.json !== undefined) {
-    const report = { packages: scoreByPackage(verdicts), verdicts };
-    writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);
-  }
   const failing = await failingAnyway(verdicts, stop.signal);
   if (failing.length > 0)
     throw new Error(`\nthese fail without a fault too, so what they killed counts for nothing:\n${failing.join('\n')}`);
   if (values.record) record(verdicts);
-  const all = /** @type {import('./mutate/report.mjs').Row} */ (scoreByPackage(verdicts).at(-1));
-  console.log(`\n${all.killed} killed, ${all.survived} survived: ${percent(scoreOf(all))}`);
   if (verdicts.length < faults.length) {
     console.log(`stopped: ${faults.length - verdicts.length} of ${faults.length} were not judged`);
     return 130;
   }
+  const all = /** @type {import('./mutate/report.mjs').Row} */ (scoreByPackage(verdicts).at(-1));
   return scoreOf(all) < MIN_SCORE || verdicts.some(({ end }) => end === 'invalid') ? 1 : 0;
 });
 
 /**
  * Judges faults in their order, `jobs` at a time, with a line for each.
  *
- * @param {readonly import('./mutate/plant.mjs').NamedFault[]} faults
+ * @param {readonly import('./mutate/faults.mjs').Fault[]} faults
  * @param {number} jobs
  * @param {AbortController} stop
  */

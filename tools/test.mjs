@@ -1,6 +1,7 @@
 // @ts-check
 // `npm test`: tests of every package on every device, in minutes. `npm run test:all` runs all there are, and with `--rest`
-// those alone that `npm test` leaves out. Named tests run whole: `npm test -- --project backend-cpu`.
+// those alone that `npm test` leaves out, with CONCORD_TEST_HALF=1 or 2 half of their conformance cases. Named tests run
+// whole: `npm test -- --project backend-cpu`.
 // The last line is the plain count `N passed, N failed, N skipped`.
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +23,8 @@ await runMain(async () => {
 
   const progress = join(import.meta.dirname, 'lib', 'progress-reporter.mjs');
   if (args.length === 0) console.log(expectation());
-  const env = { CONCORD_TEST_PART: part };
+  // Lavapipe compiles its shaders without optimising them: that takes longer than they run.
+  const env = { CONCORD_TEST_PART: part, GALLIVM_PERF: process.env['GALLIVM_PERF'] ?? 'nopt' };
   return run('vitest', ['run', '--reporter=default', `--reporter=${progress}`, ...args], { env });
 });
 

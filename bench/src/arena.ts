@@ -1,8 +1,7 @@
-import type { FirstCall } from './first-call.ts';
+import type { FirstCall, Overhead } from './overhead.ts';
 import type { LimitCase } from './limits/cases.ts';
 import { type Torch, torchContestants, torchEntries } from './limits/torch.ts';
 import { measureCase, type Outcome } from './turns.ts';
-import type { Overhead } from './overhead.ts';
 import { tableFile } from './report.ts';
 import {
   type Candidate,
@@ -18,8 +17,7 @@ import {
   saveText,
 } from './results.ts';
 import { median } from '@concord/cli/bench';
-import { loadOverheadTargets, loadTargets } from './ratios.ts';
-import { formatResults } from './table.ts';
+import { formatResults, loadOverheadTargets, loadTargets } from './table.ts';
 
 /** One device with those that are timed on it. */
 export interface Arena {

@@ -1,18 +1,67 @@
-import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
 import { CpuBackend } from '@concord/backend-cpu';
 import { LevelZeroBackend } from '@concord/backend-levelzero';
 import { WasmBackend } from '@concord/backend-wasm';
 import { type DawnOptions, WebGpuBackend } from '@concord/backend-webgpu';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { type Arena, runArena } from './arena.ts';
-import { installNavigator, slugOf, useDevice, useLevelZeroCpu } from './device.ts';
-import { measureFirstCalls } from './first-call.ts';
-import { type CaseSet, casesOf, type LimitCase, selectCases } from './limits/cases.ts';
+import { checkDevice, installNavigator, readySoftwareDevices, slugOf, useDevice, useLevelZeroCpu } from './device.ts';
+import { describeBackend, measureFirstCalls } from './overhead.ts';
+import { type CaseSet, casesOf, checkOps, type LimitCase, selectCases } from './limits/cases.ts';
 import { readTorch, runTorch } from './limits/torch.ts';
-import { CASE_OPTIONS, oneOf, parseCeilings, positive } from './options.ts';
-import { describeBackend } from './overhead.ts';
+import { CASE_OPTIONS, EXIT, oneOf, parseCeilings, positive } from './options.ts';
 import { concord, type ConcordOptions } from './peers/concord.ts';
-import { type Candidate, candidate, machine, type Results } from './results.ts';
+import { candidate, type Candidate, machine, type Results } from './results.ts';
+
+const MAIN = fileURLToPath(new URL('main.js', import.meta.url));
+
+/**
+ * Everything that is there, each device in a separate process, so that one that crashes leaves the others alone: the
+ * CPU, WebAssembly with one thread and with all, Level Zero on the CPU, WebGPU on the GPU of the machine and on the software devices that are set up, or on those that
+ * `--device` names. Options: see the help in main.ts.
+ *
+ * @returns whether all of our own results are there and right; a machine without a GPU or Level Zero is no failure
+ */
+export async function benchAll(args: readonly string[]): Promise<boolean> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      ...CASE_OPTIONS,
+      device: { type: 'string' },
+      limit: { type: 'string' },
+      out: { type: 'string' },
+    },
+  });
+  const { quick, device, limit, ...rest } = values;
+  if (limit !== undefined) readTorch(limit);
+  checkOps(values.only);
+  device?.split(',').forEach(checkDevice);
+  const common = Object.entries(rest).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
+  if (quick) common.push('--quick');
+  const devices = device?.split(',') ?? ['system', ...(await readySoftwareDevices())];
+  const runs: string[][] = [
+    ['cpu', ...common],
+    ['wasm', '--threads', '1', ...common],
+    ['wasm', ...common],
+    ['level-zero', ...common],
+    ...devices.map((name) => {
+      const recorded = limit === undefined || name !== 'system' ? [] : ['--limit', limit];
+      return ['webgpu', '--device', name, ...recorded, ...common];
+    }),
+  ];
+  const codes: (number | null)[] = [];
+  for (const run of runs) {
+    console.error(`\n$ bench ${run.join(' ')}`);
+    const child = spawn(process.execPath, [MAIN, ...run], { stdio: 'inherit' });
+    const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+    if (signal !== null) console.error(`bench ${run[0]} was ended by ${signal}`);
+    codes.push(code);
+  }
+  return codes.every((code) => code === 0 || code === EXIT.notHere);
+}
 
 const RUN_OPTIONS = { ...CASE_OPTIONS, out: { type: 'string' }, ceilings: { type: 'string' } } as const;
 const QUICK = { rounds: 3, roundMs: 1 };

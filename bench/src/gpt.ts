@@ -16,8 +16,7 @@ import {
 } from './gpt/cases.ts';
 import { concordGpt } from './gpt/concord.ts';
 import { type Torch, torchContestants, torchEntries, torchTimes } from './limits/torch.ts';
-import { measureModel, QUICK, WHOLE, WHOLE_ON_CPU } from './models/measure.ts';
-import { finishModel } from './models/table.ts';
+import { finishModel, measureModel, QUICK, WHOLE, WHOLE_ON_CPU } from './models.ts';
 import { MODEL_OPTIONS, oneOf, positive, reasonOf, UsageError } from './options.ts';
 import { hostGpt } from './onnx/host.ts';
 import { NotOffered } from './peer.ts';

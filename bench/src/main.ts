@@ -56,7 +56,7 @@ const device =
 
 // Loaded by need: the limits run where no peer is installed.
 const TARGETS: Readonly<Record<string, Target>> = {
-  all: async (args) => (await import('./all.ts')).benchAll(args),
+  all: async (args) => (await import('./devices.ts')).benchAll(args),
   cpu: device('cpu'),
   webgpu: device('webgpu'),
   wasm: device('wasm'),

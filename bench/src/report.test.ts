@@ -1,5 +1,47 @@
 import { expect, it } from 'vitest';
-import { fillMarkers } from './report.ts';
+import { exampleResults } from '../test/example-results.ts';
+import { drawOverview, fillMarkers, formatAdvice, formatSummary } from './report.ts';
+
+it('says what to take where, and draws a line for each run', () => {
+  const results = exampleResults();
+  // 2 ms of ours, 4 of the fastest peer, 1 of the limit; f16 is left out, and ours has no time for the third.
+  expect(formatAdvice([results])).toBe(
+    '**On a GPU take `webgpu`.** On webgpu-example it is 2.00 times the speed of the fastest other library, which is second, by one case ' +
+      "in float32, and 0.50 times that of the vendor's library.",
+  );
+  expect(formatAdvice([{ ...results, arena: 'cpu' }])).toMatch(/^\*\*`cpu` is there because it runs everywhere\*\*/);
+  const slower = results.cases.map((each) => ({
+    ...each,
+    entries: each.entries.map((entry) => ({ ...entry, ms: 8 / (entry.ms ?? 1) })),
+  }));
+  expect(formatAdvice([{ ...results, cases: slower, arena: 'wasm-2' }])).toMatch(
+    /alone first is 3\.0 times as fast\.$/,
+  );
+  const svg = drawOverview([results, { ...results, arena: 'wasm-2' }]);
+  expect(svg).toContain('>webgpu-example<');
+  expect(svg.match(/r="5"/g)).toHaveLength(2 + 2 * 2);
+  expect(svg).not.toMatch(/NaN|undefined|Infinity/);
+});
+
+it('has the range of the ratios of each op, and who the fastest peers are', () => {
+  const results = exampleResults();
+  const [gemm] = results.cases;
+  if (gemm === undefined) throw new Error('the example has cases');
+  const slower = {
+    ...gemm,
+    case: '2048',
+    entries: [
+      { name: 'concord', ms: 3 },
+      { name: 'first', ms: 3.3 },
+    ],
+  };
+  const text = formatSummary([{ ...results, cases: [gemm, slower, ...results.cases.slice(1)] }]);
+  expect(text.split('\n').slice(2)).toEqual([
+    '| webgpu-example | gemm | 2, 1024 to 2048 | 0.50x | 1.10x to 2.00x | second, first |',
+    '| webgpu-example | gemm_f16 | 1024 | – | – | – |',
+    '| webgpu-example | binary_add | 1000 | – | – | second |',
+  ]);
+});
 
 it('replaces what is between markers, and nothing else', () => {
   const text = 'before\n<!-- a b -->\nold\n<!-- note -->\n<!-- end a b -->\nafter\n';

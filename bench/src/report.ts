@@ -1,12 +1,180 @@
+import { drawAxes, html, logAxis, plotFile } from '@concord/cli/bench';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { formatModel, MODEL_FILES } from './models/table.ts';
+import { formatModel, MODEL_FILES } from './models.ts';
 import { NotHere } from './options.ts';
-import { drawOverview, formatAdvice, formatSummary } from './overview.ts';
-import { loadOverheadTargets, loadTargets } from './ratios.ts';
-import { loadResults, RESULTS, type Results, saveText } from './results.ts';
-import { formatResults } from './table.ts';
+import {
+  formatResults,
+  geometricMean,
+  loadOverheadTargets,
+  loadTargets,
+  row,
+  type Standing,
+  standingsOf,
+  table,
+} from './table.ts';
+import { loadResults, type Results, RESULTS, saveText } from './results.ts';
+
+/** Ratios of ours to others over the cases of a run. */
+interface Ratios {
+  readonly mean: number;
+  readonly least: number;
+  readonly most: number;
+  readonly count: number;
+}
+
+/** A run in two lines of the picture, in float32. */
+interface Summary {
+  readonly arena: string;
+  readonly peers: Ratios | undefined;
+  readonly limit: Ratios | undefined;
+  /** The fastest peers, the one of most cases first. */
+  readonly fastest: readonly string[];
+}
+
+/** Of Okabe and Ito's colours, which people with colour blindness tell apart. */
+const [OURS, LIMIT] = ['#0072b2', '#d55e00'];
+const [WIDTH, LEFT, ROW] = [800, 180, 40];
+const TOP = 92;
+
+/** All runs in one picture: how many times as fast ours is as the fastest peer and as the limit, over the cases of each. */
+export function drawOverview(all: readonly Results[]): string {
+  const summaries = all.map(summaryOf).sort((a, b) => (b.peers?.mean ?? 0) - (a.peers?.mean ?? 0));
+  const ends = summaries.flatMap(({ peers, limit }) => [peers, limit].flatMap((each) => (each ? [each] : [])));
+  const bottom = TOP + summaries.length * ROW;
+  const domain = [Math.min(...ends.map(({ least }) => least)) / 1.3, Math.max(...ends.map(({ most }) => most)) * 1.3];
+  const x = logAxis(domain as [number, number], [LEFT, WIDTH - 24], 'how many times as fast concord is');
+  const y = { at: (value: number) => value, range: [bottom, TOP] as const, ticks: [], title: '' };
+  const mark = (ratios: Ratios | undefined, at: number, color: string) =>
+    ratios !== undefined &&
+    html`<line
+        x1="${x.at(ratios.least).toFixed(1)}"
+        x2="${x.at(ratios.most).toFixed(1)}"
+        y1="${at}"
+        y2="${at}"
+        stroke="${color}"
+        stroke-width="3"
+        stroke-linecap="round"
+        opacity="0.45"
+      /><circle cx="${x.at(ratios.mean).toFixed(1)}" cy="${at}" r="5" fill="${color}" />`;
+  const rows = summaries.map(({ arena, peers, limit }, i) => {
+    const middle = TOP + (i + 0.5) * ROW;
+    return html`<text x="${LEFT - 12}" y="${middle}" dy=".35em" text-anchor="end">${arena}</text>
+      ${mark(peers, middle - 6, OURS)} ${mark(limit, middle + 6, LIMIT)}`;
+  });
+  const key = (left: number, color: string, text: string) =>
+    html`<circle cx="${left}" cy="66" r="5" fill="${color}" /><text x="${left + 10}" y="70">${text}</text>`;
+  const one = x.at(1).toFixed(1);
+  const content = html`${key(22, OURS, 'over the fastest peer of each case')}
+    ${key(240, LIMIT, "over the limit: the vendor's library, OpenBLAS or loops in C")} ${drawAxes(x, y)}
+    <line x1="${one}" x2="${one}" y1="${TOP}" y2="${bottom}" stroke="#404040" stroke-width="1.5" /> ${rows}`;
+  const subtitle = 'dots: geometric mean over the cases; lines: from the slowest case to the fastest';
+  return plotFile(
+    WIDTH,
+    bottom + 56,
+    'concord beside others in float32, on the same device in the same run',
+    subtitle,
+    content,
+  );
+}
+
+/** Which backend to take where, with figures from the runs, in Markdown. */
+export function formatAdvice(all: readonly Results[]): string {
+  const of = (isOne: (arena: string) => boolean): Results | undefined => all.filter(({ arena }) => isOne(arena)).at(-1);
+  const gpu = of((arena) => /^webgpu-(?!lavapipe|swiftshader)/.test(arena));
+  const wasm = of((arena) => arena.startsWith('wasm-'));
+  const cpu = of((arena) => arena === 'cpu');
+  const sentences = [
+    gpu && `**On a GPU take \`webgpu\`.** ${besidePeers(gpu)}${besideLimit(gpu)}.`,
+    wasm && `**Without a GPU take \`wasm\`.** ${besidePeers(wasm)}.${productsOf(wasm)}`,
+    cpu && `**\`cpu\` is there because it runs everywhere**, not for its speed. ${besidePeers(cpu)}.`,
+  ];
+  return sentences.filter(Boolean).join(' ');
+}
+
+function besidePeers(results: Results): string {
+  const { arena, peers, fastest } = summaryOf(results);
+  if (peers === undefined) return `On ${arena} it was not timed beside others`;
+  const cases = peers.count === 1 ? 'one case' : `the geometric mean of ${peers.count} cases`;
+  const others = `the fastest other library, which is ${fastest.join(' or ')}`;
+  return `On ${arena} it is ${spread(peers)} the speed of ${others}, by ${cases} in float32`;
+}
+
+function besideLimit(results: Results): string {
+  const { limit } = summaryOf(results);
+  return limit === undefined ? '' : `, and ${spread(limit)} that of the vendor's library`;
+}
+
+/** The peer that multiplies matrices faster, if there is one. */
+function productsOf(results: Results): string {
+  const products = { ...results, cases: results.cases.filter(({ op }) => op === 'gemm') };
+  const { peers, fastest } = summaryOf(products);
+  if (peers === undefined || peers.mean >= 1) return '';
+  return ` For products of matrices alone ${fastest[0]} is ${(1 / peers.mean).toFixed(1)} times as fast.`;
+}
+
+/** The mean, and the slowest and the fastest case. */
+function spread({ mean, least, most, count }: Ratios): string {
+  return `${mean.toFixed(2)} times${count === 1 ? '' : ` (${least.toFixed(2)} to ${most.toFixed(2)} times)`}`;
+}
+
+function summaryOf(results: Results): Summary {
+  // f16 apart: others use matrix units, by which float32 is not to be judged.
+  const standings = standingsOf(results).filter(({ result }) => !result.op.endsWith('_f16'));
+  const counts = new Map<string, number>();
+  for (const { peer } of standings) if (peer) counts.set(peer.name, (counts.get(peer.name) ?? 0) + 1);
+  return {
+    arena: results.arena,
+    peers: ratiosOf(standings.map(({ overPeer }: Standing) => overPeer)),
+    limit: ratiosOf(standings.map(({ ofLimit }) => ofLimit)),
+    fastest: [...counts].sort(([, a], [, b]) => b - a).map(([name]) => name),
+  };
+}
+
+function ratiosOf(values: readonly (number | undefined)[]): Ratios | undefined {
+  const known = values.filter((value) => value !== undefined);
+  if (known.length === 0) return undefined;
+  return { mean: geometricMean(known), least: Math.min(...known), most: Math.max(...known), count: known.length };
+}
+
+/** All runs in one table: for each op, on each device, how far ours is from the limit and from the fastest peer. */
+export function formatSummary(all: readonly Results[]): string {
+  const rows = all.flatMap((results) => {
+    const standings = standingsOf(results);
+    return [...new Set(standings.map(({ result }) => result.op))].map((op) => {
+      const ofOp = standings.filter(({ result }) => result.op === op);
+      return row(
+        ...[results.arena, op, casesOf(ofOp)],
+        range(ofOp.map(({ ofLimit }) => ofLimit)),
+        range(ofOp.map(({ overPeer }) => overPeer)),
+        fastestPeers(ofOp),
+      );
+    });
+  });
+  return table(['results', 'op', 'cases', 'of the limit', 'against the fastest peer', 'which is'], rows);
+}
+
+/** The name of a case, or the first and the last of several. */
+function casesOf(standings: readonly Standing[]): string {
+  const names = standings.map(({ result }) => result.case);
+  return names.length < 2 ? names.join() : `${names.length}, ${names[0]} to ${names.at(-1)}`;
+}
+
+function range(values: readonly (number | undefined)[]): string {
+  const known = values.filter((value) => value !== undefined);
+  if (known.length === 0) return '–';
+  const [least, most] = [Math.min(...known), Math.max(...known)].map((value) => `${value.toFixed(2)}x`) as [
+    string,
+    string,
+  ];
+  return least === most ? least : `${least} to ${most}`;
+}
+
+function fastestPeers(standings: readonly Standing[]): string {
+  const names = standings.flatMap(({ peer }) => (peer === undefined ? [] : [peer.name]));
+  return names.length === 0 ? '–' : [...new Set(names)].join(', ');
+}
 
 const README = new URL('../README.md', import.meta.url);
 /** The table that `bench kernels --torch` printed on the GPU. */

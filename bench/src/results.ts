@@ -3,11 +3,10 @@ import { createRequire } from 'node:module';
 import { cpus } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { FirstCall } from './first-call.ts';
+import type { FirstCall, Overhead } from './overhead.ts';
 import type { LimitCase } from './limits/cases.ts';
 import { figureOf, type Outcome, type Schedule, type Turns } from './turns.ts';
 import { reasonOf } from './options.ts';
-import type { Overhead } from './overhead.ts';
 import type { Peer, Role } from './peer.ts';
 
 /** Of the file's layout. A reader refuses others. */

@@ -97,11 +97,20 @@ function drawAttention(random, mostWork) {
   const headDim = oneOf(random, [8, 32, 64, 100, 128, 200, 256]);
   if (batch * heads * seqQ * seqKv * headDim > mostWork) return undefined;
   const causal = random() < 0.3;
-  // Any field beyond the plain ones takes the kernels for any call.
+  // Either takes the kernels for any call, or those whose lengths are in memory.
   const capped = random() < 0.5 ? { softcap: 3 } : {};
-  const fields = `${'softcap' in capped ? ',softcap=3' : ''}${causal ? ',causal' : ''}`;
+  const isPlaced = random() < 0.5;
+  const dtypeKv = isPlaced && random() < 0.2 ? { dtypeKv: 'bf16' } : {};
+  const fields = [
+    ...('softcap' in capped ? [',softcap=3'] : []),
+    ...(causal ? [',causal'] : []),
+    ...(isPlaced ? [',lengths=each'] : []),
+    ...('dtypeKv' in dtypeKv ? [',dtypeKv=bf16'] : []),
+  ].join('');
   const sizes = `heads=${heads},seqQ=${seqQ},seqKv=${seqKv},headDim=${headDim}${fields}`;
-  const call = { batch, heads, seqQ, seqKv, headDim, scale: 1 / Math.sqrt(headDim), causal, ...capped };
+  const scale = 1 / Math.sqrt(headDim);
+  const lengths = isPlaced ? { lengths: { strides: [1] } } : {};
+  const call = { batch, heads, seqQ, seqKv, headDim, scale, causal, ...capped, ...lengths, ...dtypeKv };
   return { id: `attention/bounded/${sizes}`, op: 'attention', call };
 }
 

@@ -89,11 +89,19 @@ export function testsOf(part, folder) {
  * The environment of conformance tests in a part.
  *
  * @param {TestPart} part
+ * @param {string} [half] of the conformance cases of the rest: 1 or 2; both without
  * @returns {Record<string, string>}
  */
-export function environmentOf(part) {
+export function environmentOf(part, half = '') {
   if (part === 'share') return { CONCORD_TEST_PART: part, CONCORD_SAMPLE: String(CONFORMANCE_SHARE) };
-  return part === 'rest' ? { CONCORD_TEST_PART: part, CONCORD_SAMPLE_AFTER: String(CONFORMANCE_SHARE) } : {};
+  if (part === 'all') return {};
+  if (!['', '1', '2'].includes(half)) throw new Error(`CONCORD_TEST_HALF must be 1 or 2, got ${half}`);
+  const middle = (CONFORMANCE_SHARE + 1) / 2;
+  return {
+    CONCORD_TEST_PART: part,
+    CONCORD_SAMPLE_AFTER: String(half === '2' ? middle : CONFORMANCE_SHARE),
+    CONCORD_SAMPLE: String(half === '1' ? middle : 1),
+  };
 }
 
 /**

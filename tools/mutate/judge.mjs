@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { root } from '../lib/paths.mjs';
 import { toolEnvironment } from '../lib/run.mjs';
 import { FAILURE_VARIABLE } from './first-failure.mjs';
-import { FAULT_VARIABLE, plant } from './plant.mjs';
+import { FAULT_VARIABLE, plant } from './faults.mjs';
 import { stagesOf } from './stages.mjs';
 
 /**
  * The outcome of a fault. `invalid`: the fault itself is no program, or vitest failed, which says nothing of the tests.
  *
  * @typedef {object} Verdict
- * @property {import('./plant.mjs').NamedFault} fault
+ * @property {import('./faults.mjs').Fault} fault
  * @property {'killed' | 'survived' | 'invalid' | 'stopped'} end
  * @property {string} by - the test that failed and why
  * @property {Kill} [kill]
@@ -26,7 +26,7 @@ import { stagesOf } from './stages.mjs';
 /**
  * Judges a fault by the tests that speak for its file, stage by stage, until one fails.
  *
- * @param {import('./plant.mjs').NamedFault} fault
+ * @param {import('./faults.mjs').Fault} fault
  * @param {AbortSignal} signal
  * @returns {Promise<Verdict>}
  */
@@ -79,7 +79,7 @@ export async function failingAnyway(verdicts, signal) {
  * Runs the tests of a stage in their own processes, until the first one fails.
  *
  * @param {Stage} stage
- * @param {import('./plant.mjs').Fault | undefined} fault
+ * @param {import('./faults.mjs').Fault | undefined} fault
  * @param {AbortSignal} signal
  * @returns {Promise<Failure | undefined>}
  * @throws {Error} when vitest itself fails

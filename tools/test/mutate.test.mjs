@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import ts from 'typescript-6';
 import { afterAll, describe, expect, it } from 'vitest';
 import { root } from '../lib/paths.mjs';
-import { allFaults, faultsIn, recordedKills, sampleOf, withVerdicts } from '../mutate/faults.mjs';
+import { allFaults, faultsIn, idOf, plant, recordedKills, sampleOf, withVerdicts } from '../mutate/faults.mjs';
 import { failingAnyway, isNoProgram, judge } from '../mutate/judge.mjs';
-import { idOf, plant } from '../mutate/plant.mjs';
 import { formatReport, scoreByPackage, scoreOf } from '../mutate/report.mjs';
 import { stagesOf } from '../mutate/stages.mjs';
 
@@ -65,7 +64,7 @@ describe('a fault', () => {
   it('has a name that follows from what it changes', () => {
     expect(idOf(fault)).toMatch(/^some\/folder\/a#[0-9a-f]{4}$/);
     expect(idOf({ ...fault, replace: 'a === b' })).not.toBe(idOf(fault));
-    expect(idOf({ ...fault, breaks: 'Something else.' })).toBe(idOf(fault));
+    expect(idOf(Object.assign({}, fault, { breaks: 'Something else.' }))).toBe(idOf(fault));
   });
 });
 
@@ -145,19 +144,18 @@ describe('a fault of a list from elsewhere', () => {
   const folder = mkdtempSync(join(tmpdir(), 'concord-faults-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** @param {unknown} list */
-  function listed(list) {
-    const file = join(folder, 'faults.json');
-    writeFileSync(file, JSON.stringify(list));
-    return faultsIn(file);
+  /** @param {string[]} blocks */
+  function listed(...blocks) {
+    const list = join(folder, 'list.diff');
+    writeFileSync(list, `# Of somebody else.\n${blocks.join('\n\n')}\n`);
+    return faultsIn(list);
   }
 
   const file = 'packages/backend-core/src/implement/list-map.ts';
-  const find = 'if (a.length !== b.length) return false;';
-  const breaks = 'The plan of a longer call is taken.';
+  const breaks = 'The plan of a longer call is taken.\n-if (a.length !== b.length) return false;';
 
   it('is killed by the tests beside it, with the one that failed', async () => {
-    const [fault] = listed([{ file, find, replace: '', breaks }]);
+    const [fault] = listed(file, breaks);
     if (fault === undefined) throw new Error('no fault');
     const verdict = await judge(fault, signal);
     expect(verdict).toMatchObject({
@@ -168,14 +166,14 @@ describe('a fault of a list from elsewhere', () => {
   });
 
   it('is invalid where its text is not there, or where it leaves no program', async () => {
-    const faults = listed([
-      { file, find: 'no such text', replace: '', breaks },
-      { file, find, replace: 'if (a.length !== ) {', breaks },
-    ]);
+    const faults = listed(file, 'A.\n-no such text', `${breaks}\n+if (a.length !== ) {`);
+    expect(faults).toHaveLength(2);
     for (const fault of faults) expect(await judge(fault, signal)).toMatchObject({ end: 'invalid' });
   });
 
-  it('has four texts', () => {
-    expect(() => listed([{ file, find, replace: '' }])).toThrow('breaks of {');
+  it('has a file before it, and says what is changed', () => {
+    expect(() => listed(breaks)).toThrow('list.diff: no file before it');
+    expect(() => listed(file, 'A.\n+only what is put in')).toThrow('or no lines of - and +: A.');
+    expect(() => listed(file, `${breaks}\nneither`)).toThrow('or no lines of - and +');
   });
 });

@@ -27,6 +27,10 @@ test('what the share leaves out is what the rest runs, beside the files that are
 test('a share of conformance ends where the rest begins', () => {
   expect(environmentOf('share')['CONCORD_SAMPLE']).toBe(environmentOf('rest')['CONCORD_SAMPLE_AFTER']);
   expect(environmentOf('all')).toEqual({});
+  const [first, second] = [environmentOf('rest', '1'), environmentOf('rest', '2')];
+  const ends = [first['CONCORD_SAMPLE_AFTER'], second['CONCORD_SAMPLE'], second['CONCORD_SAMPLE_AFTER']];
+  expect(ends).toEqual([environmentOf('rest')['CONCORD_SAMPLE_AFTER'], '1', first['CONCORD_SAMPLE']]);
+  expect(() => environmentOf('rest', '3')).toThrow('must be 1 or 2, got 3');
   expect(sampleOfTenth('share').CONCORD_SAMPLE).toBe(sampleOfTenth('rest').CONCORD_SAMPLE_AFTER);
   expect(sampleOfTenth('all')).toEqual({ CONCORD_SAMPLE: '0.1', CONCORD_SAMPLE_AFTER: '0' });
 });

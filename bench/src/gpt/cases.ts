@@ -1,6 +1,6 @@
 import { type FloatDType, fromF16Array, toF16Array } from '@concord/backend-core';
 import { noise } from '@concord/cli/bench';
-import type { PreparedModel } from '../models/measure.ts';
+import type { PreparedModel } from '../models.ts';
 import type { ContestantResult } from '../results.ts';
 
 /** The sizes of a GPT-2, by the names of its `config.json`. */

@@ -10,7 +10,7 @@ import {
   gptWeights,
   tokensOf,
 } from './cases.ts';
-import { hostMsOf, type PreparedModel } from '../models/measure.ts';
+import { hostMsOf, type PreparedModel } from '../models.ts';
 
 /** The GPT-2 of `examples/lm` on a backend of this package. */
 export function concordGpt(name: string, create: () => ComputeBackend): GptContestant {

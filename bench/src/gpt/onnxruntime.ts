@@ -1,7 +1,7 @@
 import { gpt2Graph, gpt2Inputs } from '../onnx/gpt2.ts';
 import { hostTensor, ON_CPU, openSession, resident, Uploads, VERSION } from '../onnx/sessions.ts';
 import { NotOffered } from '../peer.ts';
-import type { PreparedModel } from '../models/measure.ts';
+import type { PreparedModel } from '../models.ts';
 import { type GptCase, type GptContestant, gptWeights } from './cases.ts';
 
 /** GPT-2 in ONNX' operators on ONNX Runtime's WebGPU provider. Weights, caches and logits stay on the device. */

@@ -3,7 +3,7 @@ import { packageVersion } from '../results.ts';
 import { causalMask, gpt2Inputs } from '../onnx/gpt2.ts';
 import { NotOffered } from '../peer.ts';
 import { type GptCase, type GptContestant, gptWeights } from './cases.ts';
-import { hostMsOf, type PreparedModel } from '../models/measure.ts';
+import { hostMsOf, type PreparedModel } from '../models.ts';
 import { readFirst, useBackend } from '../peers/tfjs.ts';
 
 const PACKAGE = '@tensorflow/tfjs-backend-webgpu';

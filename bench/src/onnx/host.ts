@@ -3,11 +3,10 @@ import { materialize, type Operand } from '@concord/cli/bench';
 import type { GptCase, GptContestant } from '../gpt/cases.ts';
 import { gptWeights } from '../gpt/cases.ts';
 import type { LimitCase } from '../limits/cases.ts';
-import type { PreparedModel } from '../models/measure.ts';
+import type { PreparedModel } from '../models.ts';
 import { NotOffered, type Peer, pick } from '../peer.ts';
 import { gpt2Graph, gpt2Inputs } from './gpt2.ts';
-import { graphOf } from './graphs.ts';
-import { encodeModel, type Graph } from './model.ts';
+import { encodeModel, type Graph, graphOf } from './model.ts';
 
 /** A package of ONNX Runtime that computes on the processor. */
 export interface HostRuntime {

@@ -1,8 +1,7 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { expect, it } from 'vitest';
 import { casesOf } from '../limits/cases.ts';
-import { graphOf } from './graphs.ts';
-import { encodeModel, headOf } from './model.ts';
+import { encodeModel, graphOf, headOf } from './model.ts';
 
 it('makes models that ONNX Runtime accepts, with the shapes of the case', async () => {
   const offered = casesOf('quick').filter(

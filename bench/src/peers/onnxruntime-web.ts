@@ -1,7 +1,6 @@
 import type { InferenceSession, Tensor } from 'onnxruntime-web';
-import { graphOf } from '../onnx/graphs.ts';
+import { encodeModel, type Graph, graphOf, headOf, type Weights } from '../onnx/model.ts';
 import { hostPeer, inOrder, operandsOf } from '../onnx/host.ts';
-import { encodeModel, type Graph, headOf, type Weights } from '../onnx/model.ts';
 import { openOnWasm, webRuntime } from '../onnx/web-runtime.ts';
 import { type Peer, pick } from '../peer.ts';
 

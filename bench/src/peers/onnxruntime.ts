@@ -1,4 +1,4 @@
-import { graphOf } from '../onnx/graphs.ts';
+import { graphOf } from '../onnx/model.ts';
 import { hostPeer, operandsOf } from '../onnx/host.ts';
 import { nodeRuntime, resident, Uploads, VERSION } from '../onnx/sessions.ts';
 import { type Peer, pick } from '../peer.ts';

@@ -54,6 +54,7 @@ export function sidebar(root) {
         { text: 'A browser', link: '/start/browser' },
         { text: 'A worker', link: '/start/worker' },
         { text: 'React', link: '/start/react' },
+        { text: 'What ran, and how long', link: '/profile' },
       ],
     },
     {

@@ -1,4 +1,4 @@
-import { concat, QuantizedTensor, type Tensor, tidy, transpose } from '@concord/ops';
+import { concat, pack, QuantizedTensor, type Tensor, tidy, transpose } from '@concord/ops';
 import { UserError } from '@concord/example-command';
 import type { Config } from './config.ts';
 
@@ -119,9 +119,12 @@ export function weightsOf(named: NamedWeights, config: Config): Weights {
         down: product(`layers.${layer}.mlp.down_proj`, undefined, width),
       };
     };
-    /** Stored [in, out]. */
+    /** Stored [in, out]; laid out as Llama's are, whose rows every backend reads as they are stored. */
     const turned = (name: string, from: number | undefined, to: number | undefined): Product => {
-      const weight = own(transpose(take(`${name}.weight`, [from, to]) as Tensor));
+      const stored = take(`${name}.weight`, [from, to]) as Tensor;
+      const weight = own(pack(transpose(stored)));
+      owned.delete(stored);
+      stored.dispose();
       return { weight, bias: optional(`${name}.bias`, weight.shape[0] as number) };
     };
     const gpt2 = (layer: number): Block => ({

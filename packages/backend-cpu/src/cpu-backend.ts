@@ -1,4 +1,11 @@
-import { BackendError, type DevicePtr, type DType, type FloatDType, type MaskDType } from '@concord/backend-core';
+import {
+  BackendError,
+  type DeviceInfo,
+  type DevicePtr,
+  type DType,
+  type FloatDType,
+  type MaskDType,
+} from '@concord/backend-core';
 import {
   type BackendKernels,
   BaseBackend,
@@ -7,11 +14,11 @@ import {
   checkFields,
   DTYPES,
   type InitResult,
+  type LaunchTimer,
   type Operand,
   type ResolvedGemm,
 } from '@concord/backend-core/implement';
 import { decodeStep, evaluateRun, WEIGHT_FEATURES } from '@concord/kernel';
-import { cpuDevice } from './cpu-device.ts';
 import { attention } from './kernels/attention.ts';
 import { conv2d } from './kernels/conv2d.ts';
 import { gemm } from './kernels/gemm.ts';
@@ -132,6 +139,11 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
   }
 
   protected async doSynchronize(): Promise<void> {}
+
+  /** Ops run in the call. */
+  protected override startTimer(): LaunchTimer {
+    return { passes: [], wait: () => undefined, stop: async () => undefined };
+  }
 }
 
 function bytes({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Uint8Array {
@@ -188,4 +200,21 @@ function finish(
     name === 'acc' ? { buffer, byteOffset, byteLength } : operands[`epilogue.${name}`],
   );
   evaluateRun({ geometry, inputs, outputs: [output], params });
+}
+
+/** The host, as far as JavaScript can tell without importing anything: Node says more than a browser. */
+export function cpuDevice(): DeviceInfo {
+  const { process, navigator } = globalThis as {
+    process?: { version?: string; versions?: { v8?: string }; arch?: string; platform?: string };
+    navigator?: { hardwareConcurrency?: number; userAgent?: string };
+  };
+  if (process?.versions?.v8 !== undefined) {
+    return {
+      vendor: 'host',
+      name: `CPU, one thread (${process.platform ?? 'unknown'} ${process.arch ?? ''})`,
+      type: 'cpu',
+      driver: `Node.js ${process.version ?? ''}, V8 ${process.versions.v8}`,
+    };
+  }
+  return { vendor: 'host', name: 'CPU, one thread', type: 'cpu', driver: navigator?.userAgent ?? 'JavaScript' };
 }

@@ -1,6 +1,5 @@
 import type { BackendProvider } from '@concord/backend-core';
-import { CpuBackend } from './cpu-backend.ts';
-import { cpuDevice } from './cpu-device.ts';
+import { CpuBackend, cpuDevice } from './cpu-backend.ts';
 
 /** The provider of the pure TypeScript backend. Available everywhere. */
 export function cpu(): BackendProvider {

@@ -1,18 +1,15 @@
 import type { DevicePtr, Explanation } from '@concord/backend-core';
 import type { BaseBackendOptions, InitResult, KernelCall } from '@concord/backend-core/implement';
 import { kernelsOf, leaveOut, PlannedBackend } from '@concord/variants';
-import { addressOf } from './device/command-stream.ts';
-import { takesLargeBuffers } from './device/large-buffers.ts';
+import { addressOf, takesLargeBuffers } from './device/command-stream.ts';
 import { LevelZeroClient } from './device/level-zero-client.ts';
 import type { LevelZeroOptions } from './device/options.ts';
 import type { Kernel } from './kernels/kernel.ts';
-import { type OpPlan, PLANNING } from './kernels/op-plan.ts';
+import { explainPlan, type OpPlan, PLANNING } from './kernels/op-plan.ts';
 import type { DeviceMemory, Recorder, Span } from './kernels/recorder.ts';
-import { explainPlan } from './kernels/run/explain.ts';
 import { MAX_K } from './kernels/top-k/plan.ts';
 import { tryMatrixEngines } from './matrix-engine-trial.ts';
-import type { LevelZeroNative } from './native.ts';
-import { loadedModule, nativeArguments } from './native-launch.ts';
+import { type LevelZeroNative, loadedModule, nativeArguments } from './native.ts';
 
 /** Options of a {@link LevelZeroBackend}. */
 export interface LevelZeroBackendOptions extends LevelZeroOptions, BaseBackendOptions {}

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { opened } from '../../backend-cpu/test/opened.ts';
 import { LevelZeroClient } from '../src/device/level-zero-client.ts';
 import { defineKernel } from '../src/kernels/kernel.ts';
 import { addModule, affine, filled, withoutEnd } from './support/kernels.ts';
 import { replaced } from './support/replaced.ts';
 import { launchAffine, memory, readBytes, readFloats, slice, upload } from './support/spans.ts';
 
-let client: LevelZeroClient;
-beforeAll(async () => {
-  client = await LevelZeroClient.open();
-});
-afterAll(() => client.dispose());
+const client = opened(() => LevelZeroClient.open());
 
 describe('copies', () => {
   it('larger than what is staged at once', async () => {

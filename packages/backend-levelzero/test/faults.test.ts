@@ -11,6 +11,15 @@ const SETUP = `
     return backend;
   };
 `;
+/** With `delayNext`: the next command takes that many nanoseconds longer. */
+const DELAYED = `
+  ${SETUP}
+  const client = await LevelZeroClient.open();
+  const slot = new BigUint64Array(1);
+  const { api, koffi, driver } = client.native;
+  api.zeDriverGetExtensionFunctionAddress(driver, new TextEncoder().encode('concordDelayNext\\0'), slot);
+  const delayNext = koffi.decode(slot[0], koffi.proto('uint32_t', ['uint64_t']));
+`;
 
 it('a driver that does not start is unavailable, with a reason', async () => {
   const ended = await runProgram(
@@ -120,12 +129,7 @@ it('a module of the user that does not build is an error, and the backend goes o
 
 it('a wait that times out says so, and a later one succeeds', async () => {
   const ended = await runProgram(`
-    ${SETUP}
-    const client = await LevelZeroClient.open();
-    const slot = new BigUint64Array(1);
-    const { api, koffi, driver } = client.native;
-    api.zeDriverGetExtensionFunctionAddress(driver, new TextEncoder().encode('concordDelayNext\\0'), slot);
-    const delayNext = koffi.decode(slot[0], koffi.proto('uint32_t', ['uint64_t']));
+    ${DELAYED}
     const backend = await open();
     const x = backend.alloc(4);
     backend.copyHtod(x, Float32Array.of(2));
@@ -145,12 +149,7 @@ it('a wait that times out says so, and a later one succeeds', async () => {
 
 it('dispose in the middle of a long kernel ends within its 5 s, and the process too', async () => {
   const ended = await runProgram(`
-    ${SETUP}
-    const client = await LevelZeroClient.open();
-    const slot = new BigUint64Array(1);
-    const { api, koffi, driver } = client.native;
-    api.zeDriverGetExtensionFunctionAddress(driver, new TextEncoder().encode('concordDelayNext\\0'), slot);
-    const delayNext = koffi.decode(slot[0], koffi.proto('uint32_t', ['uint64_t']));
+    ${DELAYED}
     const backend = await open();
     const x = backend.alloc(4);
     backend.fill(x, 0, 4);

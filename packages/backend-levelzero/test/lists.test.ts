@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { opened } from '../../backend-cpu/test/opened.ts';
 import { LevelZeroClient } from '../src/device/level-zero-client.ts';
 import { affine } from './support/kernels.ts';
 import { replaced } from './support/replaced.ts';
 import { readFloats, upload } from './support/spans.ts';
 
-let client: LevelZeroClient;
-beforeAll(async () => {
-  client = await LevelZeroClient.open();
-});
-afterAll(() => client.dispose());
+const client = opened(() => LevelZeroClient.open());
 
 /** The number of lists that go to the device for a number of launches with a declared number of multiply-adds each. */
 async function listsFor(launches: number, multiplyAdds: number): Promise<number> {

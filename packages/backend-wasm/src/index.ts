@@ -7,4 +7,4 @@ export type { WasmBackendOptions, WasmOptions } from './options.ts';
 export type { WasmMode } from './pool/machine.ts';
 export { wasm } from './provider.ts';
 export { WasmBackend, type WasmNative } from './wasm-backend.ts';
-export type { WasmBuffer } from './wasm-buffer.ts';
+export type { WasmBuffer } from './kernels/kernel.ts';

@@ -1,7 +1,7 @@
 import type { BackendKernels } from '@concord/backend-core/implement';
 import { expect, it, vi } from 'vitest';
-import { scopedKernels } from './scoped-kernels.ts';
-import type { WasmBuffer } from './wasm-buffer.ts';
+import { scopedKernels } from './kernels/all-kernels.ts';
+import type { WasmBuffer } from './kernels/kernel.ts';
 
 it('an op has its end, also where it fails, and all else of its kernel is as it was', () => {
   const [end, run] = [vi.fn(), vi.fn()];

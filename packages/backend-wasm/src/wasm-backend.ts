@@ -1,22 +1,21 @@
 import type { DevicePtr } from '@concord/backend-core';
 import {
-  BaseBackend,
   type BackendKernels,
+  BaseBackend,
   type InitResult,
-  type Operand,
   type Launch,
+  type LaunchTimer,
+  type Operand,
   type Sequence,
 } from '@concord/backend-core/implement';
 import { chooseFma } from './engine/simd.ts';
-import { allKernels } from './kernels/all-kernels.ts';
+import { allKernels, scopedKernels } from './kernels/all-kernels.ts';
 import { copyCode, copyCommand, fillCode, fillCommand } from './kernels/memory/ranges.ts';
-import type { WasmCode } from './kernels/kernel.ts';
+import type { WasmBuffer, WasmCode } from './kernels/kernel.ts';
 import { checkOptions, type WasmBackendOptions, type WasmOptions } from './options.ts';
 import { HEAP_START } from './pool/layout.ts';
 import type { Machine, MachineEvents, WasmMode } from './pool/machine.ts';
 import { openMachine } from './pool/open-machine.ts';
-import { scopedKernels } from './scoped-kernels.ts';
-import type { WasmBuffer } from './wasm-buffer.ts';
 import { wasmDevice } from './wasm-device.ts';
 
 /** The `native` object of a {@link WasmBackend}. */
@@ -135,6 +134,14 @@ export class WasmBackend extends BaseBackend<WasmBuffer> {
   protected override doSequence(calls: readonly Launch<WasmBuffer>[]): Sequence {
     const planned = super.doSequence(calls);
     return this.#machine.list(() => planned.run());
+  }
+
+  /** Where the host may wait for the threads. */
+  protected override startTimer(): LaunchTimer | undefined {
+    const machine = this.#machine;
+    return machine.mode === 'worker'
+      ? undefined
+      : { passes: [], wait: () => machine.waitNow(), stop: async () => undefined };
   }
 
   protected doSynchronize(isWanted: () => boolean): Promise<void> {

@@ -2,8 +2,7 @@ import type { Explanation } from '@concord/backend-core';
 import { checkedRun, checkKernel, type Kernel, type RunShape } from '@concord/backend-core/kernel';
 import { LaunchPlans } from '@concord/variants';
 import { DEFAULT_TRAITS } from './kernels/recorder.ts';
-import { PLANNING } from './kernels/launch-plan.ts';
-import { explainPlan } from './kernels/run/explain.ts';
+import { explainPlan, PLANNING } from './kernels/launch-plan.ts';
 
 /**
  * The launches of a kernel, with their WGSL, on a device that has only what WebGPU promises of every device. Needs no

@@ -5,11 +5,10 @@ import type { PoolCounters } from './client/buffer-pool.ts';
 import { WebGpuClient } from './client/webgpu-client.ts';
 import type { WebGpuOptions } from './client/webgpu-options.ts';
 import type { Kernel } from './kernels/kernel.ts';
-import { type LaunchPlan, PLANNING } from './kernels/launch-plan.ts';
+import { explainPlan, type LaunchPlan, PLANNING } from './kernels/launch-plan.ts';
 import { planCopyDtod, planCopyHtod, planFill } from './kernels/memory/plan.ts';
 import { bindingSlack } from './kernels/operands.ts';
 import type { MatrixShape, Recorder, Span, StorageBuffer } from './kernels/recorder.ts';
-import { explainPlan } from './kernels/run/explain.ts';
 import { MAX_K } from './kernels/top-k/plan.ts';
 import { type Faults, tryDevice } from './trials.ts';
 

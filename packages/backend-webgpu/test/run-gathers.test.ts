@@ -1,5 +1,6 @@
 import { defineKernel, type GatherView } from '@concord/backend-core/kernel';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { opened } from '../../backend-cpu/test/opened.ts';
 import { WebGpuClient } from '../src/client/webgpu-client.ts';
 import { integers } from '../../backend-cpu/test/op-memory.ts';
 import { plannedRun } from './support/planned-run.ts';
@@ -8,11 +9,7 @@ import { TEST_DEVICES } from './support/traits.ts';
 
 // Tables that are read at the index along an axis: by vectors where those of the domain lie along that axis, else not.
 
-let client: WebGpuClient;
-beforeAll(async () => {
-  client = await WebGpuClient.open();
-});
-afterAll(() => client.dispose());
+const client = opened(() => WebGpuClient.open());
 
 const table = { type: 'f32', access: 'gather', rank: 1 } as const;
 const spreadTable = defineKernel('spreadTable', { inputs: { t: table } }, ({ t }, k) => ({

@@ -1,13 +1,11 @@
 import { type ComputeBackend, type DType, OP_NAMES, type OpName } from '@concord/backend-core';
 import type { Kernel } from '@concord/backend-core/kernel';
 import { CpuBackend } from '@concord/backend-cpu';
-import type { ConformanceCase, Needs } from './harness/case.ts';
-import type { Params } from './harness/case-id.ts';
-import type { CaseText } from './harness/case-text.ts';
-import { sampleOf } from './harness/sample-calls.ts';
+import type { CaseText, ConformanceCase, Needs, Params } from './harness/case.ts';
+import { sampleOf } from './harness/planned-call.ts';
 import { type HeardOperand, listenToOperands } from './harness/workspace.ts';
 import { nodeText } from './run/judge.ts';
-import { runCase } from './run-case.ts';
+import { runCase } from './run-conformance.ts';
 
 /** One operand of a call, as the case made it. */
 export interface OperandDescription {

@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-export { allCases, findCase } from './all-cases.ts';
+export { allCases, findCase } from './select-cases.ts';
 export {
   CaseFailure,
   type CaseContext,
@@ -13,13 +13,13 @@ export {
   type Needs,
   type Tally,
 } from './harness/case.ts';
-export type { Params, ParamValue } from './harness/case-id.ts';
-export type { BoundText, CaseText, CheckKind } from './harness/case-text.ts';
+export type { Params, ParamValue } from './harness/case.ts';
+export type { BoundText, CaseText, CheckKind } from './harness/case.ts';
 export type { Random } from './harness/random.ts';
-export { requiredBackends } from './not-run.ts';
-export { type BackendFactory, type CaseResult, runCase } from './run-case.ts';
+export { requiredBackends } from './run-conformance.ts';
+export { type BackendFactory, type CaseResult, runCase } from './run-conformance.ts';
 export { type ConformanceOptions, type ConformanceReport, runConformance } from './run-conformance.ts';
 export { type FuzzFailure, type FuzzOptions, type FuzzReport, type FuzzStop, runFuzz } from './run-fuzz.ts';
-export type { ProgramCounts } from './programs/run-program.ts';
+export type { ProgramCounts } from './programs/step.ts';
 export { type CaseSelection, selectCases } from './select-cases.ts';
-export { neverRanText, type VariantRuns } from './variant-runs.ts';
+export { neverRanText, type VariantRuns } from './run-conformance.ts';

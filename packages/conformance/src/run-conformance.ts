@@ -1,10 +1,172 @@
-import type { DeviceInfo } from '@concord/backend-core';
-import type { Tally } from './harness/case.ts';
-import { type BackendFactory, type CaseResult, runCase } from './run-case.ts';
+import { type ComputeBackend, type DeviceInfo, isBackendError, type VariantReport } from '@concord/backend-core';
+import { CaseFailure, type ConformanceCase, type Mismatch, type Tally, UnsupportedCall } from './harness/case.ts';
+import { callOp, callToRefuse, sampleOf } from './harness/planned-call.ts';
+import { Random } from './harness/random.ts';
+import { expectUnsupported } from './run/plan.ts';
 import { type CaseSelection, selectCases } from './select-cases.ts';
-import { judgeInitError } from './not-run.ts';
-import { type VariantRuns, variantRunsOf } from './variant-runs.ts';
 import { VERSION } from './version.ts';
+
+/** Why nothing could be run, and whether that counts as a failure. */
+interface NotRun {
+  readonly reason: string;
+  /** The reason, and who asked for the backend all the same. */
+  readonly detail: string;
+  readonly isFailure: boolean;
+}
+
+/** The backends that `CONCORD_REQUIRE` names: for them a missing device is a failure. */
+export function requiredBackends(): readonly string[] {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  return (process?.env?.['CONCORD_REQUIRE'] ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+/**
+ * Judges an `init()` that rejected. An absent device or driver is no failure, unless `CONCORD_REQUIRE` names the
+ * backend; reason `failed`, or any other error, is one: something was there and broke.
+ */
+export function judgeInitError(backend: string, error: unknown): NotRun {
+  const reason = error instanceof Error ? error.message : String(error);
+  const isRequired = requiredBackends().includes(backend);
+  const isAbsent = isBackendError(error, 'BACKEND_UNAVAILABLE') && error.reason !== 'failed';
+  return {
+    reason,
+    detail: isRequired ? `${reason} (CONCORD_REQUIRE names ${backend})` : reason,
+    isFailure: isRequired || !isAbsent,
+  };
+}
+
+/** The number of times that each variant of a backend's kernels ran, and the forced ones that did not run. */
+export interface VariantRuns extends VariantReport {
+  /** The forced ids or globs that no run matches: the run says nothing about them. */
+  readonly neverRan: readonly string[];
+}
+
+/** The counts of a backend after its cases; undefined for one without variants. */
+export function variantRunsOf(backend: ComputeBackend): VariantRuns | undefined {
+  const report = backend.variants?.();
+  if (report === undefined) return undefined;
+  const ids = Object.keys(report.runs);
+  return { ...report, neverRan: report.forced.filter((pattern) => !ids.some((id) => matches(id, pattern))) };
+}
+
+/** Returns whether an id is what a pattern names, in which `*` stands for any characters. */
+function matches(id: string, pattern: string): boolean {
+  const [head = '', ...rest] = pattern.split('*');
+  const tail = rest.pop();
+  if (tail === undefined) return id === head;
+  if (!id.startsWith(head)) return false;
+  let at = head.length;
+  for (const part of rest) {
+    const found = id.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return id.length - tail.length >= at && id.endsWith(tail);
+}
+
+/** The text of a report about forced variants that never ran. */
+export function neverRanText({ neverRan, leftOut = [] }: VariantRuns): string {
+  const texts = neverRan.map((pattern) => {
+    const why = leftOut.find(({ id }) => matches(id, pattern))?.reason;
+    return why === undefined ? pattern : `${pattern} (left out: ${why})`;
+  });
+  return `forced, but never ran: ${texts.join(', ')}`;
+}
+
+/** Makes a backend object that is not initialized yet. */
+export type BackendFactory = () => ComputeBackend | Promise<ComputeBackend>;
+
+/** The outcome of one case. */
+export interface CaseResult {
+  readonly id: string;
+  readonly op: string;
+  readonly status: 'passed' | 'failed' | 'unsupported';
+  readonly ms: number;
+  /** The failure, or why it is unsupported. */
+  readonly detail?: string;
+  /** The wrong value, where the case compared values and one of them was. */
+  readonly mismatch?: Mismatch;
+  /** The number of elements that were compared with intervals, and of those of which nothing useful was known; where there were any. */
+  readonly intervals?: Readonly<Tally>;
+}
+
+/**
+ * Runs one case on an initialized backend. Never rejects.
+ *
+ * A case is `unsupported` only if the backend declares so and the call then throws `UNSUPPORTED`.
+ */
+export async function runCase(
+  testCase: ConformanceCase,
+  backend: ComputeBackend,
+  createBackend: BackendFactory,
+): Promise<CaseResult> {
+  const start = performance.now();
+  const created: ComputeBackend[] = [];
+  const tally: Tally = { elements: 0, loose: 0 };
+  const result = (status: CaseResult['status'], detail?: string, mismatch?: Mismatch): CaseResult => ({
+    ...{ id: testCase.id, op: testCase.op, status, ms: performance.now() - start },
+    ...(detail === undefined ? {} : { detail }),
+    ...(mismatch === undefined ? {} : { mismatch }),
+    ...(tally.elements === 0 ? {} : { intervals: tally }),
+  });
+  try {
+    const reason = unsupportedReason(testCase, backend);
+    if (reason !== undefined) return result('unsupported', reason);
+    await testCase.run({
+      backend,
+      random: new Random(testCase.id),
+      tally,
+      create: async () => {
+        const fresh = await createBackend();
+        created.push(fresh);
+        return fresh;
+      },
+    });
+    return result('passed');
+  } catch (error) {
+    if (error instanceof UnsupportedCall) return result('unsupported', error.message);
+    const beyond = beyondLimit(error, backend);
+    if (beyond !== undefined) return result('unsupported', beyond);
+    return result('failed', explain(error), error instanceof CaseFailure ? error.mismatch : undefined);
+  } finally {
+    for (const fresh of created) await fresh.dispose().catch(() => undefined);
+  }
+}
+
+/** @throws {CaseFailure} when the backend declares a lack and then does not stand by it */
+function unsupportedReason({ needs }: ConformanceCase, backend: ComputeBackend): string | undefined {
+  if (needs === undefined) return undefined;
+  const { op, dtype, shape, call } = needs;
+  const support = backend.supports(op, op === 'run' ? (shape ?? {}) : { dtype, ...shape });
+  if (support.ok) return undefined;
+  try {
+    expectUnsupported(op, support.reason, () => {
+      if (call !== undefined) call(backend);
+      else if (op !== 'run') callOp(backend, op, callToRefuse(op, { dtype, ...(shape ?? sampleOf(op).shape) }));
+    });
+  } catch (error) {
+    if (error instanceof UnsupportedCall) return error.message;
+    throw error;
+  }
+}
+
+/** A case that wants a larger allocation than the device declares is beyond it, as long as `alloc` says so. */
+function beyondLimit(error: unknown, backend: ComputeBackend): string | undefined {
+  if (!isBackendError(error, 'OUT_OF_MEMORY') || error.requestedBytes === undefined) return undefined;
+  const { maxAllocationBytes } = backend.capabilities.limits;
+  if (error.requestedBytes <= maxAllocationBytes) return undefined;
+  return `the case needs ${error.requestedBytes} bytes in one allocation, the device has ${maxAllocationBytes}`;
+}
+
+/** An error as a report shows it. */
+export function explain(error: unknown): string {
+  if (error instanceof CaseFailure) return error.message;
+  if (isBackendError(error)) return `${error.code}: ${error.message}`;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
 
 /** Options of {@link runConformance}. */
 export interface ConformanceOptions extends CaseSelection {

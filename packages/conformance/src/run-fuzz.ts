@@ -1,10 +1,10 @@
 import type { ComputeBackend, OpName } from '@concord/backend-core';
-import { SUITES } from './all-cases.ts';
+import { SUITES } from './select-cases.ts';
 import { Random } from './harness/random.ts';
-import type { DrawnCase } from './harness/suite.ts';
+import type { DrawnCase } from './harness/case.ts';
 import { programCase } from './programs/program-cases.ts';
-import { noCounts, type ProgramCounts } from './programs/run-program.ts';
-import { type BackendFactory, type CaseResult, runCase } from './run-case.ts';
+import { noCounts, type ProgramCounts } from './programs/step.ts';
+import { type BackendFactory, type CaseResult, runCase } from './run-conformance.ts';
 
 /** Options of {@link runFuzz}. */
 export interface FuzzOptions {

@@ -1,9 +1,7 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { afterAll, describe, expect, it } from 'vitest';
-import { judgeInitError } from './not-run.ts';
-import { type BackendFactory, runCase } from './run-case.ts';
+import { type BackendFactory, judgeInitError, runCase, variantRunsOf } from './run-conformance.ts';
 import { type CaseSelection, selectCases } from './select-cases.ts';
-import { variantRunsOf } from './variant-runs.ts';
 
 /** Options of {@link describeConformance}. */
 export interface DescribeOptions extends CaseSelection {

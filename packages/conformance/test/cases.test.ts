@@ -1,8 +1,8 @@
 import { OP_NAMES } from '@concord/backend-core';
 import { describe, expect, it } from 'vitest';
 import { allCases, findCase, selectCases } from '../src/index.ts';
-import { SUITES } from '../src/all-cases.ts';
-import { formatParams, parseParams } from '../src/harness/case-id.ts';
+import { SUITES } from '../src/select-cases.ts';
+import { formatParams, parseParams } from '../src/harness/case.ts';
 
 const CASES = allCases();
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   attentionBound,
+  compareAll,
+  compareBytes,
   gamma,
   MAX_F32,
   MIN_NORMAL,
@@ -8,8 +10,7 @@ import {
   reduceBound,
   ulpF16,
   ulpF32,
-} from '../src/checks/bounds.ts';
-import { compareAll, compareBytes } from '../src/checks/compare.ts';
+} from '../src/checks/compare.ts';
 import type { CaseFailure } from '../src/harness/case.ts';
 
 const check = (got: number, want: number, bound = 0, format: 'f32' | 'f16' = 'f32'): void =>

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { BINARY_OPS, UNARY_OPS } from '@concord/backend-core';
 import { expect, test } from 'vitest';
-import { ATTENTION_FORMULA, GAMMA_FORMULA, PRODUCT_FORMULA, REDUCE_FORMULA } from '../src/checks/bounds.ts';
-import { binaryFormula, binaryUlps, unaryFormula, unaryUlps } from '../src/checks/function-accuracy.ts';
+import { ATTENTION_FORMULA, GAMMA_FORMULA, PRODUCT_FORMULA, REDUCE_FORMULA } from '../src/checks/compare.ts';
+import { binaryFormula, binaryUlps, unaryFormula, unaryUlps } from '../src/checks/elementwise.ts';
 import { type CaseDescription, describeCase } from '../src/describe-case.ts';
 import { allCases, findCase, selectCases } from '../src/index.ts';
 

@@ -2,7 +2,7 @@ import { CpuBackend } from '@concord/backend-cpu';
 import { describe, expect, it } from 'vitest';
 import { findCase, runConformance, runFuzz } from '../src/index.ts';
 import { drawnPlan } from '../src/run/drawn.ts';
-import type { RunParams } from '../src/run/params.ts';
+import type { RunParams } from '../src/run/plan.ts';
 import { MUTANTS } from './mutants/index.ts';
 
 const mutant = (name: string) => {

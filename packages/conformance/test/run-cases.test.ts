@@ -4,7 +4,7 @@ import { isTight } from '../src/cases/run/suite.ts';
 import { allCases, type CaseResult, type ConformanceCase, findCase, runCase } from '../src/index.ts';
 import { drawnPlan, drawRunParams } from '../src/run/drawn.ts';
 import { PLACE_KINDS } from '../src/run/placement.ts';
-import { NaiveBackend } from './naive/naive-backend.ts';
+import { NaiveBackend } from './naive/parts.ts';
 
 /** Without those of millions of elements, over which one number at a time takes minutes. */
 const CASES = allCases().filter(({ id, op }) => op === 'run' && !id.startsWith('run/long/'));

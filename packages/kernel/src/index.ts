@@ -1,5 +1,5 @@
 export type { Arithmetic, IntegerType } from './arithmetic/arithmetic.ts';
-export { type MaskStep, maskStep } from './weights/decode-mask.ts';
+export { type MaskStep, maskStep } from './weights/decode-weights.ts';
 export { type DecodeStep, decodeStep, WEIGHT_FEATURES, type StoredB } from './weights/decode-weights.ts';
 export { evaluateRun, type HostRun } from './evaluate/evaluate-run.ts';
 export { arithmeticNode, costOf } from './functions/arithmetic-node.ts';
@@ -11,7 +11,7 @@ export { tanh } from './functions/logistic.ts';
 export { Terms } from './functions/terms.ts';
 export { fromBf16, fromF16, nanBits, toBf16, toF16 } from './functions/storage.ts';
 export { type Access, accessOf, type AccessQuestion } from './schedule/access.ts';
-export { missingNodes } from './program/missing-nodes.ts';
+export { missingNodes } from './program/form.ts';
 export { type Leaves, NodeLowering } from './program/node-lowering.ts';
 export { FoldStates, type States } from './program/fold-states.ts';
 export {
@@ -43,4 +43,5 @@ export {
   stateLength,
 } from './schedule/phases.ts';
 export { type RowClass, rowClasses, type RowQuestion } from './schedule/row-class.ts';
+export { madeOnce } from './made-once.ts';
 export { axisOf, joinAxes, type JoinedAxes, type RunAxes, runAxes } from './schedule/run-axes.ts';

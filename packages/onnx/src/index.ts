@@ -7,4 +7,4 @@ export { type LoadOnnxOptions, loadOnnx, type OnnxModel, type OnnxSource, type R
 export type { ElementType, HostData, HostTensor } from './graph/host-tensor.ts';
 export type { ValueInfo } from './graph/graph.ts';
 export type { Feeds } from './run/session.ts';
-export { register, type RegisterOptions } from './runtime.ts';
+export { register, type RegisterOptions, type RuntimeBackend } from './runtime.ts';

@@ -18,9 +18,15 @@ import { Value } from './run/value.ts';
 /** Options of {@link register}. */
 export interface RegisterOptions extends Pick<LoadOnnxOptions, 'float64' | 'maxPrograms'> {
   /** Of the copy of onnxruntime-common that the program uses, where that is another. */
-  readonly registerBackend?: (name: string, backend: Backend, priority: number) => void;
+  readonly registerBackend?: (name: string, backend: never, priority: number) => void;
   /** Above 0 sessions without `executionProviders` use it too. Default 20. */
   readonly priority?: number;
+}
+
+/** What onnxruntime-common knows the execution provider by. Its own types need those of a page. */
+export interface RuntimeBackend {
+  init(name: string): Promise<void>;
+  createInferenceSessionHandler(source: string | Uint8Array, options?: object): Promise<object>;
 }
 
 /** Packages that {@link register} looks for where it is given nothing. */
@@ -44,7 +50,7 @@ const PROVIDERS = ['webgpu', 'wasm', 'cpu'] as const;
 export function register(
   backend?: ComputeBackend | readonly BackendProvider[],
   { registerBackend: add = registerBackend, priority = 20, ...options }: RegisterOptions = {},
-): Backend {
+): RuntimeBackend {
   let chosen: ComputeBackend | undefined;
   const registered: Backend = {
     async init() {
@@ -56,7 +62,7 @@ export function register(
     createInferenceSessionHandler: (source, settings = {}) =>
       handlerOf(chosen as ComputeBackend, source, settings, options),
   };
-  add('concord', registered, priority);
+  (add as typeof registerBackend)('concord', registered, priority);
   return registered;
 }
 

@@ -1,20 +1,9 @@
-import type { BackendProvider, ComputeBackend } from '@concord/backend-core';
 import { describe, expect, it } from 'vitest';
+import { backendsOf, openBackend } from './support/open-backend.ts';
 import { hasNodeTests, NODE_TESTS, nodeTests, type Outcome, runNodeTest } from './support/node-tests.ts';
 
 if (!hasNodeTests)
   console.warn(`NOT RUN: ONNX's node tests: there is no ${NODE_TESTS}; apt-get install libonnx-testdata`);
-
-/** Backends by name; `CONCORD_ONNX_BACKENDS=webgpu` runs them on another one, on a machine that has it. */
-const BACKENDS = (process.env['CONCORD_ONNX_BACKENDS'] ?? 'cpu,wasm').split(',');
-
-async function open(name: string): Promise<ComputeBackend> {
-  const from = (await import(`@concord/backend-${name}`)) as Record<string, () => BackendProvider>;
-  const provider = Object.entries(from).find(([each]) => each.toLowerCase() === name)?.[1] as () => BackendProvider;
-  const backend = await provider().create();
-  await backend.init();
-  return backend;
-}
 
 /** Tests of ONNX 1.12 that nothing can pass, and why. */
 const NOT_TO_BE_PASSED: readonly (readonly [RegExp, string])[] = [
@@ -24,8 +13,8 @@ const NOT_TO_BE_PASSED: readonly (readonly [RegExp, string])[] = [
 ];
 
 describe.skipIf(!hasNodeTests)("ONNX's own node tests", () => {
-  it.each(BACKENDS)('pass on %s, but for those of what is not supported', async (on) => {
-    const backend = await open(on);
+  it.each(backendsOf('cpu,wasm'))('pass on %s, but for those of what is not supported', async (on) => {
+    const backend = await openBackend(on);
     const only = new RegExp(process.env['ONNX_NODE_TESTS'] ?? '');
     const outcomes: Outcome[] = [];
     for (const name of nodeTests()) {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ComputeBackend } from '@concord/backend-core';
-import { WasmBackend } from '@concord/backend-wasm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HostTensor } from '../src/graph/host-tensor.ts';
 import { loadOnnx } from '../src/index.ts';
+import { backendsOf, openBackend } from './support/open-backend.ts';
 import { difference } from './support/node-tests.ts';
 import { reference } from './support/reference.ts';
 import { f32, i64 } from './support/write-model.ts';
@@ -34,11 +34,10 @@ function picture(h: number, w: number): HostTensor {
   );
 }
 
-describe('models of packages on npm', () => {
+describe.each(backendsOf('wasm'))('models of packages on npm, on %s', (on) => {
   let backend: ComputeBackend;
   beforeAll(async () => {
-    backend = await WasmBackend.create();
-    await backend.init();
+    backend = await openBackend(on);
   });
   afterAll(() => backend.dispose());
 

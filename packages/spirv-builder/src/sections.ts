@@ -27,19 +27,7 @@ const VERSION = 0x0001_0200;
 
 /** Instructions by section, and the ids. */
 export class Sections {
-  readonly #words: Record<Section, number[]> = {
-    capabilities: [],
-    extensions: [],
-    imports: [],
-    memoryModel: [],
-    entryPoints: [],
-    executionModes: [],
-    names: [],
-    decorations: [],
-    declarations: [],
-    importedFunctions: [],
-    functions: [],
-  };
+  readonly #words = Object.fromEntries(ORDER.map((section) => [section, []])) as unknown as Record<Section, number[]>;
   #bound = 1;
 
   /** An id that nothing has yet. */

@@ -200,3 +200,14 @@ export function planCall<Buffer, Recorder extends VariantChooser, Kernel>(
 ): void {
   (families[kernel] as AnyFamily<Recorder, Kernel> | undefined)?.plan(call, recorder);
 }
+
+/** The words of a text, apart by spaces. */
+export type NamesIn<Text extends string> = Text extends `${infer Name} ${infer Rest}` ? Name | NamesIn<Rest> : Text;
+
+/** Uniforms or parameters of one type, in this order: `ofType('u32', 'm n k')`. */
+export function ofType<const Type extends string, Names extends string>(
+  type: Type,
+  names: Names,
+): Readonly<Record<NamesIn<Names>, Type>> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, type])) as Record<NamesIn<Names>, Type>;
+}

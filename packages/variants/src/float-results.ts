@@ -1,4 +1,4 @@
-import type { CheckedConv2d, CheckedEpilogue, Operand } from '@concord/backend-core/implement';
+import type { CheckedConv2d, CheckedEpilogue, Operand, ResolvedGemm } from '@concord/backend-core/implement';
 import { type CheckedRun, checkedRun, defineKernel, type Kernel } from '@concord/backend-core/kernel';
 import { TransposedConvolution } from './transposed-convolution.ts';
 
@@ -7,6 +7,14 @@ export interface Results<Buffer> {
   readonly span: Operand<Buffer>;
   /** One an axis of the output's domain. */
   readonly strides: readonly number[];
+}
+
+/** Matrices of results in float32: row r of matrix b begins at element `b * stride + r * ld`. */
+interface ResultMatrix<Buffer> {
+  readonly span: Operand<Buffer>;
+  readonly dtype: 'f32';
+  readonly ld: number;
+  readonly stride: number;
 }
 
 /** A call whose epilogue's inputs are its own operands. */
@@ -98,6 +106,27 @@ export class FloatResults<Buffer, Recorder extends { scratch(bytes: number): Ope
   scratch(domain: readonly number[], recorder: Recorder): Results<Buffer> {
     const span = recorder.scratch(FLOAT_BYTES * domain.reduce((product, size) => product * size, 1));
     return { span, strides: packedStrides(domain) };
+  }
+
+  /**
+   * Plans a product by `planFloats`, which takes float32 for C, and its last step. It is given the C to compute instead of the
+   * call's, where that has another dtype.
+   */
+  product(
+    call: ResolvedGemm<Buffer>,
+    recorder: Recorder,
+    planFloats: (change: { readonly c?: ResultMatrix<Buffer> }) => void,
+  ): void {
+    const { m, n, batchCount, beta, dtype, c } = call;
+    const domain = [batchCount, m, n];
+    const strides = [call.strideC, call.ldc, 1];
+    let results: Results<Buffer> = { span: c, strides };
+    if (dtype === 'f32') planFloats({});
+    else {
+      results = beta === 0 ? this.scratch(domain, recorder) : this.widened(c, domain, strides, recorder);
+      planFloats({ c: { span: results.span, dtype: 'f32', ld: n, stride: batchCount === 1 ? 0 : m * n } });
+    }
+    this.finish(call, domain, { strides, dtype }, c, results, recorder);
   }
 
   /**

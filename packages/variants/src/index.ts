@@ -15,6 +15,8 @@ export {
   idsOf,
   kernelsFor,
   type KernelTable,
+  type NamesIn,
+  ofType,
   planCall,
   shapeOf,
   type VariantTable,
@@ -23,6 +25,7 @@ export {
 export { FloatResults, type Results } from './float-results.ts';
 export {
   checkSteps,
+  explainPasses,
   kernelsOf,
   type LaunchPlan,
   type Place,
@@ -77,4 +80,4 @@ export {
   type VariantPreferences,
   type VariantQuestion,
 } from './variant-choice.ts';
-export type { ShippedProfile, VariantSet } from './variant-set.ts';
+export type { ShippedProfile, VariantSet } from './variant-choice.ts';

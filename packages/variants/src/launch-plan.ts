@@ -1,4 +1,4 @@
-import { BackendError } from '@concord/backend-core';
+import { BackendError, type ExplainedPass, type Explanation } from '@concord/backend-core';
 import type { Operand } from '@concord/backend-core/implement';
 import type { VariantChooser, VariantPick } from './variant-choice.ts';
 
@@ -45,6 +45,21 @@ export interface LaunchPlan<Kernel = unknown, Step extends PlannedLaunch<Kernel>
 /** The kernels of a plan, each once. */
 export function kernelsOf<Kernel>({ steps }: LaunchPlan<Kernel>): ReadonlySet<Kernel> {
   return new Set(steps.flatMap((step) => ('kernel' in step ? [step.kernel] : [])));
+}
+
+/** A plan for people: launches of one kernel that follow each other are one pass, which `passOf` tells of. */
+export function explainPasses<Kernel, Step extends PlannedLaunch<Kernel>>(
+  { steps }: LaunchPlan<Kernel, Step>,
+  passOf: (launches: readonly Step[]) => ExplainedPass,
+): Explanation {
+  const runs: Step[][] = [];
+  for (const step of steps) {
+    if (!('kernel' in step)) continue;
+    const last = runs.at(-1);
+    if (last?.[0]?.kernel === step.kernel) last.push(step);
+    else runs.push([step]);
+  }
+  return { passes: runs.map(passOf) };
 }
 
 /** Notes what a plan launches and copies; a backend adds how it launches. */

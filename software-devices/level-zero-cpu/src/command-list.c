@@ -1,10 +1,109 @@
+#include "driver.h"
+
+#include <stdlib.h>
+
+typedef struct piece {
+    struct piece *next;
+    size_t used, bytes;
+    _Alignas(16) char memory[];
+} piece;
+
+struct recording {
+    atomic_uint references, executions;
+    piece *pieces;
+    command *first, *last;
+};
+
+static const size_t FIRST_PIECE = 16 << 10, LATER_PIECE = 32 << 10;
+
+static bool add_piece(recording *to, size_t bytes)
+{
+    piece *added = malloc(sizeof *added + bytes);
+    if (added == NULL) return false;
+    *added = (piece){.next = to->pieces, .bytes = bytes};
+    to->pieces = added;
+    return true;
+}
+
+recording *recording_create(void)
+{
+    recording *made = calloc(1, sizeof *made);
+    if (made == NULL || !add_piece(made, FIRST_PIECE)) {
+        free(made);
+        return NULL;
+    }
+    atomic_init(&made->references, 1);
+    atomic_init(&made->executions, 0);
+    return made;
+}
+
+void recording_keep(recording *kept)
+{
+    atomic_fetch_add_explicit(&kept->references, 1, memory_order_relaxed);
+}
+
+void recording_drop(recording *dropped)
+{
+    if (atomic_fetch_sub_explicit(&dropped->references, 1, memory_order_acq_rel) != 1) return;
+    for (const command *each = dropped->first; each != NULL; each = each->next)
+        if (each->kind == COMMAND_LAUNCH) {
+            object_drop(&each->kernel->base);
+            if (each->signal != NULL) object_drop(&each->signal->base);
+        }
+    for (piece *next, *each = dropped->pieces; each != NULL; each = next) {
+        next = each->next;
+        free(each);
+    }
+    free(dropped);
+}
+
+void recording_begin(recording *of)
+{
+    atomic_fetch_add(&of->executions, 1);
+}
+
+void recording_end(recording *of)
+{
+    atomic_fetch_sub(&of->executions, 1);
+}
+
+bool recording_is_executing(const recording *of)
+{
+    return atomic_load(&of->executions) > 0;
+}
+
+void *recording_take(recording *from, size_t bytes)
+{
+    if (bytes > SIZE_MAX / 2) return NULL;
+    const size_t taken = (bytes + 15) & ~(size_t)15;
+    if (from->pieces->bytes - from->pieces->used < taken && !add_piece(from, taken > LATER_PIECE ? taken : LATER_PIECE))
+        return NULL;
+    char *memory = from->pieces->memory + from->pieces->used;
+    from->pieces->used += taken;
+    return memset(memory, 0, taken);
+}
+
+ze_result_t recording_add(recording *to, const command *given)
+{
+    command *added = recording_take(to, sizeof *added);
+    if (added == NULL) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    *added = *given;
+    if (added->kind == COMMAND_LAUNCH) {
+        object_keep(&added->kernel->base);
+        if (added->signal != NULL) object_keep(&added->signal->base);
+    }
+    if (to->last == NULL) to->first = added;
+    else to->last->next = added;
+    to->last = added;
+    return ZE_RESULT_SUCCESS;
+}
+
+const command *recording_first(const recording *of)
+{
+    return of->first;
+}
+
 /* Command lists, and how a command gets into one. */
-#include "allocations.h"
-#include "device.h"
-#include "executor.h"
-#include "faults.h"
-#include "settings.h"
-#include <pthread.h>
 
 typedef struct {
     object base;
@@ -99,7 +198,7 @@ ze_result_t command_list_recording(ze_command_list_handle_t handle, const contex
     return ZE_RESULT_SUCCESS;
 }
 
-/* Inside the lock. There are no events, so a handle of one is none of an object that is alive. */
+/* Inside the lock. Only launches signal events, and nothing waits for them. */
 static ze_result_t check_append(const command_list *to, ze_event_handle_t signal, uint32_t wait_count,
                                 ze_event_handle_t *waits)
 {
@@ -200,7 +299,9 @@ ze_result_t zeCommandListAppendLaunchKernel(ze_command_list_handle_t hCommandLis
                                             const ze_group_count_t *pLaunchFuncArgs, ze_event_handle_t hSignalEvent,
                                             uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
-    APPEND_TO(list, hCommandList, hSignalEvent, numWaitEvents, phWaitEvents);
+    APPEND_TO(list, hCommandList, NULL, numWaitEvents, phWaitEvents);
+    __attribute__((cleanup(object_drop_variable))) event *signal = object_acquire(hSignalEvent, KIND_EVENT);
+    if (hSignalEvent != NULL && signal == NULL) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     if (pLaunchFuncArgs == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     HOLD(kernel, launched, hKernel, KIND_KERNEL);
     TRY(check_kernel(launched, list->context));
@@ -208,7 +309,7 @@ ze_result_t zeCommandListAppendLaunchKernel(ze_command_list_handle_t hCommandLis
                                 pLaunchFuncArgs->groupCountZ};
     for (int i = 0; i < 3; i++)
         if (groups[i] > INT32_MAX) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    command launch = {.kind = COMMAND_LAUNCH};
+    command launch = {.kind = COMMAND_LAUNCH, .signal = signal};
     TRY(snapshot(list->recording, launched, groups, &launch));
     return recording_add(list->recording, &launch);
 }

@@ -1,8 +1,5 @@
 /* Command queues and fences. */
-#include "device.h"
-#include "executor.h"
-#include "faults.h"
-#include "monitor.h"
+#include "driver.h"
 #include <stdlib.h>
 
 typedef struct {

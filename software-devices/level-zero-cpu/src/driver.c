@@ -1,10 +1,5 @@
 /* Initialisation, the driver's own properties and functions, and contexts. */
-#include "allocations.h"
-#include "device.h"
-#include "executor.h"
-#include "faults.h"
-#include "settings.h"
-#include <pthread.h>
+#include "driver.h"
 
 static ze_driver_handle_t driver;
 static pthread_once_t once = PTHREAD_ONCE_INIT;

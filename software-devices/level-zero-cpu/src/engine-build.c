@@ -1,9 +1,6 @@
 /* From SPIR-V to a program of PoCL. */
 #define _GNU_SOURCE
-#include "engine-log.h"
 #include "engine-program.h"
-#include "spirv-passes.h"
-#include "spirv-tools.h"
 #include "subgroups.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* Kernels and the order they run in. */
+#define _GNU_SOURCE
 #include "engine-program.h"
-#include "spirv-passes.h"
+#include "spirv.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,4 @@
-#include "handles.h"
-#include "faults.h"
-#include <pthread.h>
+#include "driver.h"
 #include <stdlib.h>
 
 /* A handle is generation << 28 | slot << 4: below 2^48, aligned like a pointer, never NULL. */

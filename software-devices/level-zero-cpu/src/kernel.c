@@ -1,7 +1,4 @@
-#include "kernel.h"
-#include "allocations.h"
-#include "faults.h"
-#include "settings.h"
+#include "driver.h"
 #include <stdlib.h>
 
 static void release_kernel(object *released)

@@ -1,6 +1,4 @@
-#include "module.h"
-#include "device.h"
-#include "faults.h"
+#include "driver.h"
 #include <stdlib.h>
 
 typedef struct {

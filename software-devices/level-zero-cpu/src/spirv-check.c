@@ -1,8 +1,4 @@
-#include "spirv-passes.h"
-
-#include "spirv-tools.h"
-#include "subgroup-intel.h"
-#include "subgroup-operations.h"
+#include "subgroups.h"
 
 #include <stdio.h>
 #include <string.h>

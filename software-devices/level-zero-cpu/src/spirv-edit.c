@@ -1,7 +1,5 @@
 #define _GNU_SOURCE
-#include "spirv-edit.h"
-
-#include "spirv-tools.h"
+#include "spirv.h"
 
 #include <ctype.h>
 #include <stdio.h>

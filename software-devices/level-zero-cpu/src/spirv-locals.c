@@ -1,7 +1,4 @@
-#include "spirv-passes.h"
-
-#include "spirv-edit.h"
-#include "spirv-tools.h"
+#include "spirv.h"
 
 #include <stdlib.h>
 #include <string.h>

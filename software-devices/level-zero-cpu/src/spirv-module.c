@@ -1,6 +1,6 @@
 /* The header's own table of which opcodes have results; here its code goes for all files. */
 #define SPV_ENABLE_UTILITY_CODE
-#include "spirv-module.h"
+#include "spirv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,4 @@
-#include "spirv-passes.h"
-
-#include "spirv-module.h"
+#include "spirv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "spirv-tools.h"
+#include "spirv.h"
 
 #include <spirv-tools/libspirv.h>
 #include <stdlib.h>

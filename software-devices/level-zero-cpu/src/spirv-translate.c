@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "spirv-passes.h"
+#include "spirv.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,7 +1,6 @@
-#include "subgroup-functions.h"
+#include "subgroups.h"
 
 #include "subgroup-templates.h"
-#include "subgroups.h"
 
 #include <string.h>
 

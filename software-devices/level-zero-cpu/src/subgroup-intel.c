@@ -1,7 +1,6 @@
-#include "subgroup-intel.h"
+#include "subgroups.h"
 
 #include "subgroup-intel-templates.h"
-#include "subgroup-slots.h"
 
 #include <string.h>
 

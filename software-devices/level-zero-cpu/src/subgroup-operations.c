@@ -1,9 +1,6 @@
-#include "subgroup-operations.h"
-
-#include "subgroup-intel.h"
-#include "subgroup-slots.h"
-#include "subgroup-templates.h"
 #include "subgroups.h"
+
+#include "subgroup-templates.h"
 
 static const struct {
     uint16_t opcode;

@@ -1,9 +1,6 @@
-#include "subgroup-slots.h"
-
-#include "spirv-passes.h"
-#include "spirv-module.h"
-#include "subgroup-templates.h"
 #include "subgroups.h"
+
+#include "subgroup-templates.h"
 
 /* The maximum where a kernel does not say. Groups that are larger than that cannot be launched. */
 static uint32_t items_of(const uint32_t group[3])

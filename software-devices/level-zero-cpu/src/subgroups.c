@@ -1,10 +1,5 @@
 #include "subgroups.h"
 
-#include "spirv-tools.h"
-#include "subgroup-intel.h"
-#include "subgroup-operations.h"
-#include "subgroup-slots.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * The functions that the loader asks a driver for, by table. Those that are not supported stay NULL there, which the loader
  * answers with ZE_RESULT_ERROR_UNSUPPORTED_FEATURE. Filled member by member, as their number depends on the loader.
  */
-#include "api.h"
+#include "driver.h"
 #include <level_zero/ze_ddi.h>
 #include <level_zero/zes_ddi.h>
 #include <level_zero/zet_ddi.h>
@@ -104,14 +104,25 @@ TABLE(zeGetKernelProcAddrTable, ze_kernel_dditable_t)
     table->pfnGetProperties = zeKernelGetProperties;
 END
 
+TABLE(zeGetEventPoolProcAddrTable, ze_event_pool_dditable_t)
+    table->pfnCreate = zeEventPoolCreate;
+    table->pfnDestroy = zeEventPoolDestroy;
+END
+
+TABLE(zeGetEventProcAddrTable, ze_event_dditable_t)
+    table->pfnCreate = zeEventCreate;
+    table->pfnDestroy = zeEventDestroy;
+    table->pfnQueryStatus = zeEventQueryStatus;
+    table->pfnHostReset = zeEventHostReset;
+    table->pfnQueryKernelTimestamp = zeEventQueryKernelTimestamp;
+END
+
 TABLE(zeGetMemProcAddrTable, ze_mem_dditable_t)
     table->pfnAllocDevice = zeMemAllocDevice;
     table->pfnAllocHost = zeMemAllocHost;
     table->pfnFree = zeMemFree;
 END
 
-EMPTY(zeGetEventPoolProcAddrTable, ze_event_pool_dditable_t)
-EMPTY(zeGetEventProcAddrTable, ze_event_dditable_t)
 EMPTY(zeGetEventExpProcAddrTable, ze_event_exp_dditable_t)
 EMPTY(zeGetKernelExpProcAddrTable, ze_kernel_exp_dditable_t)
 EMPTY(zeGetDeviceExpProcAddrTable, ze_device_exp_dditable_t)

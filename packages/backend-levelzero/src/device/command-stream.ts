@@ -1,14 +1,12 @@
 import { BackendError } from '@concord/backend-core';
 import { spanAt } from '@concord/variants';
-import type { KernelHandle } from '../ffi/prototypes.ts';
+import type { EventHandle, KernelHandle } from '../ffi/prototypes.ts';
 import { RESULTS } from '../ffi/result.ts';
-import { checkGroups } from '../kernels/grid.ts';
-import { secondsOf } from '../kernels/work.ts';
+import { checkGroups, secondsOf } from '../kernels/work.ts';
 import type { OpPlan } from '../kernels/op-plan.ts';
 import type { DeviceTraits, Launch, Recorder, Span } from '../kernels/recorder.ts';
 import { CHUNK_BYTES, type HostBlock, type HostBlocks, Staging } from './staging.ts';
 import type { Allocation, MemoryPool } from './memory-pool.ts';
-import { isInLargeBuffer, takesLargeBuffers } from './large-buffers.ts';
 import type { ModuleCache } from './module-cache.ts';
 import type { OpenDevice } from './open-device.ts';
 import type { Submissions } from './submissions.ts';
@@ -48,6 +46,8 @@ export class CommandStream implements Recorder {
   readonly #ops = new Set<string>();
   #op = '';
   readonly #scratch: Allocation[] = [];
+  /** What the next launch signals: null but for what times launches. */
+  signal: EventHandle | null = null;
   /** The number of launches of each variant. */
   readonly variantRuns: Map<string, number> = new Map();
   /** All 256 bytes in order, for the driver to read while it fills. */
@@ -89,8 +89,7 @@ export class CommandStream implements Recorder {
         const { kernel, args, groups, variant, seconds } = step;
         const loaded = this.#options.modules.kernel(kernel, hasLargeBuffers);
         loaded.setPlannedArguments(args, memory, numbers);
-        this.launchKernel(loaded.object.handle, groups, kernel.name, seconds);
-        this.#count(variant);
+        this.launchKernel(loaded.object.handle, groups, kernel.name, seconds, variant);
       }
     });
   }
@@ -100,12 +99,11 @@ export class CommandStream implements Recorder {
     checkGroups(kernel, groups, this.traits);
     const loaded = this.#options.modules.kernel(kernel, Object.values(args).some(isLarge));
     loaded.setArguments(args);
-    this.launchKernel(loaded.object.handle, groups, kernel.name, secondsOf(launch, this.traits));
-    this.#count(variant);
+    this.launchKernel(loaded.object.handle, groups, kernel.name, secondsOf(launch, this.traits), variant);
   }
 
   /** Launches a kernel whose arguments and group size are set, which takes so long at most. */
-  launchKernel(kernel: KernelHandle, [x, y, z]: Launch['groups'], name: string, seconds = 0): void {
+  launchKernel(kernel: KernelHandle, [x, y, z]: Launch['groups'], name: string, seconds = 0, variant?: string): void {
     if (this.#seconds + seconds > MAX_SECONDS) this.flush();
     const list = this.#begin(this.#op);
     const groups = this.#groups;
@@ -113,11 +111,12 @@ export class CommandStream implements Recorder {
     groups[1] = y;
     groups[2] = z;
     const { api } = this.#options.device;
-    const result = api.zeCommandListAppendLaunchKernel(list, kernel, groups, null, 0, null);
+    const result = api.zeCommandListAppendLaunchKernel(list, kernel, groups, this.signal, 0, null);
     if (result !== RESULTS.SUCCESS) {
       throw this.#options.device.error(result, `zeCommandListAppendLaunchKernel of ${name}`);
     }
     this.#seconds += seconds;
+    if (variant !== undefined) this.variantRuns.set(variant, (this.variantRuns.get(variant) ?? 0) + 1);
   }
 
   scratch(bytes: number): Span {
@@ -175,10 +174,6 @@ export class CommandStream implements Recorder {
     this.#patterns = undefined;
   }
 
-  #count(variant: string | undefined): void {
-    if (variant !== undefined) this.variantRuns.set(variant, (this.variantRuns.get(variant) ?? 0) + 1);
-  }
-
   #copy(op: string, dst: bigint, src: bigint, bytes: number): void {
     this.#begin(op);
     this.#append(dst, src, bytes);
@@ -219,4 +214,17 @@ const isLarge = (value: Launch['args'][string]): boolean =>
 export function addressOf({ buffer, byteOffset }: Span): bigint {
   if (buffer === undefined) throw new BackendError('INVALID_ARGUMENT', 'a span without memory');
   return byteOffset === 0 ? buffer.address : buffer.address + BigInt(byteOffset);
+}
+
+/** Bytes that addresses of 32 bits reach. */
+const MAX_SMALL = 2 ** 32;
+
+/** Returns whether addresses of 32 bits do not reach all of the memory that a span is in: kernels have to be built for that. */
+export function isInLargeBuffer({ buffer }: Span): boolean {
+  return buffer.size > MAX_SMALL;
+}
+
+/** Returns whether a plan with these operands works on memory that addresses of 32 bits do not reach all of. */
+export function takesLargeBuffers({ scratch }: OpPlan, operands: readonly Span[]): boolean {
+  return scratch.some((bytes) => bytes > MAX_SMALL) || operands.some(isInLargeBuffer);
 }

@@ -3,8 +3,7 @@ import type { LevelZeroLibrary } from '../ffi/load.ts';
 import { resultError, RESULTS } from '../ffi/result.ts';
 import { type ListedDevice, structs } from './list-devices.ts';
 import { ENUMS, NativeBytes, Struct, structSize } from '../ffi/structs.ts';
-import type { DeviceTraits } from '../kernels/recorder.ts';
-import { smallestLanes } from '../kernels/subgroups.ts';
+import { type DeviceTraits, smallestLanes } from '../kernels/recorder.ts';
 
 /** Returns whether a driver has an extension of Level Zero. */
 function hasExtension({ api }: LevelZeroLibrary, driver: DriverHandle, name: string): boolean {

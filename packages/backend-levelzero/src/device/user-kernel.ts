@@ -1,3 +1,4 @@
+import { madeOnce } from '@concord/kernel';
 import { BackendError } from '@concord/backend-core';
 import { describe } from '@concord/backend-core/implement';
 import type { DeviceTraits, Launch, Span } from '../kernels/recorder.ts';
@@ -177,18 +178,12 @@ export class UserKernels {
   }
 
   #kernel(module: LoadedModule, name: string): KernelObject {
-    let kernels = this.#kernels.get(module);
-    if (kernels === undefined) {
-      kernels = new Map();
-      this.#kernels.set(module, kernels);
-    }
-    let kernel = kernels.get(name);
-    if (kernel === undefined) {
-      kernel = module.createKernel(name);
+    const kernels = madeOnce(this.#kernels, module, () => new Map<string, KernelObject>());
+    return madeOnce(kernels, name, () => {
+      const kernel = module.createKernel(name);
       this.#allowIndirectAccess(kernel);
-      kernels.set(name, kernel);
-    }
-    return kernel;
+      return kernel;
+    });
   }
 
   /** The driver cannot see memory that the kernel reaches through pointers in memory and in structs: all memory stays resident. */

@@ -1,3 +1,4 @@
+import { madeOnce } from '@concord/kernel';
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import type { BackendError } from '@concord/backend-core';
 import { isAbsent, type Koffi, type LevelZeroLibrary, messageOf, unavailable } from './load.ts';
@@ -148,12 +149,7 @@ const initialized = new WeakMap<LevelZeroLibrary, readonly DriverHandle[]>();
  * @throws {BackendError} BACKEND_UNAVAILABLE with what is missing and what to do
  */
 export function initialize(library: LevelZeroLibrary): readonly DriverHandle[] {
-  let drivers = initialized.get(library);
-  if (drivers === undefined) {
-    drivers = listDrivers(library);
-    initialized.set(library, drivers);
-  }
-  return drivers;
+  return madeOnce(initialized, library, () => listDrivers(library));
 }
 
 function listDrivers(library: LevelZeroLibrary): readonly DriverHandle[] {

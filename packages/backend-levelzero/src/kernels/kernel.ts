@@ -1,3 +1,4 @@
+import { madeOnce } from '@concord/kernel';
 import { type FunctionBuilder, ModuleBuilder, type PointerType, type Type, type Value } from '@concord/spirv-builder';
 
 /** The content of the memory behind a pointer. */
@@ -94,12 +95,7 @@ export function variants<Params extends object>(define: (params: Params) => Kern
   const made = new Map<string, Kernel>();
   return (params) => {
     const key = JSON.stringify(params);
-    let kernel = made.get(key);
-    if (kernel === undefined) {
-      kernel = define(params);
-      made.set(key, kernel);
-    }
-    return kernel;
+    return madeOnce(made, key, () => define(params));
   };
 }
 

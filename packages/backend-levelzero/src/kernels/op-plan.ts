@@ -1,8 +1,7 @@
-import { BackendError } from '@concord/backend-core';
+import { BackendError, type Explanation } from '@concord/backend-core';
 import type { ResolvedCall } from '@concord/backend-core/implement';
-import { type LaunchPlan, type Place, planCall, type Planning, StepRecorder } from '@concord/variants';
-import { checkGroups } from './grid.ts';
-import { secondsOf } from './work.ts';
+import { explainPasses, type LaunchPlan, type Place, planCall, type Planning, StepRecorder } from '@concord/variants';
+import { checkGroups, secondsOf } from './work.ts';
 import { FAMILIES } from './families.ts';
 import type { Kernel } from './kernel.ts';
 import {
@@ -14,6 +13,7 @@ import {
   type Recorder,
   type Span,
 } from './recorder.ts';
+import { listInstructions } from '@concord/spirv-builder';
 
 /** The launches of an op: for one call, and for every other whose operands lie as those of that one do. */
 export type OpPlan = LaunchPlan<Kernel, PlannedLaunch>;
@@ -75,3 +75,17 @@ export const PLANNING: Planning<DeviceMemory, OpPlan, Recorder, Kernel> = {
   plan: planOp,
   fakeOperand: fakeSpan,
 };
+
+/** A plan as people read it. */
+export function explainPlan(plan: OpPlan): Explanation {
+  return explainPasses<Kernel, PlannedLaunch>(plan, (launches) => {
+    const { kernel, variant, groups } = launches[0] as PlannedLaunch;
+    const times = launches.length === 1 ? '' : `, ${launches.length} launches`;
+    return {
+      variant: variant ?? kernel.name.slice(0, kernel.name.indexOf(' ')),
+      summary: `${kernel.name}: ${groups.join(' x ')} groups of ${kernel.groupSize.join(' x ')}${times}`,
+      language: 'spirv',
+      code: listInstructions(kernel.words()),
+    };
+  });
+}

@@ -1,4 +1,4 @@
-import { checkGroups } from '../../src/kernels/grid.ts';
+import { checkGroups } from '../../src/kernels/work.ts';
 import type { DeviceMemory, DeviceTraits, Launch, Recorder, Span } from '../../src/kernels/recorder.ts';
 
 let lastId = 0;

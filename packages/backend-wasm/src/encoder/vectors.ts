@@ -71,89 +71,23 @@ function storeLane(opcode: number): StoreLane {
 
 const constant = (bytes: readonly number[]): Value<'v128'> => ({ type: 'v128', code: [...simd(12), ...bytes] });
 
-const V128_LOADS = {
-  load: 0,
-  load16x4U: 4,
-  load16Splat: 8,
-  load32Splat: 9,
-  load32Zero: 92,
-} as const;
-const V128_LOAD_LANES = {
-  load8Lane: 84,
-  load16Lane: 85,
-  load32Lane: 86,
-} as const;
-const V128_STORE_LANES = {
-  store8Lane: 88,
-  store16Lane: 89,
-  store32Lane: 90,
-  store64Lane: 91,
-} as const;
-const V128_BINARY = {
-  and: 78,
-  andnot: 79,
-  or: 80,
-  xor: 81,
-} as const;
-const I8X16_BINARY = {
-  narrowI16x8S: 101,
-  narrowI16x8U: 102,
-  swizzle: 14,
-} as const;
-const I16X8_BINARY = {
-  narrowI32x4S: 133,
-  narrowI32x4U: 134,
-} as const;
-const I16X8_UNARY = {
-  extendLowI8x16S: 135,
-  extendLowI8x16U: 137,
-} as const;
-const I16X8_SHIFTS = {
-  shrU: 141,
-} as const;
-const I32X4_BINARY = {
-  eq: 55,
-  ltS: 57,
-  ltU: 58,
-  gtS: 59,
-  leS: 61,
-  leU: 62,
-  add: 174,
-  sub: 177,
-  mul: 181,
-  minS: 182,
-  minU: 183,
-  maxS: 184,
-  maxU: 185,
-} as const;
-const I32X4_UNARY = {
-  abs: 160,
-  neg: 161,
-  extendLowI16x8S: 167,
-  extendLowI16x8U: 169,
-  truncSatF32x4S: 248,
-  truncSatF32x4U: 249,
-} as const;
-const I32X4_SHIFTS = {
-  shl: 171,
-  shrS: 172,
-  shrU: 173,
-} as const;
-const I64X2_BINARY = {
-  extmulLowI32x4U: 222,
-  extmulHighI32x4U: 223,
-} as const;
-const F32X4_BINARY = {
-  eq: 65,
-  ne: 66,
-  lt: 67,
-  gt: 68,
-  le: 69,
-  ge: 70,
-  add: 228,
-  sub: 229,
-  mul: 230,
-  div: 231,
+const V128_LOADS = { load: 0, load16x4U: 4, load16Splat: 8, load32Splat: 9, load32Zero: 92 } as const;
+const V128_LOAD_LANES = { load8Lane: 84, load16Lane: 85, load32Lane: 86 } as const;
+const V128_STORE_LANES = { store8Lane: 88, store16Lane: 89, store32Lane: 90, store64Lane: 91 } as const;
+const V128_BINARY = { and: 78, andnot: 79, or: 80, xor: 81 } as const;
+const I8X16_BINARY = { narrowI16x8S: 101, narrowI16x8U: 102, swizzle: 14 } as const;
+const I16X8_BINARY = { narrowI32x4S: 133, narrowI32x4U: 134 } as const;
+const I16X8_UNARY = { extendLowI8x16S: 135, extendLowI8x16U: 137 } as const;
+const I16X8_SHIFTS = { shrU: 141 } as const;
+const I32X4_COMPARES = { eq: 55, ltS: 57, ltU: 58, gtS: 59, leS: 61, leU: 62 } as const;
+const I32X4_BINARY = { add: 174, sub: 177, mul: 181, minS: 182, minU: 183, maxS: 184, maxU: 185 } as const;
+const I32X4_UNARY = { abs: 160, neg: 161, extendLowI16x8S: 167, extendLowI16x8U: 169 } as const;
+const I32X4_TRUNCATIONS = { truncSatF32x4S: 248, truncSatF32x4U: 249 } as const;
+const I32X4_SHIFTS = { shl: 171, shrS: 172, shrU: 173 } as const;
+const I64X2_BINARY = { extmulLowI32x4U: 222, extmulHighI32x4U: 223 } as const;
+const F32X4_COMPARES = { eq: 65, ne: 66, lt: 67, gt: 68, le: 69, ge: 70 } as const;
+const F32X4_ARITHMETIC = { add: 228, sub: 229, mul: 230, div: 231 } as const;
+const F32X4_EXTREMES = {
   /** NaN where either is, and -0 below 0. */
   min: 232,
   /** NaN where either is, and -0 below 0. */
@@ -163,17 +97,8 @@ const F32X4_BINARY = {
   /** `a < b ? b : a`: with a NaN in either, `a`. */
   pmax: 235,
 } as const;
-const F32X4_UNARY = {
-  ceil: 103,
-  floor: 104,
-  trunc: 105,
-  nearest: 106,
-  abs: 224,
-  neg: 225,
-  sqrt: 227,
-  convertI32x4S: 250,
-  convertI32x4U: 251,
-} as const;
+const F32X4_UNARY = { ceil: 103, floor: 104, trunc: 105, nearest: 106, abs: 224, neg: 225, sqrt: 227 } as const;
+const F32X4_CONVERSIONS = { convertI32x4S: 250, convertI32x4U: 251 } as const;
 const F32X4_TERNARY = {
   /** `a * b + c`, rounded once or twice as the processor likes. One use makes the whole module relaxed. */
   relaxedMadd: 0x105,
@@ -221,16 +146,16 @@ export const i16x8: Named<typeof I16X8_BINARY, Binary<'v128', 'v128'>> &
 };
 
 /** Instructions on 4 integers of 32 bits. */
-export const i32x4: Named<typeof I32X4_BINARY, Binary<'v128', 'v128'>> &
-  Named<typeof I32X4_UNARY, Unary<'v128', 'v128'>> &
+export const i32x4: Named<typeof I32X4_COMPARES & typeof I32X4_BINARY, Binary<'v128', 'v128'>> &
+  Named<typeof I32X4_UNARY & typeof I32X4_TRUNCATIONS, Unary<'v128', 'v128'>> &
   Named<typeof I32X4_SHIFTS, Shift> & {
     readonly const: (x: number, y: number, z: number, w: number) => Value<'v128'>;
     readonly splat: Unary<'i32', 'v128'>;
     readonly extractLane: ExtractLane<'i32'>;
     readonly replaceLane: ReplaceLane<'i32'>;
   } = {
-  ...named(I32X4_BINARY, vectorBinary),
-  ...named(I32X4_UNARY, vectorUnary),
+  ...named({ ...I32X4_COMPARES, ...I32X4_BINARY }, vectorBinary),
+  ...named({ ...I32X4_UNARY, ...I32X4_TRUNCATIONS }, vectorUnary),
   ...named(I32X4_SHIFTS, vectorShift),
   const: (...values) => constant(values.flatMap((value) => littleEndian('i32', value))),
   splat: splat('i32', 17),
@@ -244,16 +169,19 @@ export const i64x2: Named<typeof I64X2_BINARY, Binary<'v128', 'v128'>> = {
 };
 
 /** Instructions on 4 float32. */
-export const f32x4: Named<typeof F32X4_BINARY, Binary<'v128', 'v128'>> &
-  Named<typeof F32X4_UNARY, Unary<'v128', 'v128'>> &
+export const f32x4: Named<
+  typeof F32X4_COMPARES & typeof F32X4_ARITHMETIC & typeof F32X4_EXTREMES,
+  Binary<'v128', 'v128'>
+> &
+  Named<typeof F32X4_UNARY & typeof F32X4_CONVERSIONS, Unary<'v128', 'v128'>> &
   Named<typeof F32X4_TERNARY, Ternary> & {
     readonly const: (x: number, y: number, z: number, w: number) => Value<'v128'>;
     readonly splat: Unary<'f32', 'v128'>;
     readonly extractLane: ExtractLane<'f32'>;
     readonly replaceLane: ReplaceLane<'f32'>;
   } = {
-  ...named(F32X4_BINARY, vectorBinary),
-  ...named(F32X4_UNARY, vectorUnary),
+  ...named({ ...F32X4_COMPARES, ...F32X4_ARITHMETIC, ...F32X4_EXTREMES }, vectorBinary),
+  ...named({ ...F32X4_UNARY, ...F32X4_CONVERSIONS }, vectorUnary),
   ...named(F32X4_TERNARY, vectorTernary),
   const: (...values) => constant(values.flatMap((value) => littleEndian('f32', value))),
   splat: splat('f32', 19),
@@ -261,9 +189,7 @@ export const f32x4: Named<typeof F32X4_BINARY, Binary<'v128', 'v128'>> &
   replaceLane: replaceLane('f32', 32),
 };
 
-const F64X2_BINARY = {
-  add: 240,
-} as const;
+const F64X2_BINARY = { add: 240 } as const;
 const F64X2_UNARY = {
   /** Two float32 in the lower components as float64. */
   promoteLowF32x4: 95,

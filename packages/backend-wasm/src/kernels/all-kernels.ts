@@ -1,9 +1,8 @@
-import type { BackendKernels } from '@concord/backend-core/implement';
-import type { WasmBuffer } from '../wasm-buffer.ts';
+import type { BackendKernels, OpKernel } from '@concord/backend-core/implement';
+import type { Launcher, WasmBuffer } from './kernel.ts';
 import { attentionKernel } from './attention/attention.ts';
 import { conv2dKernel } from './conv2d/conv2d.ts';
 import { gemmKernel } from './gemm/gemm.ts';
-import type { Launcher } from './kernel.ts';
 import { runKernel } from './run/run.ts';
 import { topKKernel } from './top-k/top-k.ts';
 
@@ -17,4 +16,21 @@ export function allKernels(launcher: Launcher): BackendKernels<WasmBuffer> {
     topK: topKKernel(launcher),
     run,
   };
+}
+
+/** The same kernels, each with a call of `end` after its run, also if it fails: the op's temporary memory is freed then. */
+export function scopedKernels(kernels: BackendKernels<WasmBuffer>, end: () => void): BackendKernels<WasmBuffer> {
+  const scoped = <Kernel extends OpKernel<never, never>>(kernel: Kernel): Kernel => ({
+    ...kernel,
+    run: (call) => {
+      try {
+        kernel.run(call);
+      } finally {
+        end();
+      }
+    },
+  });
+  return Object.fromEntries(
+    Object.entries(kernels).map(([name, kernel]) => [name, scoped(kernel as OpKernel<never, never>)]),
+  );
 }

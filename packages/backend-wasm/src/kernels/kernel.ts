@@ -1,3 +1,11 @@
+/** A piece of the one linear memory that all kernels work in. */
+export interface WasmBuffer {
+  /** Its start, in bytes from the start of the memory: a multiple of 64, below 2^32. */
+  readonly address: number;
+  /** Its size, in bytes. */
+  readonly bytes: number;
+}
+
 /**
  * The code of a kernel: a module that imports `env.memory` and exports `run(args, first, end, scratch)`, four i32. The
  * object itself is the key under which the pool knows the code, so one is made once and kept.

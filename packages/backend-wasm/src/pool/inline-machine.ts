@@ -2,11 +2,10 @@ import { BackendError } from '@concord/backend-core';
 import type { Command, WasmTraits } from '../kernels/kernel.ts';
 import { Heap } from '../memory/heap.ts';
 import { growTo, makeMemory } from '../memory/linear-memory.ts';
-import { BaseMachine } from './base-machine.ts';
+import { BaseMachine, type MachineEvents } from './machine.ts';
 import { CodeRegistry } from './code-registry.ts';
 import { type CodeTable, makeCodeTable, runTiles } from './code-table.ts';
 import { HEAP_START } from './layout.ts';
-import type { MachineEvents } from './machine.ts';
 
 /** No workers: each command runs to its end in the call. */
 export class InlineMachine extends BaseMachine {

@@ -1,10 +1,9 @@
 import { BackendError } from '@concord/backend-core';
 import type { Command, WasmTraits } from '../kernels/kernel.ts';
 import { Heap } from '../memory/heap.ts';
-import { BaseMachine } from './base-machine.ts';
+import { BaseMachine, type MachineEvents } from './machine.ts';
 import { CodeRegistry } from './code-registry.ts';
 import { HEAP_START } from './layout.ts';
-import type { MachineEvents } from './machine.ts';
 import type { Answer, Step } from './serve-steps.ts';
 import type { WorkerHandle } from './worker-handle.ts';
 

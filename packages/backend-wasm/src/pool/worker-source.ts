@@ -1,5 +1,14 @@
-import { workerMain } from './worker-main.ts';
-import { WORKER_PARTS } from './worker-parts.ts';
+import { onMessage, workerMain, type WorkerParts } from './worker-main.ts';
+import { makeCodeTable, runTiles } from './code-table.ts';
+import { computeTiles, finishCommand, helpCommand, reportFault, serveRing, sleepWhile } from './serve-ring.ts';
+import { serveSteps, takeStep } from './serve-steps.ts';
+
+/** Everything that a worker is made of but its beginning, `workerMain`. */
+export const WORKER_PARTS: WorkerParts = {
+  ...{ makeCodeTable, runTiles, onMessage },
+  ...{ serveRing, helpCommand, computeTiles, finishCommand, reportFault, sleepWhile },
+  ...{ serveSteps, takeStep },
+};
 
 /**
  * The source of a worker: its functions as this package was built or bundled. It is complete, so that no file has to

@@ -4,6 +4,6 @@
  * @packageDocumentation
  */
 import { workerMain } from './worker-main.ts';
-import { WORKER_PARTS } from './worker-parts.ts';
+import { WORKER_PARTS } from './worker-source.ts';
 
 workerMain(WORKER_PARTS);

@@ -2,8 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { TestMemory } from '../../../backend-cpu/test/op-memory.ts';
 import type { Operand } from '@concord/backend-core/implement';
 import { f32x4, i32x4, ModuleBuilder } from '../../src/encoder/index.ts';
-import type { Command, Launcher, WasmCode, WasmTraits } from '../../src/kernels/kernel.ts';
-import type { WasmBuffer } from '../../src/wasm-buffer.ts';
+import type { Command, Launcher, WasmBuffer, WasmCode, WasmTraits } from '../../src/kernels/kernel.ts';
 
 type Run = (args: number, first: number, end: number, scratch: number) => void;
 

@@ -1,3 +1,4 @@
+import { madeOnce } from '@concord/kernel';
 import type { UnavailableReason } from '@concord/backend-core';
 
 // The types of WebGPU that this package's own are made of. They come with TypeScript's library of a page from version 6 on, or
@@ -103,10 +104,5 @@ export function injectedSource(gpu: GPU): GpuSource {
 
 /** A key for an object that lasts as long as the object. */
 export function keyOf(object: object): string {
-  let key = keys.get(object);
-  if (key === undefined) {
-    key = `injected ${++made}`;
-    keys.set(object, key);
-  }
-  return key;
+  return madeOnce(keys, object, () => `injected ${++made}`);
 }

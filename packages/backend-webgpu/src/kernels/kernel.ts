@@ -1,3 +1,7 @@
+import { madeOnce } from '@concord/kernel';
+import type { Kernel as KernelGraph } from '@concord/backend-core/kernel';
+import type { RunSpec } from './run/run-spec.ts';
+
 /** Type of a scalar in a kernel's uniforms. */
 export type UniformType = 'u32' | 'i32' | 'f32';
 
@@ -151,11 +155,19 @@ export function variants<Params extends object>(define: (params: Params) => Kern
   const made = new Map<string, Kernel>();
   return (params) => {
     const key = JSON.stringify(params);
-    let kernel = made.get(key);
-    if (kernel === undefined) {
-      kernel = define(params);
-      made.set(key, kernel);
-    }
-    return kernel;
+    return madeOnce(made, key, () => define(params));
   };
+}
+
+const made = new WeakMap<KernelGraph, Map<string, Kernel>>();
+
+/** The kernel that is generated for a graph, the same for the same specification. */
+export function kernelOfGraph<Spec extends RunSpec>(
+  family: string,
+  { kernel: graph, ...spec }: Spec,
+  generate: (name: string, spec: Spec) => Kernel,
+): Kernel {
+  const kernels = madeOnce(made, graph, () => new Map<string, Kernel>());
+  const key = family + JSON.stringify(spec);
+  return madeOnce(kernels, key, () => generate(`${family} ${graph.name}`, { kernel: graph, ...spec } as Spec));
 }

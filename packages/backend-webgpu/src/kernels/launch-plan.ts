@@ -1,9 +1,17 @@
 import type { Operand, ResolvedCall } from '@concord/backend-core/implement';
-import { type LaunchPlan as AnyPlan, type Place, planCall, type Planning, StepRecorder } from '@concord/variants';
+import {
+  explainPasses,
+  type LaunchPlan as AnyPlan,
+  type Place,
+  planCall,
+  type Planning,
+  StepRecorder,
+} from '@concord/variants';
 import { type Dispatch, dispatchesOf } from './dispatch.ts';
 import { FAMILIES } from './families.ts';
 import type { Kernel } from './kernel.ts';
 import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from './recorder.ts';
+import type { Explanation } from '@concord/backend-core';
 
 /** The dispatches and copies of an op: for one call, and for every other whose operands lie as those of that one do. */
 export interface LaunchPlan extends AnyPlan<Kernel, PlannedDispatch> {
@@ -108,3 +116,17 @@ export const PLANNING: Planning<StorageBuffer, LaunchPlan, Recorder, Kernel> = {
   plan: planOp,
   fakeOperand: fakeSpan,
 };
+
+/** A plan as people read it. */
+export function explainPlan(plan: LaunchPlan): Explanation {
+  return explainPasses<Kernel, PlannedDispatch>(plan, (launches) => {
+    const { kernel, variant, grid } = launches.at(-1) as PlannedDispatch;
+    const groups = `${grid.join(' x ')} workgroups`;
+    return {
+      variant: variant ?? kernel.name,
+      summary: `${kernel.name}, ${launches.length === 1 ? groups : `${launches.length} launches, the last of ${groups}`}`,
+      language: 'wgsl',
+      code: kernel.code,
+    };
+  });
+}

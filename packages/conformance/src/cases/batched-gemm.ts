@@ -1,13 +1,10 @@
 import { batchedGemmReference } from '@concord/backend-cpu/reference';
-import { productBound, ulpF16 } from '../checks/bounds.ts';
-import { compareAll } from '../checks/compare.ts';
+import { compareAll, productBound, ulpF16 } from '../checks/compare.ts';
 import { drawProduct, type Multiply, productChecks, shrinkProduct } from '../checks/product.ts';
-import { PRODUCT_DEFAULTS, type ProductParams } from '../checks/product-data.ts';
-import { epilogueEntries, productNeeds } from '../checks/product-epilogue.ts';
-import type { CaseContext } from '../harness/case.ts';
-import { defineSuite, type Suite } from '../harness/suite.ts';
+import { LOOPED_TEXTS, PRODUCT_DEFAULTS, PRODUCT_TEXTS, type ProductParams } from '../checks/product-data.ts';
+import { epilogueEntries, productNeeds } from '../checks/epilogue.ts';
+import { type CaseContext, defineSuite, type Suite } from '../harness/case.ts';
 import { Workspace } from '../harness/workspace.ts';
-import { LOOPED_TEXTS, PRODUCT_TEXTS } from '../texts/product.ts';
 
 /** The call of the op. */
 export const multiply: Multiply = (backend, shape, a, b, c) =>

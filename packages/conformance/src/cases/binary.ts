@@ -1,10 +1,16 @@
 import { BINARY_OPS, type BinaryOp } from '@concord/backend-core';
 import { binaryFunction } from '@concord/backend-cpu/reference';
-import { type ElementwiseOp, elementwiseSuite, type ElementwiseParams, type Rows } from '../checks/elementwise.ts';
-import { binaryFormula, binaryUlps } from '../checks/function-accuracy.ts';
-import { drawModerate, SPECIAL_VALUES, SUBNORMALS } from '../checks/values.ts';
+import {
+  binaryFormula,
+  binaryUlps,
+  type ElementwiseOp,
+  type ElementwiseParams,
+  elementwiseSuite,
+  type Rows,
+} from '../checks/elementwise.ts';
+import { drawModerate, SPECIAL_VALUES, SUBNORMALS } from '../checks/compare.ts';
 import type { Random } from '../harness/random.ts';
-import type { Suite } from '../harness/suite.ts';
+import type { Suite } from '../harness/case.ts';
 
 /** Pairs for pow whose result is neither 0 nor infinite: any base, exponents that fit it; integers for negative bases. */
 function drawPower(random: Random): [number, number] {

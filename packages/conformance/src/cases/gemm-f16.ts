@@ -1,13 +1,11 @@
 import { f16BitsToF32 } from '@concord/backend-core';
 import { compareAll } from '../checks/compare.ts';
 import { drawProduct, type Multiply, productChecks, shrinkProduct } from '../checks/product.ts';
-import { PRODUCT_DEFAULTS, type ProductParams } from '../checks/product-data.ts';
-import { weightEntries } from '../checks/weight-entries.ts';
-import { epilogueEntries, productNeeds } from '../checks/product-epilogue.ts';
-import type { CaseContext } from '../harness/case.ts';
-import { defineSuite, type Suite } from '../harness/suite.ts';
+import { F16_TEXTS, PRODUCT_DEFAULTS, PRODUCT_TEXTS, type ProductParams } from '../checks/product-data.ts';
+import { weightEntries } from '../checks/product-weights.ts';
+import { epilogueEntries, productNeeds } from '../checks/epilogue.ts';
+import { type CaseContext, defineSuite, type Suite } from '../harness/case.ts';
 import { Workspace } from '../harness/workspace.ts';
-import { F16_TEXTS, PRODUCT_TEXTS } from '../texts/product.ts';
 
 /** Every second call goes through `gemm` with a dtype, which must be the same op. */
 export const multiply: Multiply = (backend, shape, a, b, c) => {

@@ -1,9 +1,8 @@
 import { drawProduct, type Multiply, productChecks, shrinkProduct } from '../checks/product.ts';
-import { PRODUCT_DEFAULTS, type ProductParams } from '../checks/product-data.ts';
-import { weightEntries } from '../checks/weight-entries.ts';
-import { epilogueEntries, productNeeds } from '../checks/product-epilogue.ts';
-import { defineSuite, type Suite } from '../harness/suite.ts';
-import { PRODUCT_TEXTS } from '../texts/product.ts';
+import { PRODUCT_DEFAULTS, PRODUCT_TEXTS, type ProductParams } from '../checks/product-data.ts';
+import { weightEntries } from '../checks/product-weights.ts';
+import { epilogueEntries, productNeeds } from '../checks/epilogue.ts';
+import { defineSuite, type Suite } from '../harness/case.ts';
 
 /** The call of the op. */
 export const multiply: Multiply = (backend, shape, a, b, c) => {

@@ -1,9 +1,44 @@
 import { type ComputeBackend, type DevicePtr, isBackendError, OP_NAMES, type OpName } from '@concord/backend-core';
 import { type DefinedOp, OPS } from '@concord/backend-core/implement';
-import { type ConformanceCase, expectThat } from '../harness/case.ts';
-import { behaviour } from '../harness/case-text.ts';
-import { callOp, needsOf } from '../harness/sample-calls.ts';
-import { looseRun, needsOfRun, SAMPLE_KERNEL, samplePlan } from './run/sample-run.ts';
+import { behaviour, type ConformanceCase, expectThat } from '../harness/case.ts';
+import {
+  callOp,
+  expectUntouched,
+  needsOf,
+  SAMPLE_CALLS,
+  type SampleCall,
+  withNullPointers,
+} from '../harness/planned-call.ts';
+import { looseRun, needsOfRun, SAMPLE_KERNEL, samplePlan } from './run/refusals.ts';
+
+type Change = Readonly<Record<string, unknown>>;
+
+const describe = (change: Change): string =>
+  Object.entries(change)
+    .map(([key, value]) => `${key}=${Array.isArray(value) ? value.join('x') : String(value)}`)
+    .join(',');
+
+function zeroSize(sample: SampleCall, change: Change): ConformanceCase {
+  return {
+    id: `${sample.op}/zero-size/${describe(change)}`,
+    op: sample.op,
+    params: {},
+    needs: needsOf(sample),
+    about: behaviour(
+      `Calls ${sample.op} with nothing to write (${describe(change)}), once with pointers and once with null pointers.`,
+      'Both calls are accepted, and the output keeps every byte.',
+    ),
+    run: async ({ backend }) => {
+      await expectUntouched(backend, sample, () => change);
+      callOp(backend, sample.op, { ...withNullPointers(sample), ...change });
+    },
+  };
+}
+
+/** Calls with nothing to do write nothing, and accept null pointers. */
+export const zeroSizeCases: readonly ConformanceCase[] = SAMPLE_CALLS.flatMap((sample) =>
+  sample.nothingToDo.map((change) => zeroSize(sample, change)),
+);
 
 type Fields = Readonly<Record<string, unknown>>;
 type Path = readonly string[];
@@ -42,7 +77,7 @@ const RUN_SHAPE: Fields = {
 };
 
 /** The call of an op with every size field that it has, without pointers. */
-export function wholeShape(op: OpName): Fields {
+function wholeShape(op: OpName): Fields {
   return op === 'run' ? RUN_SHAPE : { ...OPS[op].sample.shape, ...OPTIONAL[op] };
 }
 

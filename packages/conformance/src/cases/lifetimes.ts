@@ -1,7 +1,6 @@
 import { type ComputeBackend, type DevicePtr, download } from '@concord/backend-core';
 import { compareBytes } from '../checks/compare.ts';
-import type { CaseContext, ConformanceCase } from '../harness/case.ts';
-import { behaviour } from '../harness/case-text.ts';
+import { behaviour, type CaseContext, type ConformanceCase } from '../harness/case.ts';
 import type { Random } from '../harness/random.ts';
 
 /** This many turns keep more submits in flight than any queue is deep. */

@@ -8,9 +8,8 @@ import {
   upload,
 } from '@concord/backend-core';
 import { compareAll, compareBytes } from '../checks/compare.ts';
-import { type CaseContext, type ConformanceCase, expectThat } from '../harness/case.ts';
-import { expectRejects, expectThrows } from '../harness/expect-error.ts';
-import { behaviour } from '../harness/case-text.ts';
+import { behaviour, type CaseContext, type ConformanceCase, expectThat } from '../harness/case.ts';
+import { expectRejects, expectThrows } from '../harness/planned-call.ts';
 
 const INVALID = { code: 'INVALID_ARGUMENT' } as const;
 /** Copies and fills of these offsets and lengths cross every alignment up to 16. */

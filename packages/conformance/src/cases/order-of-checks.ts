@@ -1,8 +1,7 @@
 import { type DevicePtr, NULL_PTR, offsetPtr } from '@concord/backend-core';
 import type { DefinedOp } from '@concord/backend-core/implement';
-import type { ConformanceCase } from '../harness/case.ts';
-import { expectUntouched, needsOf, outputOf, type Pointers, SAMPLE_CALLS, sampleOf } from '../harness/sample-calls.ts';
-import { behaviour } from '../harness/case-text.ts';
+import { behaviour, type ConformanceCase } from '../harness/case.ts';
+import { expectUntouched, needsOf, outputOf, type Pointers, SAMPLE_CALLS, sampleOf } from '../harness/planned-call.ts';
 
 type Change = Readonly<Record<string, unknown>>;
 /** The fault or oddity of a call, given the pointers of the right one. */

@@ -1,10 +1,8 @@
 import type { ComputeBackend, DevicePtr, OpName, OpShape } from '@concord/backend-core';
 import { type DefinedOp, OPS, planCall } from '@concord/backend-core/implement';
 import type { Kernel } from '@concord/backend-core/kernel';
-import { type ConformanceCase, expectThat } from '../harness/case.ts';
-import { behaviour } from '../harness/case-text.ts';
-import { expectThrows } from '../harness/expect-error.ts';
-import { needsOf, SAMPLE_CALLS, withOperands } from '../harness/sample-calls.ts';
+import { behaviour, type ConformanceCase, expectThat } from '../harness/case.ts';
+import { expectThrows, needsOf, SAMPLE_CALLS, withOperands } from '../harness/planned-call.ts';
 import { listenToOperands, tellOperands } from '../harness/workspace.ts';
 import { callSequenceCases } from '../sequences/call-sequences.ts';
 import { runSequenceCases } from './run/sequences.ts';

@@ -1,6 +1,6 @@
 import { type DevicePtr, download, offsetPtr } from '@concord/backend-core';
 import type { ConformanceCase } from '../harness/case.ts';
-import { expectThrows } from '../harness/expect-error.ts';
+import { expectThrows } from '../harness/planned-call.ts';
 import { BYTES, expectNumbers, expectSame, filled, INVALID, N, recordingCase, withMemory } from './recordings.ts';
 
 /** Recordings that are replayed with other memory in named slots. */

@@ -1,10 +1,9 @@
 import { type ComputeBackend, type DevicePtr, download, offsetPtr, upload } from '@concord/backend-core';
 import { defineKernel } from '@concord/backend-core/kernel';
 import { compareBytes } from '../checks/compare.ts';
-import { type CaseContext, type ConformanceCase, expectThat, UnsupportedCall } from '../harness/case.ts';
-import { expectUnsupported } from '../run/check-plan.ts';
-import { behaviour } from '../harness/case-text.ts';
-import { expectRejects, expectThrows } from '../harness/expect-error.ts';
+import { behaviour, type CaseContext, type ConformanceCase, expectThat, UnsupportedCall } from '../harness/case.ts';
+import { expectUnsupported } from '../run/plan.ts';
+import { expectRejects, expectThrows } from '../harness/planned-call.ts';
 
 type Record = NonNullable<ComputeBackend['record']>;
 

@@ -1,9 +1,15 @@
 import { UNARY_OPS, type UnaryOp } from '@concord/backend-core';
 import { unaryFunction } from '@concord/backend-cpu/reference';
-import { type ElementwiseOp, elementwiseSuite, type ElementwiseParams, type Rows } from '../checks/elementwise.ts';
-import { unaryFormula, unaryUlps } from '../checks/function-accuracy.ts';
-import { drawModerate, SPECIAL_VALUES, SUBNORMALS } from '../checks/values.ts';
-import type { Suite } from '../harness/suite.ts';
+import {
+  type ElementwiseOp,
+  type ElementwiseParams,
+  elementwiseSuite,
+  type Rows,
+  unaryFormula,
+  unaryUlps,
+} from '../checks/elementwise.ts';
+import { drawModerate, SPECIAL_VALUES, SUBNORMALS } from '../checks/compare.ts';
+import type { Suite } from '../harness/case.ts';
 
 const repeated = (values: readonly number[], n: number): Rows =>
   Array.from({ length: Math.max(values.length, n) }, (_, i) => [values[i % values.length] as number]);

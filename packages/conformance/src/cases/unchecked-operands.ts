@@ -7,14 +7,11 @@ import {
   gemmReference,
   reduceReference,
 } from '@concord/backend-cpu/reference';
-import { attentionBound } from '../checks/bounds.ts';
-import { compareAll } from '../checks/compare.ts';
-import type { ConformanceCase } from '../harness/case.ts';
-import { callOp, needsOf, sampleOf } from '../harness/sample-calls.ts';
-import type { Slot } from '../harness/slot.ts';
-import { Workspace } from '../harness/workspace.ts';
-import { behaviour } from '../harness/case-text.ts';
-import { roundingTo } from '../run/storage.ts';
+import { attentionBound, compareAll } from '../checks/compare.ts';
+import { behaviour, type ConformanceCase } from '../harness/case.ts';
+import { callOp, needsOf, sampleOf } from '../harness/planned-call.ts';
+import { type Slot, Workspace } from '../harness/workspace.ts';
+import { roundingTo } from '../run/placement.ts';
 
 const PRODUCTS = ['gemm', 'batchedGemm', 'gemmF16'] as const;
 

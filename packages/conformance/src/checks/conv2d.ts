@@ -1,17 +1,165 @@
-import type { Conv2dShape, DevicePtr } from '@concord/backend-core';
+import type { Conv2dShape, DevicePtr, FloatDType, HeightWidth, Padding, StoredFloatDType } from '@concord/backend-core';
 import { conv2dReference, type Reference } from '@concord/backend-cpu/reference';
-import { PlannedEpilogue } from '../epilogue/planned-epilogue.ts';
-import type { Needs } from '../harness/case.ts';
-import { checkPlanned, checkRepeat, type PlanCall } from '../harness/planned-call.ts';
+import { drawEpilogue, NO_EPILOGUE, PlannedEpilogue, shrinkEpilogue } from './epilogue.ts';
+import type { Check, Needs } from '../harness/case.ts';
+import { checkPlanned, checkRepeat, type PlanCall, SOME_POINTER } from '../harness/planned-call.ts';
 import type { Random } from '../harness/random.ts';
-import { SOME_POINTER } from '../harness/sample-calls.ts';
-import { nameSlots } from '../harness/slot.ts';
-import type { Check } from '../harness/suite.ts';
-import { roundingTo } from '../run/storage.ts';
-import { denseStrides, sizeOf } from '../run/view.ts';
-import { productBound, ulpF16 } from './bounds.ts';
-import { compareAll } from './compare.ts';
-import { type Conv2dParams, conv2dShape, filterDType } from './conv2d-data.ts';
+import { nameSlots } from '../harness/workspace.ts';
+import { denseStrides, roundingTo, sizeOf } from '../run/placement.ts';
+import { compareAll, productBound, ulpF16 } from './compare.ts';
+
+/** Parameters of conv2dForward; the output shape follows. */
+export type Conv2dParams = {
+  /** `[N, C, H, W]` */
+  readonly input: readonly number[];
+  /** `[K, R, S]` */
+  readonly filter: readonly number[];
+  readonly stride: HeightWidth;
+  /** `[h, w]` or `[top, left, bottom, right]` */
+  readonly pad: readonly number[];
+  readonly dilation: HeightWidth;
+  readonly groups: number;
+  readonly transposed: boolean;
+  readonly outputPadding: HeightWidth;
+  readonly dtype: FloatDType;
+  /** Of the filter; `own`: as `dtype`, as ever where that is f16. */
+  readonly dtypeFilter: 'own' | 'f16' | 'bf16';
+  /** Name of the epilogue's kernel; where empty there is none. */
+  readonly epilogue: string;
+  readonly view: string;
+  readonly stored: string;
+  readonly offset: number;
+  readonly together: boolean;
+  readonly seed: number;
+};
+
+const NOT_TRANSPOSED: Pick<Conv2dParams, 'transposed' | 'outputPadding'> = { transposed: false, outputPadding: [0, 0] };
+
+/** Value of each parameter that an id leaves out. */
+export const CONV2D_DEFAULTS: Conv2dParams = {
+  input: [1, 1, 1, 1],
+  filter: [1, 1, 1],
+  stride: [1, 1],
+  pad: [0, 0],
+  dilation: [1, 1],
+  groups: 1,
+  ...NOT_TRANSPOSED,
+  dtype: 'f32',
+  dtypeFilter: 'own',
+  ...NO_EPILOGUE,
+  offset: 0,
+  together: false,
+  seed: 0,
+};
+
+type Quad = [number, number, number, number];
+
+/** The call of a case, without its pointers. */
+export function conv2dShape(params: Conv2dParams): Conv2dShape {
+  const [n, c, h, w] = params.input as Quad;
+  const [k, r, s] = params.filter as [number, number, number];
+  const { groups, transposed, outputPadding } = params;
+  const length = (axis: 0 | 1, size: number, filter: number): number => {
+    const reach = params.dilation[axis] * (filter - 1) + 1;
+    if (transposed) return (size - 1) * params.stride[axis] + reach + outputPadding[axis] - padded(params, axis);
+    return Math.floor((size + padded(params, axis) - reach) / params.stride[axis]) + 1;
+  };
+  return {
+    inputShape: [n, c, h, w],
+    filterShape: transposed ? [c, k / groups, r, s] : [k, c / groups, r, s],
+    outputShape: [n, k, length(0, h, r), length(1, w, s)],
+    stride: params.stride,
+    padding: params.pad as unknown as Padding,
+    dilation: params.dilation,
+    groups,
+    dtype: params.dtype,
+    ...(filterDType(params) === params.dtype ? {} : { dtypeFilter: filterDType(params) }),
+    ...(transposed ? { transposed, outputPadding } : {}),
+  };
+}
+
+/** Element type of the filter. */
+const filterDType = ({ dtype, dtypeFilter }: Conv2dParams): StoredFloatDType =>
+  dtypeFilter === 'own' || dtype === 'f16' ? dtype : dtypeFilter;
+
+/** Zeros on both sides of an axis. */
+function padded({ pad }: Pick<Conv2dParams, 'pad'>, axis: 0 | 1): number {
+  return (pad[axis] as number) + (pad[pad.length - 2 + axis] as number);
+}
+
+/** Random parameters for fuzzing. */
+export function drawConv2d(random: Random): [string, Conv2dParams] {
+  const dtype = random.pick<FloatDType>(['f32', 'f32', 'f16']);
+  const groups = random.pick([1, 1, 2, 3]);
+  const filter = [groups * random.integer(1, 6), random.integer(1, 4), random.integer(1, 4)];
+  const dilation: HeightWidth = [random.integer(1, 3), random.integer(1, 3)];
+  const pad = Array.from({ length: random.pick([2, 4]) }, () => random.integer(0, 3));
+  const reach = (axis: 0 | 1): number => dilation[axis] * ((filter[axis + 1] as number) - 1) + 1;
+  const side = (axis: 0 | 1): number => Math.max(1, reach(axis) - padded({ pad }, axis)) + random.integer(0, 9);
+  let params: Conv2dParams = {
+    input: [random.integer(1, 3), groups * random.integer(1, 6), side(0), side(1)],
+    filter,
+    stride: [random.integer(1, 3), random.integer(1, 3)],
+    pad,
+    dilation,
+    groups,
+    dtype,
+    dtypeFilter: random.pick(['own', 'own', 'f16', 'bf16'] as const),
+    ...drawEpilogue(random, 4),
+    offset: random.pick(dtype === 'f16' ? [0, 2, 6] : [0, 4, 20]),
+    together: random.chance(0.2),
+    seed: random.uint32(),
+    ...NOT_TRANSPOSED,
+  };
+  const transposed = { ...params, ...drawTransposed(random, params) };
+  if (hasOutput(transposed)) params = transposed;
+  if (params.epilogue !== '') return [random.pick(['epilogue', 'epilogue', 'epilogue-bounded']), params];
+  return [random.pick(['exact', 'bounded', 'exact-wide', 'specials', 'repeat']), params];
+}
+
+/** Every third a transposed convolution. */
+function drawTransposed(random: Random, { stride, dilation }: Conv2dParams): Partial<Conv2dParams> {
+  const extra = (axis: 0 | 1): number => random.integer(0, Math.max(stride[axis], dilation[axis]) - 1);
+  return random.chance(1 / 3) ? { transposed: true, outputPadding: [extra(0), extra(1)] } : {};
+}
+
+/** Returns whether there are outputs. */
+function hasOutput(params: Conv2dParams): boolean {
+  return conv2dShape(params).outputShape.every((size) => size > 0);
+}
+
+/** Smaller parameters, largest steps first. */
+export function shrinkConv2d(params: Conv2dParams): Partial<Conv2dParams>[] {
+  const smaller: Partial<Conv2dParams>[] = [];
+  const lower = (name: 'input' | 'filter' | 'stride' | 'pad' | 'dilation', min: number): void => {
+    for (const [index, size] of params[name].entries()) {
+      if (
+        size > min &&
+        !(params.groups > 1 && ((name === 'input' && index === 1) || (name === 'filter' && index === 0)))
+      )
+        smaller.push({ [name]: params[name].map((x, i) => (i === index ? x - 1 : x)) });
+    }
+  };
+  if (params.transposed) {
+    smaller.push(NOT_TRANSPOSED);
+    if (params.outputPadding.some((size) => size > 0)) smaller.push({ outputPadding: [0, 0] });
+  }
+  if (params.groups > 1) smaller.push({ groups: 1 });
+  lower('input', 1);
+  lower('filter', 1);
+  lower('stride', 1);
+  lower('pad', 0);
+  lower('dilation', 1);
+  smaller.push(...shrinkEpilogue(params));
+  if (params.offset > 0) smaller.push({ offset: 0 });
+  if (params.dtypeFilter !== 'own') smaller.push({ dtypeFilter: 'own' });
+  if (params.together) smaller.push({ together: false });
+  return smaller.filter((change) => {
+    const { stride, dilation, outputPadding, ...rest } = { ...params, ...change };
+    const isValid = ([0, 1] as const).every((axis) => outputPadding[axis] < Math.max(stride[axis], dilation[axis]));
+    return isValid && hasOutput({ ...rest, stride, dilation, outputPadding });
+  });
+}
 
 type Draw = (random: Random) => () => number;
 

@@ -9,16 +9,14 @@ import {
   type WeightDType,
 } from '@concord/backend-core';
 import { batchedGemmReference } from '@concord/backend-cpu/reference';
-import { drawEpilogue, shrinkEpilogue } from '../epilogue/draw-epilogue.ts';
+import { drawEpilogue, productEpilogue, shrinkEpilogue } from './epilogue.ts';
 import { checkPlanned, checkRepeat, makePlanned, type PlanCall } from '../harness/planned-call.ts';
 import type { Random } from '../harness/random.ts';
-import { nameSlots, type Slot, type Slots } from '../harness/slot.ts';
-import type { Check } from '../harness/suite.ts';
-import { roundingTo } from '../run/storage.ts';
-import { productBound, ulpF16 } from './bounds.ts';
-import { compareAll, type Tolerance } from './compare.ts';
+import { nameSlots, type Slot, type Slots } from '../harness/workspace.ts';
+import type { Check } from '../harness/case.ts';
+import { roundingTo } from '../run/placement.ts';
+import { compareAll, productBound, type Tolerance, ulpF16 } from './compare.ts';
 
-import { productEpilogue } from './product-epilogue.ts';
 import { mixedMagnitudes, placeQuant, quantSlots, withIntegers } from './product-weights.ts';
 import { type Draw, isZero, makeData, PRODUCT_DEFAULTS, type ProductData, type ProductParams } from './product-data.ts';
 

@@ -1,7 +1,107 @@
 import type { ComputeBackend, DType, OpName } from '@concord/backend-core';
-import type { Params } from './case-id.ts';
-import type { CaseText } from './case-text.ts';
 import type { Random } from './random.ts';
+
+/** One parameter of a case. */
+export type ParamValue = number | string | boolean | readonly number[];
+
+/** Parameters of a case, flat, so that an id can hold all of them. */
+export type Params = Readonly<Record<string, ParamValue>>;
+
+/**
+ * Parameters as the last part of a case id: `m=17,n=33,k=65,TN`. What equals its default is left out; a pair of
+ * transposes and flags stand alone; lists are written `2x3x4`, a list of one `4x`, an empty one `x`.
+ */
+export function formatParams<P extends Params>(params: P, defaults: P): string {
+  const parts: string[] = [];
+  for (const [key, value] of Object.entries(params)) {
+    if (String(value) === String(defaults[key])) continue;
+    if (key === 'trans' || value === true) parts.push(key === 'trans' ? String(value) : key);
+    else if (Array.isArray(value)) parts.push(`${key}=${value.length < 2 ? `${value.join('')}x` : value.join('x')}`);
+    else parts.push(`${key}=${String(value)}`);
+  }
+  return parts.length === 0 ? 'default' : parts.join(',');
+}
+
+/** The inverse of {@link formatParams}; undefined where the text does not fit the defaults' names and types. */
+export function parseParams<P extends Params>(text: string, defaults: P): P | undefined {
+  const params: Record<string, ParamValue> = { ...defaults };
+  if (text === 'default') return params as P;
+  for (const part of text.split(',')) {
+    const [key, raw] = /^[NTC]{2}$/.test(part) ? ['trans', part] : splitPart(part);
+    const value = parseValue(raw, defaults[key]);
+    if (value === undefined) return undefined;
+    params[key] = value;
+  }
+  return params as P;
+}
+
+function splitPart(part: string): [string, string] {
+  const at = part.indexOf('=');
+  return at < 0 ? [part, 'true'] : [part.slice(0, at), part.slice(at + 1)];
+}
+
+function parseValue(raw: string, like: ParamValue | undefined): ParamValue | undefined {
+  if (typeof like === 'string') return raw;
+  if (typeof like === 'boolean') return raw === 'true' ? true : undefined;
+  if (typeof like === 'number') {
+    return raw === 'NaN' || (/^-?(\d|Infinity)/.test(raw) && !Number.isNaN(Number(raw))) ? Number(raw) : undefined;
+  }
+  if (Array.isArray(like))
+    return /^(\d+x(\d+(x\d+)*)?|x)$/.test(raw) ? raw.split('x').filter(Boolean).map(Number) : undefined;
+  return undefined;
+}
+
+/** The five kinds of numeric check of `docs/numerics.md`, and checks of what a backend does rather than computes. */
+export type CheckKind =
+  | 'exact'
+  | 'exact-wide'
+  | 'bounded'
+  | 'function accuracy'
+  | 'property'
+  | 'fixed values'
+  | 'behaviour';
+
+/** The tolerance of a result around the reference. */
+export interface BoundText {
+  /** As in `docs/numerics.md`, where it is derived. */
+  readonly formula: string;
+  /** The meaning of the letters in this case. */
+  readonly where: Readonly<Record<string, number | string>>;
+}
+
+/** The description of a case, in words: written beside the check that does it. */
+export interface CaseText {
+  /** The calls, and their reason: a sentence or two. */
+  readonly does: string;
+  /** The content of the operands, beyond the ranges that a run of the case shows. */
+  readonly inputs?: string;
+  readonly kind: CheckKind;
+  /** The condition for the case to pass. */
+  readonly passes: string;
+  /** Where it is left out, nothing is measured, or the tolerance is 0. */
+  readonly bound?: BoundText;
+}
+
+/** The words of each check of a suite, by its name. */
+export type CheckTexts<P extends Params> = Readonly<Record<string, (params: P) => CaseText>>;
+
+/** The surroundings of the operands of every numeric case, for the end of its `passes`. */
+export const UNTOUCHED = 'Inputs and the guard bytes around every operand must be unchanged.';
+
+/** The words of the check `repeat`, which several ops have. */
+export function repeat(): CaseText {
+  return {
+    does: 'Makes the same call twice.',
+    inputs: 'random signs, exponents from -3 to 3 and all bits of the mantissa in use',
+    kind: 'property',
+    passes: `Both calls give the same bits. ${UNTOUCHED}`,
+  };
+}
+
+/** The words of a case that checks what a backend does. */
+export function behaviour(does: string, passes: string): () => CaseText {
+  return () => ({ does, kind: 'behaviour', passes });
+}
 
 /** The subject of a case: an op, one of the two parts of the contract that are not ops, or programs of all of them. */
 export type CaseSubject = OpName | 'memory' | 'lifecycle' | 'program';
@@ -87,4 +187,82 @@ export class UnsupportedCall extends Error {
 /** @throws {CaseFailure} unless the condition holds */
 export function expectThat(condition: boolean, message: string): asserts condition {
   if (!condition) throw new CaseFailure(message);
+}
+
+/** One way to check an op. */
+export type Check<P extends Params> = (context: CaseContext, params: P) => Promise<void>;
+
+/** The parts that the author of a suite writes: ways to check an op, and parameters to check it with. */
+export interface SuiteDefinition<P extends Params> {
+  readonly op: OpName;
+  /** Value of each parameter that an id leaves out. */
+  readonly defaults: P;
+  readonly checks: Readonly<Record<string, Check<P>>>;
+  /** The description of each check, in words. */
+  readonly texts: CheckTexts<P>;
+  /** The fixed list: name of a check and the parameters that differ from the defaults. */
+  readonly list: readonly (readonly [check: string, params: Partial<P>])[];
+  /** The requirements of the case on a backend, beyond the op; left out where each of its calls asks for itself. */
+  needs?(params: P, check: string): Omit<Needs, 'op'>;
+  /** Random parameters, and a check that suits them. */
+  draw(random: Random): readonly [check: string, params: P];
+  /** Smaller parameters that might fail too, the boldest first. */
+  shrink(params: P): readonly Partial<P>[];
+}
+
+/** A random case, and the smaller ones that it shrinks to. */
+export interface DrawnCase {
+  readonly testCase: ConformanceCase;
+  smaller(): DrawnCase[];
+}
+
+/** The cases of one op: the list, replay by id and fuzzing. */
+export interface Suite {
+  readonly op: OpName;
+  cases(): ConformanceCase[];
+  /** The case that an id names, also one that is not in the list; undefined when the id is not of this suite. */
+  fromId(id: string): ConformanceCase | undefined;
+  draw(random: Random): DrawnCase;
+  /** Smaller parameters that might fail too, the boldest first. */
+  smaller(params: Params): readonly Params[];
+}
+
+/** Makes a suite of its definition. */
+export function defineSuite<P extends Params>(definition: SuiteDefinition<P>): Suite {
+  const { op, defaults, checks, texts, list } = definition;
+  const make = (name: string, check: Check<P>, params: P): ConformanceCase => ({
+    id: `${op}/${name}/${formatParams(params, defaults)}`,
+    op,
+    params,
+    ...(definition.needs === undefined || op === 'run' ? {} : { needs: { op, ...definition.needs(params, name) } }),
+    about: () => textOf(name)(params),
+    run: (context) => check(context, params),
+  });
+  const checkOf = (name: string): Check<P> => {
+    const check = checks[name];
+    if (check === undefined) throw new Error(`${op} has no check "${name}"`);
+    return check;
+  };
+  const textOf = (name: string): CheckTexts<P>[string] => {
+    const text = texts[name];
+    if (text === undefined) throw new Error(`the check ${op}/${name} has no words`);
+    return text;
+  };
+  const drawn = (name: string, params: P): DrawnCase => ({
+    testCase: make(name, checkOf(name), params),
+    smaller: () => definition.shrink(params).map((change) => drawn(name, { ...params, ...change })),
+  });
+  return {
+    op,
+    cases: () => list.map(([name, params]) => make(name, checkOf(name), { ...defaults, ...params })),
+    fromId: (id) => {
+      const [idOp, name = '', text = '', ...rest] = id.split('/');
+      const params = parseParams(text, defaults);
+      const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
+      if (idOp !== op || check === undefined || params === undefined || rest.length > 0) return undefined;
+      return make(name, check, params);
+    },
+    draw: (random) => drawn(...definition.draw(random)),
+    smaller: (params) => definition.shrink(params as P).map((change) => ({ ...params, ...change })),
+  };
 }

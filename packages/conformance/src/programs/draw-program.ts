@@ -1,9 +1,17 @@
 import { Random } from '../harness/random.ts';
-import { bytesOf } from '../run/storage.ts';
-import { type ProgramOperand, placeOfOperand } from './program-call.ts';
+import { bytesOf } from '../run/placement.ts';
+import {
+  type CallKind,
+  type CallStep,
+  type Place,
+  placeOfOperand,
+  type Program,
+  type ProgramOperand,
+  type RecordableStep,
+  slotOf,
+  type Step,
+} from './step.ts';
 import { planOf, PROGRAM_CALLS } from './program-calls.ts';
-import { slotOf } from './places.ts';
-import type { CallKind, CallStep, Place, Program, RecordableStep, Step } from './step.ts';
 
 /** Lengths where copies change over: words, vectors, lines, alignments of bindings, tiles, groups; and their neighbours. */
 const EDGES = [1, 4, 8, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144].flatMap((size) => [size - 1, size, size + 1]);

@@ -8,9 +8,9 @@ import {
   type ValueType,
 } from '@concord/backend-core/kernel';
 import { Random } from '../harness/random.ts';
-import { ANY, graphLeaves } from './graph-leaves.ts';
-import { FLOAT_OPS, JUMPS, KEEPS_EXACT, type Range, resultRange } from './ranges.ts';
-import type { GraphStyle, Step } from './step.ts';
+import { ANY, graphLeaves } from './drawn.ts';
+import { FLOAT_OPS, JUMPS, KEEPS_EXACT, type Range, resultRange } from './data.ts';
+import type { GraphStyle, Step } from './plan.ts';
 
 /** The maximum number of folds that depend on each other. */
 const MAX_FOLDS = 6;

@@ -1,6 +1,211 @@
+import { type DType, f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
+import type { StoredElements } from '@concord/backend-cpu/reference';
+import type { Random } from '../harness/random.ts';
 import type { Place, PlannedOperand } from './plan.ts';
-import { bytesOf } from './storage.ts';
-import { eachElement, extentOf, sizeOf } from './view.ts';
+
+/** The ways in which an operand can lie in memory. */
+export const VIEW_KINDS = ['dense', 'padded', 'transposed', 'permuted', 'repeated', 'scalar', 'mixed'] as const;
+
+/** One of {@link VIEW_KINDS}. */
+export type ViewKind = (typeof VIEW_KINDS)[number];
+
+/** A stride that an axis of size 1 may have, as it is not used. */
+const NONSENSE = 1_000_003;
+
+/** Number of elements of a shape. */
+export function sizeOf(shape: readonly number[]): number {
+  return shape.reduce((product, size) => product * size, 1);
+}
+
+/** Elements between the first and the last of a view, both included; 0 where there is none. */
+export function extentOf(shape: readonly number[], strides: readonly number[]): number {
+  if (shape.includes(0)) return 0;
+  return shape.reduce((sum, size, axis) => sum + (size - 1) * (size > 1 ? (strides[axis] as number) : 0), 1);
+}
+
+/** Row-major strides without gaps. */
+export function denseStrides(shape: readonly number[]): number[] {
+  return inOrder(shape, rowMajor(shape.length), () => 0);
+}
+
+/**
+ * Strides of a view of that kind. Outputs do not repeat elements: for them `repeated` and `scalar` are `padded`.
+ *
+ * @param isOutput - whether each element needs its own address
+ */
+export function drawStrides(random: Random, kind: ViewKind, shape: readonly number[], isOutput: boolean): number[] {
+  const order = rowMajor(shape.length);
+  const gap = (): number => random.pick([0, 0, 1, 3]);
+  const strides = ((): number[] => {
+    switch (kind) {
+      case 'dense':
+        return denseStrides(shape);
+      case 'padded':
+        return inOrder(shape, order, (index) => (index === 0 ? random.pick([0, 1, 2]) : random.pick([0, 1, 5])));
+      case 'transposed':
+        return inOrder(shape, [...order].reverse(), () => 0);
+      case 'permuted':
+        return inOrder(shape, random.permutation(shape.length), gap);
+      case 'repeated':
+        return isOutput ? inOrder(shape, order, gap) : repeating(random, shape);
+      case 'scalar':
+        return isOutput ? inOrder(shape, order, gap) : shape.map(() => 0);
+      case 'mixed':
+        return drawStrides(random, random.pick(VIEW_KINDS.slice(0, 6)), shape, isOutput);
+    }
+  })();
+  if (kind === 'dense' || kind === 'mixed') return strides;
+  return strides.map((stride, axis) => (shape[axis] === 1 ? NONSENSE + axis : stride));
+}
+
+/** Calls `visit` with the row-major number of each point and its distance from the first, in elements. */
+export function eachElement(
+  shape: readonly number[],
+  strides: readonly number[],
+  visit: (index: number, distance: number) => void,
+): void {
+  const total = sizeOf(shape);
+  const step = shape.map((size, axis) => (size > 1 ? (strides[axis] as number) : 0));
+  const place = shape.map(() => 0);
+  let distance = 0;
+  for (let index = 0; index < total; index++) {
+    visit(index, distance);
+    for (let axis = shape.length - 1; axis >= 0; axis--) {
+      place[axis] = (place[axis] as number) + 1;
+      distance += step[axis] as number;
+      if ((place[axis] as number) < (shape[axis] as number)) break;
+      distance -= (shape[axis] as number) * (step[axis] as number);
+      place[axis] = 0;
+    }
+  }
+}
+
+/** The place of a point along each axis, of its row-major number. */
+export function placeOf(index: number, shape: readonly number[]): number[] {
+  const place: number[] = [];
+  let rest = index;
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    const size = shape[axis] as number;
+    place.unshift(rest % size);
+    rest = Math.floor(rest / size);
+  }
+  return place;
+}
+
+function rowMajor(rank: number): number[] {
+  return Array.from({ length: rank }, (_, index) => rank - 1 - index);
+}
+
+/** Strides with the axes of `order` from the fastest to the slowest, `gap` elements left out before each. */
+function inOrder(shape: readonly number[], order: readonly number[], gap: (index: number) => number): number[] {
+  const strides = shape.map(() => 0);
+  let reach = 1;
+  for (const [index, axis] of order.entries()) {
+    const stride = reach + gap(index);
+    strides[axis] = stride;
+    if (shape[axis] !== 1) reach = stride * (shape[axis] as number);
+  }
+  return strides;
+}
+
+function repeating(random: Random, shape: readonly number[]): number[] {
+  const isRepeated = shape.map(() => random.chance(0.5));
+  if (shape.length > 0) isRepeated[random.integer(0, shape.length - 1)] = true;
+  const kept = shape.map((size, axis) => (isRepeated[axis] === true ? 1 : size));
+  const strides = inOrder(kept, rowMajor(shape.length), () => 0);
+  return strides.map((stride, axis) => (isRepeated[axis] === true ? 0 : stride));
+}
+
+const FLOAT = new Float32Array(1);
+const WORD = new Uint32Array(FLOAT.buffer);
+
+/** Bytes of an element in memory. */
+export function bytesOf(dtype: DType): number {
+  return ELEMENT_TYPES[dtype].bytes;
+}
+
+/** The bits that hold a number in memory, in the low bits of the result: rounded to nearest even, or saturated. */
+export function encodeElement(dtype: DType, value: number): number {
+  switch (dtype) {
+    case 'f32':
+      return floatBits(value);
+    case 'f16':
+      return f32ToF16Bits(value);
+    case 'bf16':
+      return bf16Bits(value);
+    case 'i8':
+      return Math.min(Math.max(value, -128), 127) & 0xff;
+    case 'u8':
+      return Math.min(value, 255) & 0xff;
+    case 'i32':
+    case 'u32':
+      return value >>> 0;
+  }
+}
+
+/** The number that bits in memory stand for. */
+export function decodeElement(dtype: DType, bits: number): number {
+  switch (dtype) {
+    case 'f32':
+      return bitsFloat(bits);
+    case 'f16':
+      return f16BitsToF32(bits);
+    case 'bf16':
+      return bitsFloat(bits << 16);
+    case 'i8':
+      return (bits << 24) >> 24;
+    case 'i32':
+      return bits | 0;
+    case 'u8':
+    case 'u32':
+      return bits >>> 0;
+  }
+}
+
+/** Elements as they lie in memory, of bytes that begin with the first. */
+export function storedElements(dtype: DType, bytes: Uint8Array<ArrayBuffer>): StoredElements {
+  return new ELEMENT_TYPES[dtype].Stored(bytes.buffer);
+}
+
+/** The numbers in the bytes of an operand. */
+export function numbersIn(dtype: DType, bytes: Uint8Array): Float64Array {
+  const stored = storedElements(dtype, bytes.slice());
+  return Float64Array.from(stored, (bits) => (dtype === 'f32' ? bits : decodeElement(dtype, bits)));
+}
+
+/** Rounds a number to one that a dtype holds. */
+export const roundingTo =
+  (dtype: DType): ((x: number) => number) =>
+  (x) =>
+    decodeElement(dtype, encodeElement(dtype, x));
+
+/** Puts the bits of an element into some bytes. */
+export function writeBits(bytes: DataView, dtype: DType, at: number, bits: number): void {
+  const size = bytesOf(dtype);
+  if (size === 4) bytes.setUint32(at, bits, true);
+  else if (size === 2) bytes.setUint16(at, bits, true);
+  else bytes.setUint8(at, bits);
+}
+
+/** The float32 with those 32 bits. */
+export function bitsFloat(bits: number): number {
+  WORD[0] = bits;
+  return FLOAT[0] as number;
+}
+
+/** The 32 bits of a number that is rounded to float32. */
+export function floatBits(value: number): number {
+  FLOAT[0] = value;
+  return WORD[0] as number;
+}
+
+function bf16Bits(value: number): number {
+  if (Number.isNaN(value)) return 0x7fc0;
+  const bits = floatBits(value);
+  const rounded = bits + 0x7fff + ((bits >>> 16) & 1);
+  return (rounded >>> 16) & 0xffff;
+}
 
 /** The ways in which operands can lie to each other. */
 export const PLACE_KINDS = ['apart', 'together', 'packed', 'in-place', 'same-input', 'interleaved', 'woven'] as const;
@@ -16,7 +221,7 @@ export type PlaceKind = (typeof PLACE_KINDS)[number] | 'named';
 const GUARD_BYTES = 64;
 
 /** Operands, whose layout a place can change, and where they lie. */
-export interface PlacedOperands {
+interface PlacedOperands {
   readonly operands: readonly PlannedOperand[];
   readonly places: readonly Place[];
 }

@@ -1,19 +1,144 @@
-import type { ComputeBackend, DevicePtr } from '@concord/backend-core';
-import { type CaseContext, CaseFailure, UnsupportedCall } from '../harness/case.ts';
-import { compareImage, type Image, placeSlots } from '../harness/image.ts';
-import type { PlannedCall } from '../harness/planned-call.ts';
-import { Slots } from '../harness/slot.ts';
-import { tellOperands } from '../harness/workspace.ts';
-import { expectUnsupported } from '../run/check-plan.ts';
+import type { ComputeBackend, DevicePtr, OpName } from '@concord/backend-core';
+import {
+  type CaseContext,
+  CaseFailure,
+  type ConformanceCase,
+  formatParams,
+  type Params,
+  UnsupportedCall,
+  UNTOUCHED,
+} from '../harness/case.ts';
+import type { PlanCall, PlannedCall } from '../harness/planned-call.ts';
+import type { Random } from '../harness/random.ts';
+import { compareImage, type Image, placeSlots, Slots, tellOperands } from '../harness/workspace.ts';
+import { expectUnsupported } from '../run/plan.ts';
+
+const WHERE: Readonly<Record<Residence, string>> = {
+  own: 'in their own memory',
+  pooled: 'at other offsets of the same memory',
+  same: 'on the same pointers',
+};
+
+/**
+ * The calls of which each differs from `base` in one field: base, changed, base, changed and so on, so that each change
+ * is met in both directions. What a cache of plans, pipelines or bindings must tell apart.
+ */
+export function pairCases<P extends Params>(
+  subject: SequenceSubject<P>,
+  name: string,
+  base: Partial<P>,
+  changes: readonly Partial<P>[],
+): ConformanceCase[] {
+  const entries: SequenceEntry<P>[] = [
+    { params: base },
+    ...changes.flatMap((change) => [{ params: { ...base, ...change } }, { params: base }]),
+  ];
+  return (Object.keys(WHERE) as Residence[]).map((residence) =>
+    sequenceCase(
+      subject,
+      `${name}: calls that differ in one field, ${WHERE[residence]}`,
+      `Makes ${entries.length} calls by turns, of which each differs from the one before in one field, ${WHERE[residence]}, before anything is read.`,
+      residence,
+      () => entries,
+    ),
+  );
+}
+
+/** The alignment of the bases of allocations. */
+const ALIGNMENT = 256;
+/** No vector of a kernel is longer: within these, one operand alone is moved. */
+const LONGEST_VECTOR = 32;
+
+/** The subject of {@link offsetCases}. */
+interface OffsetsOf<P extends Params> {
+  readonly name: string;
+  /** Each is called at all offsets. */
+  readonly shapes: readonly Partial<P>[];
+  readonly operands: number;
+  /** Bytes of an element. */
+  readonly size: number;
+}
+
+/** Each operand at each offset modulo 256 that its elements allow, in one case: all moved at once, and each of them alone. */
+export function offsetCases<P extends Params>(subject: SequenceSubject<P>, of: OffsetsOf<P>): ConformanceCase {
+  const { name, shapes, operands, size } = of;
+  return sequenceCase(
+    subject,
+    `${name}: every operand at every offset`,
+    `Makes calls with each of ${operands} operands at each multiple of ${size} bytes modulo 256, before anything is read.`,
+    'pooled',
+    ({ random }) => shapes.flatMap((params): SequenceEntry<P>[] => residuesOf(random, operands, size, params)),
+  );
+}
+
+function residuesOf<P extends Params>(
+  random: Random,
+  operands: number,
+  size: number,
+  params: Partial<P>,
+): SequenceEntry<P>[] {
+  const count = ALIGNMENT / size;
+  const orders = Array.from({ length: operands }, () => random.permutation(count));
+  const together = Array.from({ length: count }, (_, i) => orders.map((order) => (order[i] as number) * size));
+  const steps = Array.from({ length: LONGEST_VECTOR / size - 1 }, (_, i) => (i + 1) * size);
+  const alone = orders.flatMap((_, moved) =>
+    [...steps, 64, 128].map((step) => orders.map((_own, operand) => (operand === moved ? step : 0))),
+  );
+  return [...together, ...alone].map((residues) => ({ params, residues }));
+}
+
+/** The names and plans of a sequence for the calls of an op. */
+export interface SequenceSubject<P extends Params> {
+  readonly op: OpName;
+  readonly defaults: P;
+  readonly plan: PlanCall<P>;
+}
+
+/** One call of a sequence: what differs from the defaults, and where its pointers are modulo 256. */
+export interface SequenceEntry<P extends Params> {
+  readonly params: Partial<P>;
+  readonly residues?: readonly number[];
+}
+
+/** A case that makes many calls one after the other, and judges all of them at the end. */
+export function sequenceCase<P extends Params>(
+  subject: SequenceSubject<P>,
+  what: string,
+  does: string,
+  residence: Residence,
+  entriesOf: (context: CaseContext) => readonly SequenceEntry<P>[],
+): ConformanceCase {
+  const { op, defaults, plan } = subject;
+  return {
+    id: `${op}/sequence/${what}`,
+    op,
+    params: {},
+    // Of the op alone; each call is asked for by itself.
+    needs: { op, dtype: op === 'gemmF16' ? 'f16' : 'f32' },
+    about: () => ({ does, kind: 'property', passes: `Each call gives what it gives alone. ${UNTOUCHED}` }),
+    run: (context) => {
+      const calls = entriesOf(context).map(({ params, residues }): SequenceCall => {
+        const whole: P = { ...defaults, ...params };
+        const at = residues === undefined ? '' : `, pointers at ${residues.join(', ')} mod 256`;
+        return {
+          text: `${formatParams(whole, defaults)}${at}`,
+          plan: (slots) => plan(slots, context, whole),
+          ...(residues === undefined ? {} : { residues }),
+        };
+      });
+      return checkCalls(context, calls, residence);
+    },
+  };
+}
 
 /**
  * Where the operands of a sequence lie. `own`: each in its own allocation. `pooled`: all that is only read in one
  * allocation, all that is written in another. `same`: each call has its operands where those of the call before were.
  */
-export type Residence = 'own' | 'pooled' | 'same';
+type Residence = 'own' | 'pooled' | 'same';
 
 /** One call of a sequence. */
-export interface SequenceCall {
+interface SequenceCall {
   /** The arguments of the call, for a message. */
   readonly text: string;
   /** Makes its operands. */
@@ -34,7 +159,7 @@ interface Prepared {
  * @throws {CaseFailure} that names the first call which is wrong, and how many are
  * @throws {UnsupportedCall} where the backend has none of them, and stands by it
  */
-export async function checkCalls(
+async function checkCalls(
   { backend }: Pick<CaseContext, 'backend'>,
   calls: readonly SequenceCall[],
   residence: Residence,

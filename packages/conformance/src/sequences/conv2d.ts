@@ -1,10 +1,7 @@
-import { planConv2d } from '../checks/conv2d.ts';
-import { CONV2D_DEFAULTS, type Conv2dParams, conv2dShape } from '../checks/conv2d-data.ts';
+import { CONV2D_DEFAULTS, type Conv2dParams, conv2dShape, planConv2d } from '../checks/conv2d.ts';
 import type { ConformanceCase } from '../harness/case.ts';
 import type { Random } from '../harness/random.ts';
-import { offsetCases } from './offsets.ts';
-import { pairCases } from './pairs.ts';
-import { sequenceCase, type SequenceEntry, type SequenceSubject } from './sequence-case.ts';
+import { offsetCases, pairCases, sequenceCase, type SequenceEntry, type SequenceSubject } from './check-calls.ts';
 
 type Change = Partial<Conv2dParams>;
 

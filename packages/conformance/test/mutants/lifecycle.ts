@@ -1,7 +1,7 @@
 import { BackendError, type ComputeBackend, type DevicePtr, type OpName, OP_NAMES } from '@concord/backend-core';
 import { OPS } from '@concord/backend-core/implement';
 import type { CpuBackend } from '@concord/backend-cpu';
-import { mutantsOf, type Wrap, inFront, type Mutant } from './mutant.ts';
+import { mutantsOf, type Wrap, inFront, inMethod, type Mutant } from './mutant.ts';
 
 type AnyCall = Record<string, unknown> | null | undefined;
 
@@ -79,24 +79,20 @@ const BUGS: Readonly<Record<string, Wrap>> = {
   },
   'a second init refused': (backend) => {
     let started = false;
-    return inFront(() => ({
-      init: () => {
-        if (started) return Promise.reject(new BackendError('DEVICE_ERROR', 'already open'));
-        started = true;
-        return backend.init();
-      },
-    }))(backend);
+    return inMethod('init', (_) => {
+      if (started) return Promise.reject(new BackendError('DEVICE_ERROR', 'already open'));
+      started = true;
+      return backend.init();
+    })(backend);
   },
-  'init after dispose works': inFront((backend) => ({ init: () => backend.init().catch(() => undefined) })),
+  'init after dispose works': inMethod('init', (backend) => backend.init().catch(() => undefined)),
   'a second dispose refused': (backend) => {
     let disposed = false;
-    return inFront(() => ({
-      dispose: () => {
-        if (disposed) return Promise.reject(new BackendError('DISPOSED', ''));
-        disposed = true;
-        return backend.dispose();
-      },
-    }))(backend);
+    return inMethod('dispose', (_) => {
+      if (disposed) return Promise.reject(new BackendError('DISPOSED', ''));
+      disposed = true;
+      return backend.dispose();
+    })(backend);
   },
   'dispose leaves calls working': (backend) => {
     let disposed = false;
@@ -120,12 +116,10 @@ const BUGS: Readonly<Record<string, Wrap>> = {
       alloc: (...args) => (disposed ? (256 as DevicePtr) : backend.alloc(...args)),
     }))(backend);
   },
-  'free after dispose throws': inFront((backend) => ({
-    free: (ptr) => {
-      if (!backend.isInitialized) throw new BackendError('DISPOSED', '');
-      backend.free(ptr);
-    },
-  })),
+  'free after dispose throws': inMethod('free', (backend, ptr) => {
+    if (!backend.isInitialized) throw new BackendError('DISPOSED', '');
+    backend.free(ptr);
+  }),
   'isInitialized stays true': inFront(() => ({ isInitialized: true })),
   'lost never resolves': inFront(() => ({ lost: new Promise(() => {}) })),
   'lost gives no reason': inFront((backend) => ({
@@ -168,13 +162,11 @@ const BUGS: Readonly<Record<string, Wrap>> = {
   'a timeout is sticky': (backend) => {
     let sticky = false;
     const timeout = (): BackendError => new BackendError('DEVICE_ERROR', 'synchronize did not finish within 0 ms');
-    return inFront(() => ({
-      synchronize: async (options) => {
-        sticky ||= options?.timeoutMs === 0;
-        if (sticky) throw timeout();
-        await backend.synchronize(options);
-      },
-    }))(backend);
+    return inMethod('synchronize', async (_, options) => {
+      sticky ||= options?.timeoutMs === 0;
+      if (sticky) throw timeout();
+      await backend.synchronize(options);
+    })(backend);
   },
   'an aborted wait resolves': inFront((backend) => ({
     synchronize: (options) => (options?.signal?.aborted === true ? Promise.resolve() : backend.synchronize(options)),
@@ -191,40 +183,32 @@ const BUGS: Readonly<Record<string, Wrap>> = {
         throw options?.signal?.aborted === true ? new BackendError('DEVICE_ERROR', 'aborted') : error;
       }) as Promise<void>,
   })),
-  'prepare reports no progress': inFront((backend) => ({
-    prepare: (plans, { signal } = {}) => backend.prepare(plans, signal === undefined ? {} : { signal }),
-  })),
-  'prepare accepts everything': inFront((backend) => ({
-    prepare: (plans, options) =>
-      backend.isInitialized ? backend.prepare(plans, options).catch(() => undefined) : backend.prepare(plans),
-  })),
-  'prepare does not see the signal': inFront((backend) => ({
-    prepare: (plans, { onProgress } = {}) => backend.prepare(plans, onProgress === undefined ? {} : { onProgress }),
-  })),
-  'supports says yes to everything': inFront((backend) => ({
-    supports: (op, shape) => {
-      backend.supports(op, shape);
-      return { ok: true };
-    },
-  })),
-  'supports denies f16': inFront((backend) => ({
-    supports: (op, shape) =>
-      (shape as { dtype?: string } | undefined)?.dtype === 'f16'
-        ? { ok: false, reason: 'no f16 here' }
-        : backend.supports(op, shape),
-  })),
-  'supports throws for a bad shape': inFront((backend) => ({
-    supports: (op, shape) => {
-      const answer = backend.supports(op, shape);
-      if (!answer.ok && 'm' in (shape ?? {})) throw new BackendError('INVALID_ARGUMENT', answer.reason);
-      return answer;
-    },
-  })),
-  'the limit of headDim not enforced': inFront((backend) => ({
-    attention: (call) => {
-      if (!(call?.headDim > 65_536)) backend.attention(call);
-    },
-  })),
+  'prepare reports no progress': inMethod('prepare', (backend, plans, { signal } = {}) =>
+    backend.prepare(plans, signal === undefined ? {} : { signal }),
+  ),
+  'prepare accepts everything': inMethod('prepare', (backend, plans, options) =>
+    backend.isInitialized ? backend.prepare(plans, options).catch(() => undefined) : backend.prepare(plans),
+  ),
+  'prepare does not see the signal': inMethod('prepare', (backend, plans, { onProgress } = {}) =>
+    backend.prepare(plans, onProgress === undefined ? {} : { onProgress }),
+  ),
+  'supports says yes to everything': inMethod('supports', (backend, op, shape) => {
+    backend.supports(op, shape);
+    return { ok: true };
+  }),
+  'supports denies f16': inMethod('supports', (backend, op, shape) =>
+    (shape as { dtype?: string } | undefined)?.dtype === 'f16'
+      ? { ok: false, reason: 'no f16 here' }
+      : backend.supports(op, shape),
+  ),
+  'supports throws for a bad shape': inMethod('supports', (backend, op, shape) => {
+    const answer = backend.supports(op, shape);
+    if (!answer.ok && 'm' in (shape ?? {})) throw new BackendError('INVALID_ARGUMENT', answer.reason);
+    return answer;
+  }),
+  'the limit of headDim not enforced': inMethod('attention', (backend, call) => {
+    if (!(call?.headDim > 65_536)) backend.attention(call);
+  }),
   'capabilities can be changed': inFront((backend) => ({
     get capabilities() {
       return structuredClone(backend.capabilities);
@@ -246,15 +230,13 @@ const BUGS: Readonly<Record<string, Wrap>> = {
 
 /** Bugs of waits, which the cases of memory look at. */
 const WAIT_BUGS: Readonly<Record<string, Wrap>> = {
-  'a wrong timeout accepted': inFront((backend) => ({
-    synchronize: (options) => backend.synchronize(Number.isNaN(options?.timeoutMs) ? {} : options),
-  })),
-  'synchronize throws instead of rejecting': inFront((backend) => ({
-    synchronize: (options) => {
-      if (Number.isNaN(options?.timeoutMs)) throw new BackendError('INVALID_ARGUMENT', 'timeoutMs must be a number');
-      return backend.synchronize(options);
-    },
-  })),
+  'a wrong timeout accepted': inMethod('synchronize', (backend, options) =>
+    backend.synchronize(Number.isNaN(options?.timeoutMs) ? {} : options),
+  ),
+  'synchronize throws instead of rejecting': inMethod('synchronize', (backend, options) => {
+    if (Number.isNaN(options?.timeoutMs)) throw new BackendError('INVALID_ARGUMENT', 'timeoutMs must be a number');
+    return backend.synchronize(options);
+  }),
 };
 
 /** Bugs of init, dispose, waits and answers about the backend itself, and of the checks before every op. */

@@ -1,6 +1,6 @@
 import { BackendError, type ComputeBackend, type DevicePtr, isBackendError } from '@concord/backend-core';
 import type { CpuBackend } from '@concord/backend-cpu';
-import { mutantsOf, type Wrap, inFront, type Mutant } from './mutant.ts';
+import { mutantsOf, type Wrap, inFront, inMethod, type Mutant } from './mutant.ts';
 import { accepting, unless } from './refused.ts';
 
 /** Bytes of one address slot: where the pointers of another backend object begin. */
@@ -57,88 +57,68 @@ const foreignPointers: Wrap = inFront((backend) => {
 });
 
 const memoryInfo = (change: (info: ReturnType<ComputeBackend['memory']>) => object): Wrap =>
-  inFront((backend) => ({ memory: () => ({ ...backend.memory(), ...change(backend.memory()) }) }));
+  inMethod('memory', (backend) => ({ ...backend.memory(), ...change(backend.memory()) }));
 
 const BUGS: Readonly<Record<string, Wrap>> = {
-  'copyHtod rounds the length up to 4': inFront((backend) => ({
-    copyHtod: (dst, src) => {
-      backend.copyHtod(dst, src);
-      if (src.byteLength > 0) backend.native.bytesOf(dst).fill(0, src.byteLength, rounded(src.byteLength));
-    },
-  })),
-  'copyHtod ignores where the view begins': inFront((backend) => ({
-    copyHtod: (dst, src) =>
-      backend.copyHtod(dst, ArrayBuffer.isView(src) ? new Uint8Array(src.buffer, 0, src.byteLength) : src),
-  })),
-  'copyHtod takes a detached view for an empty one': inFront((backend) => ({
-    copyHtod: (dst, src) => {
-      if (src?.byteLength !== 0) backend.copyHtod(dst, src);
-    },
-  })),
-  'copyHtod converts elements to bytes': inFront((backend) => ({
-    copyHtod: (dst, src) =>
-      backend.copyHtod(dst, src instanceof Float64Array ? new Uint8Array(Array.from(src, (x) => x & 255)) : src),
-  })),
-  'fill rounds the length up to 4': inFront((backend) => ({
-    fill: (dst, byte, bytes) => {
-      backend.fill(dst, byte, bytes);
-      if (bytes > 0) backend.native.bytesOf(dst).fill(byte, bytes, rounded(bytes));
-    },
-  })),
-  'fill leaves out the last odd bytes': inFront((backend) => ({
-    fill: (dst, byte, bytes) => backend.fill(dst, byte, bytes > 4 ? bytes - (bytes % 4) : bytes),
-  })),
-  'fill with a byte modulo 256': inFront((backend) => ({
-    fill: (dst, byte, bytes) => backend.fill(dst, Number.isInteger(byte) ? byte & 255 : byte, bytes),
-  })),
-  'copyDtod rounds the length up to 4': inFront((backend) => ({
-    copyDtod: (dst, src, bytes) => {
-      backend.copyDtod(dst, src, bytes);
-      if (bytes > 0) backend.native.bytesOf(dst).fill(0, bytes, rounded(bytes));
-    },
-  })),
-  'copyDtod rounds the source down to 4': inFront((backend) => ({
-    copyDtod: (dst, src, bytes) =>
-      backend.copyDtod(dst, Number.isSafeInteger(src) ? ((src - (src % 4)) as DevicePtr) : src, bytes),
-  })),
-  'copyDtod between overlapping ranges accepted': inFront((backend) => ({
-    copyDtod: (dst, src, bytes) =>
-      unless(
-        /overlaps/,
-        () => backend.copyDtod(dst, src, bytes),
-        () => backend.native.bytesOf(dst).set(backend.native.bytesOf(src).slice(0, bytes)),
-      ),
-  })),
-  'copyDtoh rounds the source down to 4': inFront((backend) => ({
-    copyDtoh: (dst, src, options) =>
-      backend.copyDtoh(dst, Number.isSafeInteger(src) ? ((src - (src % 4)) as DevicePtr) : src, options),
-  })),
-  'copyDtoh writes from the start of the buffer': inFront((backend) => ({
-    copyDtoh: (dst, src, options) =>
-      backend.copyDtoh(ArrayBuffer.isView(dst) ? new Uint8Array(dst.buffer, 0, dst.byteLength) : dst, src, options),
-  })),
-  'copyDtoh throws instead of rejecting': inFront((backend) => ({
-    copyDtoh: (dst, src, options) => {
-      backend.native.bytesOf(src);
-      return backend.copyDtoh(dst, src, options);
-    },
-  })),
-  'copyDtoh clipped to the allocation': inFront((backend) => ({
-    copyDtoh: (dst, src, options) => {
-      const bytes = accepting(() => backend.native.bytesOf(src).byteLength, 0);
-      if (!ArrayBuffer.isView(dst) || bytes === 0 || bytes >= dst.byteLength)
-        return backend.copyDtoh(dst, src, options);
-      return backend.copyDtoh(new Uint8Array(dst.buffer, dst.byteOffset, bytes), src, options);
-    },
-  })),
-  'fill out of bounds clipped': inFront((backend) => ({
-    fill: (dst, byte, bytes) =>
-      unless(
-        /out of bounds/,
-        () => backend.fill(dst, byte, bytes),
-        () => backend.fill(dst, byte, backend.native.bytesOf(dst).byteLength),
-      ),
-  })),
+  'copyHtod rounds the length up to 4': inMethod('copyHtod', (backend, dst, src) => {
+    backend.copyHtod(dst, src);
+    if (src.byteLength > 0) backend.native.bytesOf(dst).fill(0, src.byteLength, rounded(src.byteLength));
+  }),
+  'copyHtod ignores where the view begins': inMethod('copyHtod', (backend, dst, src) =>
+    backend.copyHtod(dst, ArrayBuffer.isView(src) ? new Uint8Array(src.buffer, 0, src.byteLength) : src),
+  ),
+  'copyHtod takes a detached view for an empty one': inMethod('copyHtod', (backend, dst, src) => {
+    if (src?.byteLength !== 0) backend.copyHtod(dst, src);
+  }),
+  'copyHtod converts elements to bytes': inMethod('copyHtod', (backend, dst, src) =>
+    backend.copyHtod(dst, src instanceof Float64Array ? new Uint8Array(Array.from(src, (x) => x & 255)) : src),
+  ),
+  'fill rounds the length up to 4': inMethod('fill', (backend, dst, byte, bytes) => {
+    backend.fill(dst, byte, bytes);
+    if (bytes > 0) backend.native.bytesOf(dst).fill(byte, bytes, rounded(bytes));
+  }),
+  'fill leaves out the last odd bytes': inMethod('fill', (backend, dst, byte, bytes) =>
+    backend.fill(dst, byte, bytes > 4 ? bytes - (bytes % 4) : bytes),
+  ),
+  'fill with a byte modulo 256': inMethod('fill', (backend, dst, byte, bytes) =>
+    backend.fill(dst, Number.isInteger(byte) ? byte & 255 : byte, bytes),
+  ),
+  'copyDtod rounds the length up to 4': inMethod('copyDtod', (backend, dst, src, bytes) => {
+    backend.copyDtod(dst, src, bytes);
+    if (bytes > 0) backend.native.bytesOf(dst).fill(0, bytes, rounded(bytes));
+  }),
+  'copyDtod rounds the source down to 4': inMethod('copyDtod', (backend, dst, src, bytes) =>
+    backend.copyDtod(dst, Number.isSafeInteger(src) ? ((src - (src % 4)) as DevicePtr) : src, bytes),
+  ),
+  'copyDtod between overlapping ranges accepted': inMethod('copyDtod', (backend, dst, src, bytes) =>
+    unless(
+      /overlaps/,
+      () => backend.copyDtod(dst, src, bytes),
+      () => backend.native.bytesOf(dst).set(backend.native.bytesOf(src).slice(0, bytes)),
+    ),
+  ),
+  'copyDtoh rounds the source down to 4': inMethod('copyDtoh', (backend, dst, src, options) =>
+    backend.copyDtoh(dst, Number.isSafeInteger(src) ? ((src - (src % 4)) as DevicePtr) : src, options),
+  ),
+  'copyDtoh writes from the start of the buffer': inMethod('copyDtoh', (backend, dst, src, options) =>
+    backend.copyDtoh(ArrayBuffer.isView(dst) ? new Uint8Array(dst.buffer, 0, dst.byteLength) : dst, src, options),
+  ),
+  'copyDtoh throws instead of rejecting': inMethod('copyDtoh', (backend, dst, src, options) => {
+    backend.native.bytesOf(src);
+    return backend.copyDtoh(dst, src, options);
+  }),
+  'copyDtoh clipped to the allocation': inMethod('copyDtoh', (backend, dst, src, options) => {
+    const bytes = accepting(() => backend.native.bytesOf(src).byteLength, 0);
+    if (!ArrayBuffer.isView(dst) || bytes === 0 || bytes >= dst.byteLength) return backend.copyDtoh(dst, src, options);
+    return backend.copyDtoh(new Uint8Array(dst.buffer, dst.byteOffset, bytes), src, options);
+  }),
+  'fill out of bounds clipped': inMethod('fill', (backend, dst, byte, bytes) =>
+    unless(
+      /out of bounds/,
+      () => backend.fill(dst, byte, bytes),
+      () => backend.fill(dst, byte, backend.native.bytesOf(dst).byteLength),
+    ),
+  ),
   'double free accepted': inFront((backend) => {
     const freed = new Set<DevicePtr>();
     return {
@@ -149,24 +129,21 @@ const BUGS: Readonly<Record<string, Wrap>> = {
       },
     };
   }),
-  'free of any pointer accepted': inFront((backend) => ({
-    free: (ptr) =>
-      unless(
-        /unknown handle/,
-        () => backend.free(ptr),
-        () => {},
-      ),
-  })),
-  'free of an interior pointer accepted': inFront((backend) => ({
-    free: (ptr) => backend.free((ptr > 0 ? ptr - (ptr % 256) : ptr) as DevicePtr),
-  })),
+  'free of any pointer accepted': inMethod('free', (backend, ptr) =>
+    unless(
+      /unknown handle/,
+      () => backend.free(ptr),
+      () => {},
+    ),
+  ),
+  'free of an interior pointer accepted': inMethod('free', (backend, ptr) =>
+    backend.free((ptr > 0 ? ptr - (ptr % 256) : ptr) as DevicePtr),
+  ),
   'use after free accepted': useAfterFree,
-  'alloc(0) accepted': inFront((backend) => ({
-    alloc: (bytes, options) => backend.alloc(bytes === 0 ? 1 : bytes, options),
-  })),
-  'alloc of a fraction rounded': inFront((backend) => ({
-    alloc: (bytes, options) => backend.alloc(bytes > 0 && bytes < 2 ** 32 ? Math.ceil(bytes) : bytes, options),
-  })),
+  'alloc(0) accepted': inMethod('alloc', (backend, bytes, options) => backend.alloc(bytes === 0 ? 1 : bytes, options)),
+  'alloc of a fraction rounded': inMethod('alloc', (backend, bytes, options) =>
+    backend.alloc(bytes > 0 && bytes < 2 ** 32 ? Math.ceil(bytes) : bytes, options),
+  ),
   'new pointers aligned to 64 bytes only': inFront((backend) => {
     const moved = new Set<DevicePtr>();
     return {
@@ -179,9 +156,9 @@ const BUGS: Readonly<Record<string, Wrap>> = {
       free: (ptr) => backend.free((moved.delete(ptr) ? ptr - 64 : ptr) as DevicePtr),
     };
   }),
-  'more than the device has accepted': inFront((backend) => ({
-    alloc: (bytes, options) => backend.alloc(Number.isSafeInteger(bytes) && bytes > 2 ** 32 ? 2 ** 20 : bytes, options),
-  })),
+  'more than the device has accepted': inMethod('alloc', (backend, bytes, options) =>
+    backend.alloc(Number.isSafeInteger(bytes) && bytes > 2 ** 32 ? 2 ** 20 : bytes, options),
+  ),
   'a refused allocation is sticky': inFront((backend) => {
     let sticky: Error | undefined;
     return {
@@ -220,37 +197,30 @@ const BUGS: Readonly<Record<string, Wrap>> = {
   }),
 };
 
-type Work = Parameters<NonNullable<ComputeBackend['record']>>[0];
-type Options = Parameters<CpuBackend['record']>[1];
-
-const recorded = (
-  change: (backend: CpuBackend, work: Work, options?: Options) => ReturnType<CpuBackend['record']>,
-): Wrap => inFront((backend) => ({ record: (work, options) => change(backend, work, options) }));
-
 /** Bugs of recordings. */
 const RECORDING_BUGS: Readonly<Record<string, Wrap>> = {
-  'a replay does nothing': recorded((backend, work) => ({
+  'a replay does nothing': inMethod('record', (backend, work) => ({
     ...disposable(backend.record(work)),
     replay: () => undefined,
   })),
-  'replays after dispose': recorded((backend, work) => {
+  'replays after dispose': inMethod('record', (backend, work) => {
     const recording = backend.record(work);
     return { replay: () => recording.replay(), dispose: () => undefined };
   }),
-  'memory that was freed is replayed': recorded((backend, work) => {
+  'memory that was freed is replayed': inMethod('record', (backend, work) => {
     const recording = backend.record(work);
     return { ...disposable(recording), replay: () => accepting(() => recording.replay(), undefined) };
   }),
-  'slots are ignored': recorded((backend, work, options) => {
+  'slots are ignored': inMethod('record', (backend, work, options) => {
     const recording = backend.record(work, options);
     return { ...disposable(recording), replay: () => recording.replay() };
   }),
-  'the memory of a slot stays that of the last replay': recorded((backend, work, options) => {
+  'the memory of a slot stays that of the last replay': inMethod('record', (backend, work, options) => {
     const recording = backend.record(work, options);
     let last = {};
     return { ...disposable(recording), replay: (given) => recording.replay((last = { ...last, ...given })) };
   }),
-  'the work is called again': recorded((_backend, work) => {
+  'the work is called again': inMethod('record', (_backend, work) => {
     const replay = (): void => work();
     replay();
     return { replay, dispose: () => undefined };

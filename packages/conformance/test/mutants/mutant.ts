@@ -72,6 +72,22 @@ export function inFront(overrides: (backend: CpuBackend) => Partial<ComputeBacke
   };
 }
 
+type Method = keyof {
+  [
+    Name in keyof ComputeBackend & keyof CpuBackend as CpuBackend[Name] extends (...given: never) => unknown
+      ? Name
+      : never
+  ]: Name;
+};
+
+/** Replaces one public method, in front of the checks. */
+export function inMethod<Name extends Method>(
+  name: Name,
+  bug: (backend: CpuBackend, ...given: Parameters<CpuBackend[Name]>) => ReturnType<CpuBackend[Name]>,
+): Mutant['wrap'] {
+  return inFront((backend) => ({ [name]: (...given: Parameters<CpuBackend[Name]>) => bug(backend, ...given) }));
+}
+
 /** Changes the arguments of one op, in front of the checks. */
 export function inCall<Op extends DefinedOp>(
   op: Op,

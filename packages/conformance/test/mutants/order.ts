@@ -1,6 +1,6 @@
 import type { ComputeBackend, DevicePtr } from '@concord/backend-core';
 import type { CpuBackend } from '@concord/backend-cpu';
-import { mutantsOf, type Wrap, inFront, inKernel, type Mutant } from './mutant.ts';
+import { mutantsOf, type Wrap, inFront, inMethod, inKernel, type Mutant } from './mutant.ts';
 import { accepting } from './refused.ts';
 
 const later = (): Promise<void> =>
@@ -101,12 +101,10 @@ const BUGS: Readonly<Record<string, Wrap>> = {
   'copyHtod overtakes an op': copiesOvertake,
   'free overtakes an op': freeOvertakes,
   'copyHtod keeps a reference to the source': lateCopy,
-  'copyDtoh reads later than it was called': inFront((backend) => ({
-    copyDtoh: async (...args) => {
-      await later();
-      await backend.copyDtoh(...args);
-    },
-  })),
+  'copyDtoh reads later than it was called': inMethod('copyDtoh', async (backend, ...args) => {
+    await later();
+    await backend.copyDtoh(...args);
+  }),
 };
 
 /** Bugs of the order in which calls take effect. */

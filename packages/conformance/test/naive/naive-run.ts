@@ -1,7 +1,7 @@
 import type { DType } from '@concord/backend-core';
 import type { Operand, ResolvedRun, RunLayout } from '@concord/backend-core/implement';
 import type { Kernel, KernelNode, KernelOutput } from '@concord/backend-core/kernel';
-import { bytesOf, decodeElement } from '../../src/run/storage.ts';
+import { bytesOf, decodeElement } from '../../src/run/placement.ts';
 import { type FoldState, type Parts, RIGHT } from './parts.ts';
 
 type Call = ResolvedRun<ArrayBuffer>;

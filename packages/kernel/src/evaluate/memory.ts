@@ -1,3 +1,4 @@
+import { BYTES_OF } from '@concord/backend-core/implement';
 import { type DType, f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
 import type { NumberType, ScatterMode } from '@concord/backend-core/kernel';
 import type { View } from './view.ts';
@@ -7,17 +8,8 @@ export type Elements = Int32Array | Uint16Array | Int8Array | Uint8Array;
 
 /** The elements of an operand that starts at a byte. */
 export function elementsOf(dtype: DType, buffer: ArrayBufferLike, byteOffset: number, length: number): Elements {
-  switch (dtype) {
-    case 'f16':
-    case 'bf16':
-      return new Uint16Array(buffer, byteOffset, length);
-    case 'i8':
-      return new Int8Array(buffer, byteOffset, length);
-    case 'u8':
-      return new Uint8Array(buffer, byteOffset, length);
-    default:
-      return new Int32Array(buffer, byteOffset, length);
-  }
+  const Bits = { 1: dtype === 'i8' ? Int8Array : Uint8Array, 2: Uint16Array, 4: Int32Array }[BYTES_OF[dtype]];
+  return new Bits(buffer as ArrayBuffer, byteOffset, length);
 }
 
 type Convert = (bits: number) => number;
@@ -31,18 +23,10 @@ export function reader(dtype: DType): Convert {
 
 /** The bits in memory of those that a kernel has: narrow floats rounded to nearest even, bytes saturated. */
 export function writer(dtype: DType): Convert {
-  switch (dtype) {
-    case 'f16':
-      return toF16;
-    case 'bf16':
-      return toBf16;
-    case 'i8':
-      return (bits) => Math.max(-128, Math.min(127, bits));
-    case 'u8':
-      return (bits) => Math.min(255, bits >>> 0);
-    default:
-      return same;
-  }
+  if (dtype === 'f16') return toF16;
+  if (dtype === 'bf16') return toBf16;
+  if (dtype === 'u8') return (bits) => Math.min(255, bits >>> 0);
+  return dtype === 'i8' ? (bits) => Math.max(-128, Math.min(127, bits)) : same;
 }
 
 /** Copies the elements at `count` points of a view into a register, as bits. */

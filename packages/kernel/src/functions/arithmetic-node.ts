@@ -1,6 +1,6 @@
 import type { ArithmeticNode, KernelNode, NodeOp, ValueType } from '@concord/backend-core/kernel';
 import type { Arithmetic, IntegerType } from '../arithmetic/arithmetic.ts';
-import { atan2 } from './atan2.ts';
+import { atan2, cos, sin } from './trigonometry.ts';
 import { divide } from './divide.ts';
 import { exp, exp2, expm1 } from './exponential.ts';
 import { erf, gelu } from './gelu.ts';
@@ -12,7 +12,6 @@ import { pow } from './pow.ts';
 import { random } from './random.ts';
 import { rsqrt, sqrt } from './sqrt.ts';
 import { bitsOfFloat } from './terms.ts';
-import { cos, sin } from './trigonometry.ts';
 
 /** The computation of a node: from the type of its (last) operand and its operands. */
 type Lowering = <V>(a: Arithmetic<V>, type: ValueType, x: V, y: V, z: V) => V;

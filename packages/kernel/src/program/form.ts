@@ -1,4 +1,11 @@
-import { type AxisNode, type Kernel, type KernelOutput, type NodeOp, operandsOf } from '@concord/backend-core/kernel';
+import {
+  type AxisNode,
+  type Kernel,
+  type KernelNode,
+  type KernelOutput,
+  type NodeOp,
+  operandsOf,
+} from '@concord/backend-core/kernel';
 import { axisOf } from '../schedule/run-axes.ts';
 
 /** A kernel and the axes of the code that runs it: what code depends on besides how its operands lie. */
@@ -124,4 +131,28 @@ export function gathersRun(form: ProgramForm, indices: readonly number[], varies
   const last = form.kernel.nodes[indices.at(-1) as number];
   if (last?.kind !== 'index' && last?.kind !== 'rowIndex') return false;
   return placeOf(form, last) === vectorAxis(form) && !indices.slice(0, -1).some(varies);
+}
+
+/**
+ * Some nodes and those that they need, as far as they are not known, each after its operands. What a fold folds, or a scan, it does not
+ * need: its value comes from elsewhere.
+ *
+ * @param isSource - nodes besides folds and scans that need no others
+ */
+export function missingNodes(
+  { nodes }: Kernel,
+  roots: readonly number[],
+  isKnown: (node: number) => boolean,
+  isSource: (node: number) => boolean = () => false,
+): readonly number[] {
+  const missing = new Set<number>();
+  const stack = [...roots];
+  while (stack.length > 0) {
+    const index = stack.pop() as number;
+    if (missing.has(index) || isKnown(index)) continue;
+    missing.add(index);
+    const node = nodes[index] as KernelNode;
+    if (node.kind !== 'fold' && node.kind !== 'scan' && !isSource(index)) stack.push(...operandsOf(node));
+  }
+  return [...missing].sort((a, b) => a - b);
 }

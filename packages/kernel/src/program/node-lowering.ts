@@ -16,7 +16,7 @@ import {
 import type { Arithmetic } from '../arithmetic/arithmetic.ts';
 import { arithmeticNode } from '../functions/arithmetic-node.ts';
 import { phasesOf } from '../schedule/phases.ts';
-import { missingNodes } from './missing-nodes.ts';
+import { missingNodes } from './form.ts';
 
 /** The values of nodes that a backend makes itself, each with the node's number. */
 export interface Leaves<V> {

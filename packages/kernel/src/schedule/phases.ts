@@ -1,3 +1,4 @@
+import { madeOnce } from '../made-once.ts';
 import {
   type FoldNode,
   type FoldOp,
@@ -20,12 +21,7 @@ const known = new WeakMap<Kernel, Phases>();
 
 /** The phases of a kernel: as few passes over a row as the folds' dependences allow. */
 export function phasesOf(kernel: Kernel): Phases {
-  let phases = known.get(kernel);
-  if (phases === undefined) {
-    phases = findPhases(kernel);
-    known.set(kernel, phases);
-  }
-  return phases;
+  return madeOnce(known, kernel, () => findPhases(kernel));
 }
 
 function findPhases({ nodes }: Kernel): Phases {

@@ -204,20 +204,14 @@ export class Call {
   results(given: Results, type: ElementType | undefined, isConstant: boolean): (Value | undefined)[] {
     const wanted = type ?? this.inputs[0]?.type;
     const list = Array.isArray(given) ? (given as readonly (Result | undefined)[]) : [given as Result];
-    const borrowed = new Set(this.inputs.map((value) => value?.tensor));
+    const borrowed = new Set(this.inputs.flatMap((value) => value?.tensor ?? []));
     return list.map((each) => {
       if (each === undefined) return undefined;
-      if (each instanceof Value)
-        return borrowed.has(each.tensor) || each.isConstant !== isConstant ? this.own(each, isConstant) : each;
-      if (!(each instanceof Tensor)) return Value.ofHost(each, isConstant);
-      const value = Value.ofTensor(each, typeOf(each.dtype, wanted), isConstant);
-      return borrowed.has(each) ? this.own(value, isConstant) : value;
+      if (!(each instanceof Tensor || each instanceof Value)) return Value.ofHost(each, isConstant);
+      const value = each instanceof Value ? each : Value.ofTensor(each, typeOf(each.dtype, wanted));
+      // A tensor of its own, where it has one of an input.
+      const own = value.tensor !== undefined && borrowed.has(value.tensor) ? value.share() : value;
+      return own.isConstant === isConstant ? own : new Value(own as ConstructorParameters<typeof Value>[0], isConstant);
     });
-  }
-
-  /** A value with a tensor of its own, where it has one of an input. */
-  private own(value: Value, isConstant: boolean): Value {
-    const { type, dims, host, tensor } = value.share();
-    return new Value({ type, dims, ...(host && { host }), ...(tensor && { tensor }) }, isConstant);
   }
 }

@@ -110,12 +110,16 @@ function* runNode(node: Node, find: Find, context: Context): Generator<Value, re
     runGraph(graph, new Map(graph.inputs.map(({ name }, i) => [name, given[i] as Value])), context, find);
   const call = new Call(node, inputs, context, body);
   const isConstant =
-    operator.isRandom !== true && operator.flow === undefined && inputs.every((value) => value?.isConstant !== false);
+    operator.isRandom !== true &&
+    (operator.flow === undefined || node.domain === 'concord') &&
+    inputs.every((value) => value?.isConstant !== false);
   for (;;) {
     try {
-      if (operator.flow !== undefined) return call.results(yield* operator.flow(call), operator.type, false);
       const from = context.trace && performance.now();
-      const results = runOnce(call, operator, isConstant);
+      const results =
+        operator.flow === undefined
+          ? runOnce(call, operator, isConstant)
+          : call.results(yield* operator.flow(call), operator.type, isConstant);
       if (from !== undefined)
         context.trace?.push({ name: nodeText(node), ts: from * 1000, dur: (performance.now() - from) * 1000 });
       if (isConstant) context.folded.set(node, results as Value[]);

@@ -67,11 +67,6 @@ export class Session {
     this.#waits = hasRandom(model.graph);
   }
 
-  /** Signatures of inputs that are kept, and whether each is recorded. */
-  get programs(): ReadonlyMap<string, boolean> {
-    return new Map([...this.#programs].map(([key, { recorded }]) => [key, recorded !== undefined]));
-  }
-
   /**
    * Runs the model.
    *

@@ -1,7 +1,7 @@
 import { attention, cast, concat, empty, greater, permute, slice, zeros, type Tensor } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const HEADS = 2;
 const DIM = 4;
@@ -40,9 +40,8 @@ const MASK = [0, -Infinity, 0, 0, -Infinity];
 const SQUARES = numbers(64, 91);
 
 /** Attention on views of one product: no copies. */
-export const attentionCases: readonly OpCase[] = [
-  {
-    name: 'all queries, causal, from views',
+export const attentionCases: OpCases = {
+  'all queries, causal, from views': {
     run: (backend) => {
       const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
       return attention(q, k, v, { causal: true });
@@ -50,16 +49,14 @@ export const attentionCases: readonly OpCase[] = [
     want: byDefinition(KEYS, (query, key) => key <= query),
     shape: [1, HEADS, KEYS, DIM],
   },
-  {
-    name: 'the last query sees the cache before it',
+  'the last query sees the cache before it': {
     run: (backend) => {
       const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
       return attention(slice(q, [null, null, [KEYS - 1]]), k, v, { causal: true });
     },
     want: byDefinition(1, () => true),
   },
-  {
-    name: 'into the memory of each operand in turn',
+  'into the memory of each operand in turn': {
     run: (backend) =>
       [0, 1, 2, 3].map((place) => {
         const operands = [0, 1, 2, 3].map((part) =>
@@ -70,8 +67,7 @@ export const attentionCases: readonly OpCase[] = [
       }),
     want: Array.from({ length: 4 }, () => ofSquares()),
   },
-  {
-    name: 'the first keys of a cache, as many as a tensor says, of which the last query is the last',
+  'the first keys of a cache, as many as a tensor says, of which the last query is the last': {
     run: (backend) => {
       const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
       const lengths = tensor(backend, Uint32Array.of(3));
@@ -81,8 +77,7 @@ export const attentionCases: readonly OpCase[] = [
       [1, 2].includes(Math.floor(i / DIM) % KEYS),
     ),
   },
-  {
-    name: 'queries at a place that a tensor says',
+  'queries at a place that a tensor says': {
     run: (backend) => {
       const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
       const starts = tensor(backend, Int32Array.of(2), [1]);
@@ -90,8 +85,7 @@ export const attentionCases: readonly OpCase[] = [
     },
     want: byDefinition(KEYS - 2, (query, key) => key <= query),
   },
-  {
-    name: 'a mask of bytes, as a comparison gives it, and one of the dtype of the operands',
+  'a mask of bytes, as a comparison gives it, and one of the dtype of the operands': {
     run: (backend) => {
       const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
       const mask = tensor(backend, MASK);
@@ -104,8 +98,7 @@ export const attentionCases: readonly OpCase[] = [
     want: [0, 1].map(() => byDefinition(KEYS, (_, key) => MASK[key] === 0)),
     tolerance: 2e-3,
   },
-  {
-    name: 'values of fewer columns, and of more',
+  'values of fewer columns, and of more': {
     run: (backend) => {
       const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
       return [attention(q, k, slice(v, [null, null, null, [0, 3]])), attention(q, k, concat([v, v], { axis: 3 }))];
@@ -121,8 +114,7 @@ export const attentionCases: readonly OpCase[] = [
     }),
     shape: [1, HEADS, KEYS, 3],
   },
-  {
-    name: 'logarithms of the sums of exp(score)',
+  'logarithms of the sums of exp(score)': {
     run: (backend) => {
       const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
       const lse = empty(backend, [1, HEADS, KEYS]);
@@ -138,8 +130,7 @@ export const attentionCases: readonly OpCase[] = [
       return Math.log(MASK.reduce((sum, hides, key) => sum + (hides === 0 ? Math.exp(score(key)) : 0), 0));
     }),
   },
-  {
-    name: 'keys and values in f16 and bf16',
+  'keys and values in f16 and bf16': {
     run: (backend) => {
       const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
       return (['f16', 'bf16'] as const).map((dtype) => attention(q, cast(k, dtype), cast(v, dtype)));
@@ -147,15 +138,13 @@ export const attentionCases: readonly OpCase[] = [
     want: [0, 1].map(() => byDefinition(KEYS, () => true)),
     tolerance: 2e-2,
   },
-  {
-    name: 'no keys',
+  'no keys': {
     run: (backend) =>
       attention(tensor(backend, [1, 2], [1, 1, 1, 2]), zeros(backend, [1, 1, 0, 2]), zeros(backend, [1, 1, 0, 2])),
     want: [0, 0],
     shape: [1, 1, 1, 2],
   },
-  {
-    name: 'a mask and one head of keys for all',
+  'a mask and one head of keys for all': {
     run: (backend) => {
       const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
       const one = (x: typeof k): typeof k => slice(x, [null, [0, 1]]);
@@ -167,7 +156,7 @@ export const attentionCases: readonly OpCase[] = [
       () => 0,
     ),
   },
-];
+};
 
 function ofSquares(): number[] {
   const matrix = (part: number, row: number, column: number): number => SQUARES[16 * part + 4 * row + column] as number;

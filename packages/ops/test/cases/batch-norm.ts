@@ -1,7 +1,7 @@
 import { batchNorm, permute, slice } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const [N, C, S] = [2, 3, 5];
 const X = numbers(N * C * S);
@@ -17,9 +17,8 @@ const weighted = (x: number, place: number): number =>
 const silu = (x: number): number => x / (1 + Math.exp(-x));
 
 /** With and without weight and bias, of views, of two axes, of f16. */
-export const batchNormCases: readonly OpCase[] = [
-  {
-    name: 'with and without weight and bias; another eps',
+export const batchNormCases: OpCases = {
+  'with and without weight and bias; another eps': {
     run: (backend) => {
       const x = tensor(backend, X, [N, C, S]);
       const known = { mean: tensor(backend, MEAN), variance: tensor(backend, VARIANCE) };
@@ -39,8 +38,7 @@ export const batchNormCases: readonly OpCase[] = [
     ],
     shape: [N, C, S],
   },
-  {
-    name: 'channels along other axes',
+  'channels along other axes': {
     run: (backend) => {
       const x = tensor(backend, X, [N, C, S]);
       const known = {
@@ -56,8 +54,7 @@ export const batchNormCases: readonly OpCase[] = [
     },
     want: [X.map(weighted), X.map(weighted), MEAN.map(() => 0)],
   },
-  {
-    name: 'channels last by a view, in place; every second number of a list',
+  'channels last by a view, in place; every second number of a list': {
     run: (backend) => {
       const lasts = Array.from(
         { length: N * S * C },
@@ -75,8 +72,7 @@ export const batchNormCases: readonly OpCase[] = [
     },
     want: X.map(weighted),
   },
-  {
-    name: 'two axes, f16 with float32 numbers of the channels',
+  'two axes, f16 with float32 numbers of the channels': {
     run: (backend) => {
       const x = tensor(backend, [1, 1000, 3, 3000], [2, 2], { dtype: 'f16' });
       return batchNorm(x, { mean: tensor(backend, [2, 2000]), variance: tensor(backend, [1, 1e6]), eps: 0 });
@@ -84,4 +80,4 @@ export const batchNormCases: readonly OpCase[] = [
     want: [-1, -1, 1, 1],
     tolerance: 2 ** -11,
   },
-];
+};

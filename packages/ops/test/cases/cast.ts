@@ -1,7 +1,7 @@
 import type { DType } from '@concord/backend-core';
 import { cast, empty, greater, transpose } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
-import type { OpCase } from '../support/op-case.ts';
+import { casesOf, type OpCases } from '../support/op-case.ts';
 
 const FLOATS = [-Infinity, -300.7, -1.5, -0.5, 0.99, 2.5, 255.5, 3e9, 1e20, Infinity, NaN];
 const LIMITS: Partial<Record<DType, readonly [number, number]>> = {
@@ -16,15 +16,17 @@ const saturated = (x: number, dtype: DType): number => {
 };
 
 /** From every type to every type: rounding, truncation, saturation, bits. */
-export const castCases: readonly OpCase[] = [
-  ...((['i32', 'u32', 'i8', 'u8'] as const).map((dtype) => ({
-    name: `f32 to ${dtype} truncates and saturates`,
-    run: (backend) => cast(tensor(backend, FLOATS), dtype),
-    want: FLOATS.map((x) => saturated(x, dtype)),
-  })) satisfies OpCase[]),
-  {
-    // 1 + 2^-11 lies between two f16, 1 + 2^-8 between two bf16: ties to even. 65520 is the smallest that f16 has no room for.
-    name: 'f32 to f16 and bf16 rounds to nearest even, and back is exact',
+export const castCases: OpCases = {
+  ...casesOf(
+    (['i32', 'u32', 'i8', 'u8'] as const).map((dtype) => ({
+      [`f32 to ${dtype} truncates and saturates`]: {
+        run: (backend) => cast(tensor(backend, FLOATS), dtype),
+        want: FLOATS.map((x) => saturated(x, dtype)),
+      },
+    })),
+  ),
+  // 1 + 2^-11 lies between two f16, 1 + 2^-8 between two bf16: ties to even. 65520 is the smallest that f16 has no room for.
+  'f32 to f16 and bf16 rounds to nearest even, and back is exact': {
     run: (backend) => {
       const x = tensor(backend, [1 + 2 ** -11, 1 + 3 * 2 ** -11, 65519, 65520, 2 ** -24, NaN]);
       const y = tensor(backend, [1 + 2 ** -8, 1 + 3 * 2 ** -8, -Infinity, 1e38]);
@@ -37,8 +39,7 @@ export const castCases: readonly OpCase[] = [
     ],
     tolerance: 0,
   },
-  {
-    name: 'integers to floats, to nearest even',
+  'integers to floats, to nearest even': {
     run: (backend) => [
       cast(tensor(backend, new Int32Array([-(2 ** 31), 2 ** 24 + 1, 7])), 'f32'),
       cast(tensor(backend, new Uint32Array([2 ** 32 - 1, 2 ** 24 + 3])), 'f32'),
@@ -51,8 +52,7 @@ export const castCases: readonly OpCase[] = [
     ],
     tolerance: 0,
   },
-  {
-    name: 'integers to integers: by bits, saturated where they become narrow',
+  'integers to integers: by bits, saturated where they become narrow': {
     run: (backend) => {
       const i32 = tensor(backend, new Int32Array([-1, -129, 128, 300]));
       const u32 = tensor(backend, new Uint32Array([2 ** 32 - 1, 128, 5]));
@@ -86,8 +86,7 @@ export const castCases: readonly OpCase[] = [
       [200, 3],
     ],
   },
-  {
-    name: 'of a transposed view, into out; of its own type a view',
+  'of a transposed view, into out; of its own type a view': {
     run: (backend) => {
       const x = tensor(backend, [1.5, 2.5, -3.5, 4.5], [2, 2]);
       return [cast(transpose(x), 'i32', { out: empty(backend, [2, 2], { dtype: 'i32' }) }), cast(transpose(x), 'f32')];
@@ -98,4 +97,4 @@ export const castCases: readonly OpCase[] = [
     ],
     shape: [2, 2],
   },
-];
+};

@@ -1,14 +1,13 @@
 import { clamp } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const X = numbers(7);
 
 /** One bound, two, the wrong way round, tensors, integers. */
-export const clampCases: readonly OpCase[] = [
-  {
-    name: 'two numbers, one, and the wrong way round',
+export const clampCases: OpCases = {
+  'two numbers, one, and the wrong way round': {
     run: (backend) => {
       const x = tensor(backend, X);
       return [
@@ -25,15 +24,13 @@ export const clampCases: readonly OpCase[] = [
       X.map(() => -1),
     ],
   },
-  {
-    name: 'tensors that broadcast, NaN in each place',
+  'tensors that broadcast, NaN in each place': {
     run: (backend) =>
       clamp(tensor(backend, [[5], [NaN], [-5]]), { min: tensor(backend, [-1, NaN]), max: tensor(backend, [[2]]) }),
     want: [2, NaN, NaN, NaN, -1, NaN],
     shape: [3, 2],
   },
-  {
-    name: 'integers stay integers, f16 stays f16',
+  'integers stay integers, f16 stays f16': {
     run: (backend) => [
       clamp(tensor(backend, new Int8Array([-128, 3, 127])), { min: -2, max: 5 }),
       clamp(tensor(backend, new Uint32Array([1, 2 ** 32 - 1])), { max: 2 ** 31 }),
@@ -45,4 +42,4 @@ export const clampCases: readonly OpCase[] = [
       [-2, 0.5],
     ],
   },
-];
+};

@@ -2,7 +2,7 @@ import { cast, conv1d, conv2d, convTranspose1d, convTranspose2d, empty, permute 
 import { tensor } from '../support/laid-out.ts';
 import { convolve, convolveTransposed } from '../support/convolve.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const X = numbers(2 * 4 * 5 * 6, 31);
 const W = numbers(6 * 4 * 3 * 2, 32);
@@ -16,9 +16,8 @@ const count = (length: number): number[] => Array.from({ length }, (_, i) => i);
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
 
 /** Convolutions by their definition, and the results that ONNX publishes for Conv. */
-export const convolutionCases: readonly OpCase[] = [
-  {
-    name: 'conv2d of ONNX with padding',
+export const convolutionCases: OpCases = {
+  'conv2d of ONNX with padding': {
     run: (b) =>
       conv2d(tensor(b, count(25), [1, 1, 5, 5]), tensor(b, new Float32Array(9).fill(1), [1, 1, 3, 3]), { padding: 1 }),
     want: [
@@ -30,8 +29,7 @@ export const convolutionCases: readonly OpCase[] = [
     ].flat(),
     shape: [1, 1, 5, 5],
   },
-  {
-    name: 'conv2d of ONNX with strides and padding of one axis',
+  'conv2d of ONNX with strides and padding of one axis': {
     run: (b) =>
       conv2d(tensor(b, count(35), [1, 1, 7, 5]), tensor(b, new Float32Array(9).fill(1), [1, 1, 3, 3]), {
         stride: 2,
@@ -40,8 +38,7 @@ export const convolutionCases: readonly OpCase[] = [
     want: [21, 33, 99, 117, 189, 207, 171, 183],
     shape: [1, 1, 4, 2],
   },
-  {
-    name: 'conv2d and its transposition by filters in f16 and bf16',
+  'conv2d and its transposition by filters in f16 and bf16': {
     run: (b) => {
       const [x, w] = [tensor(b, count(25), [1, 1, 5, 5]), tensor(b, new Float32Array(9).fill(1), [1, 1, 3, 3])];
       return [conv2d(x, cast(w, 'f16'), { bias: tensor(b, [1]) }), convTranspose2d(x, cast(w, 'bf16'), { padding: 2 })];
@@ -49,8 +46,7 @@ export const convolutionCases: readonly OpCase[] = [
     want: [0, 1].map((transposed) => [54, 63, 72, 99, 108, 117, 144, 153, 162].map((sum) => sum + 1 - transposed)),
     shape: [1, 1, 3, 3],
   },
-  {
-    name: 'conv2d with bias, activation and residual',
+  'conv2d with bias, activation and residual': {
     run: (b) =>
       conv2d(tensor(b, X, X_SHAPE), tensor(b, W, W_SHAPE), {
         bias: tensor(b, BIAS),
@@ -60,8 +56,7 @@ export const convolutionCases: readonly OpCase[] = [
     want: biased(plain.values, 15).map((value, i) => sigmoid(value) + 1 + (Math.floor(i / 5) % 3)),
     shape: plain.shape,
   },
-  {
-    name: 'conv2d of views into its residual',
+  'conv2d of views into its residual': {
     run: (b) => {
       const x = permute(tensor(b, X, [6, 2, 4, 5]), [1, 2, 3, 0]);
       const out = tensor(b, new Float32Array(2 * 6 * 3 * 5).fill(2), [2, 6, 3, 5]);
@@ -72,8 +67,7 @@ export const convolutionCases: readonly OpCase[] = [
       x: count(240).map((i) => X[(i % 6) * 40 + Math.floor(i / 6)] as number),
     }).values.map((value) => value + 2),
   },
-  {
-    name: 'conv2d with groups, padding same and unequal strides, into a view',
+  'conv2d with groups, padding same and unequal strides, into a view': {
     run: (b) =>
       conv2d(tensor(b, X, X_SHAPE), tensor(b, W.slice(0, 72), [6, 2, 3, 2]), {
         ...{ groups: 2, padding: 'same', stride: [2, 1], dilation: [1, 2] },
@@ -85,14 +79,12 @@ export const convolutionCases: readonly OpCase[] = [
     }).values,
     shape: [2, 6, 3, 6],
   },
-  {
-    name: 'conv2d with an odd padding same: more at the bottom and right',
+  'conv2d with an odd padding same: more at the bottom and right': {
     run: (b) => conv2d(tensor(b, X, X_SHAPE), tensor(b, W.slice(0, 64), [4, 4, 2, 2]), { padding: 'same' }),
     want: convolve({ x: X, xShape: X_SHAPE, w: W.slice(0, 64), wShape: [4, 4, 2, 2], padding: [0, 0, 1, 1] }).values,
     shape: [2, 4, 5, 6],
   },
-  {
-    name: 'conv2d in half precision with bias and relu',
+  'conv2d in half precision with bias and relu': {
     run: (b) => {
       const half = (values: readonly number[], shape: readonly number[]) =>
         tensor(b, Float32Array.from(values), shape, { dtype: 'f16' });
@@ -101,8 +93,7 @@ export const convolutionCases: readonly OpCase[] = [
     want: biased(plain.values, 15).map((value) => Math.max(0, value)),
     tolerance: 2e-3,
   },
-  {
-    name: 'conv1d, depthwise and causal, with bias and residual',
+  'conv1d, depthwise and causal, with bias and residual': {
     run: (b) =>
       conv1d(tensor(b, X.slice(0, 60), [2, 6, 5]), tensor(b, W.slice(0, 18), [6, 1, 3]), {
         ...{ groups: 6, padding: [4, 0], dilation: 2, bias: tensor(b, BIAS), residual: tensor(b, [1, 2, 3, 4, 5]) },
@@ -116,8 +107,7 @@ export const convolutionCases: readonly OpCase[] = [
     ).map((value, i) => value + (i % 5) + 1),
     shape: [2, 6, 5],
   },
-  {
-    name: 'conv1d with strides, into a view; of no images',
+  'conv1d with strides, into a view; of no images': {
     run: (b) => {
       const w = tensor(b, W.slice(0, 24), [2, 6, 2]);
       const out = permute(empty(b, [2, 2, 2]), [2, 1, 0]);
@@ -131,8 +121,7 @@ export const convolutionCases: readonly OpCase[] = [
     ],
     shape: [2, 2, 2],
   },
-  {
-    name: 'convTranspose2d of ONNX with strides and output padding',
+  'convTranspose2d of ONNX with strides and output padding': {
     run: (b) =>
       convTranspose2d(tensor(b, count(9), [1, 1, 3, 3]), tensor(b, new Float32Array(9).fill(1), [1, 1, 3, 3]), {
         ...{ stride: [3, 2], outputPadding: 1 },
@@ -146,8 +135,7 @@ export const convolutionCases: readonly OpCase[] = [
     ],
     shape: [1, 1, 10, 8],
   },
-  {
-    name: 'convTranspose2d with groups, dilation, unequal sides, bias, activation and residual',
+  'convTranspose2d with groups, dilation, unequal sides, bias, activation and residual': {
     run: (b) =>
       convTranspose2d(tensor(b, X, X_SHAPE), tensor(b, W.slice(0, 72), [4, 3, 3, 2]), {
         ...{ groups: 2, stride: [2, 3], dilation: [3, 2], padding: [1, 0, 2, 3], outputPadding: [2, 1] },
@@ -162,8 +150,7 @@ export const convolutionCases: readonly OpCase[] = [
       return { want: biased(values, perImage).map((value) => sigmoid(value) + 1), shape };
     })(),
   },
-  {
-    name: 'convTranspose2d of views, depthwise, into a view, in half precision',
+  'convTranspose2d of views, depthwise, into a view, in half precision': {
     run: (b) => {
       const x = permute(tensor(b, X, [6, 2, 4, 5], { dtype: 'f16' }), [1, 2, 3, 0]);
       const w = tensor(b, W.slice(0, 64), [4, 1, 4, 4], { dtype: 'f16' });
@@ -177,8 +164,7 @@ export const convolutionCases: readonly OpCase[] = [
     shape: [2, 4, 10, 12],
     tolerance: 4e-3,
   },
-  {
-    name: 'convTranspose1d with residual, and of no images',
+  'convTranspose1d with residual, and of no images': {
     run: (b) => {
       const w = tensor(b, W.slice(0, 36), [6, 2, 3]);
       const residual = tensor(b, [1, 2], [2, 1]);
@@ -197,4 +183,4 @@ export const convolutionCases: readonly OpCase[] = [
     ],
     shape: [2, 2, 13],
   },
-];
+};

@@ -1,10 +1,9 @@
 import { arange, full, ones } from '../../src/index.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 /** Tensors of one number and of steps, of each kind of number. */
-export const createCases: readonly OpCase[] = [
-  {
-    name: 'one number, of each kind',
+export const createCases: OpCases = {
+  'one number, of each kind': {
     run: (backend) => [
       full(backend, [2, 3], -0.5),
       full(backend, [3], Infinity, { dtype: 'f16' }),
@@ -16,8 +15,7 @@ export const createCases: readonly OpCase[] = [
     want: [Array(6).fill(-0.5), Array(3).fill(Infinity), [-(2 ** 31)], [255, 255], [], Array(5).fill(1)],
     shape: [2, 3],
   },
-  {
-    name: 'steps of floats: up, down, an end that is not reached, none',
+  'steps of floats: up, down, an end that is not reached, none': {
     run: (backend) => [
       arange(backend, -1, 1, 0.3),
       arange(backend, 2, -1, -0.75),
@@ -28,8 +26,7 @@ export const createCases: readonly OpCase[] = [
     want: [[-1, -0.7, -0.4, -0.1, 0.2, 0.5, 0.8], [2, 1.25, 0.5, -0.25], [0, 1, 2, 3, 4, 5, 6], [], []],
     shape: [7],
   },
-  {
-    name: 'steps of integers, through the whole range',
+  'steps of integers, through the whole range': {
     run: (backend) => [
       arange(backend, 2 ** 31 - 1, -(2 ** 31), -(2 ** 31) + 1, { dtype: 'i32' }),
       arange(backend, 0, 2 ** 32, 2 ** 31 - 1, { dtype: 'u32' }),
@@ -42,4 +39,4 @@ export const createCases: readonly OpCase[] = [
     ],
     tolerance: 0,
   },
-];
+};

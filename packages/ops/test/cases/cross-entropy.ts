@@ -1,7 +1,7 @@
 import { crossEntropy, empty, slice, transpose } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const N = 6;
 const C = 5;
@@ -15,9 +15,8 @@ const IGNORED = LOSSES.map((loss, i) => (TARGETS[i] === -100 ? 0 : loss));
 const total = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0);
 
 /** Each reduction, ignored targets, targets outside, views. */
-export const crossEntropyCases: readonly OpCase[] = [
-  {
-    name: 'losses as they are; a target outside is NaN unless it is ignored',
+export const crossEntropyCases: OpCases = {
+  'losses as they are; a target outside is NaN unless it is ignored': {
     run: (backend) => {
       const [logits, targets] = [tensor(backend, X, [N, C]), tensor(backend, new Int32Array(TARGETS))];
       return [
@@ -29,8 +28,7 @@ export const crossEntropyCases: readonly OpCase[] = [
     want: [LOSSES, IGNORED, [NaN]],
     shape: [N],
   },
-  {
-    name: 'the mean and the sum of those that are not ignored; the mean of none',
+  'the mean and the sum of those that are not ignored; the mean of none': {
     run: (backend) => {
       const [logits, targets] = [tensor(backend, X, [N, C]), tensor(backend, new Int32Array(TARGETS))];
       const fourth = (x: typeof logits) => slice(x, [[3, 4]]);
@@ -43,8 +41,7 @@ export const crossEntropyCases: readonly OpCase[] = [
     want: [[total(IGNORED) / 5], [total(IGNORED)], [NaN]],
     shape: [],
   },
-  {
-    name: 'u32 targets, transposed logits, every second row',
+  'u32 targets, transposed logits, every second row': {
     run: (backend) => {
       const columns = Array.from({ length: C }, (_, c) => Array.from({ length: N }, (_, i) => X[i * C + c] as number));
       const logits = slice(transpose(tensor(backend, columns)), [[0, null, 2]]);
@@ -52,8 +49,7 @@ export const crossEntropyCases: readonly OpCase[] = [
     },
     want: [total([0, 2, 4].map((i) => LOSSES[i] as number)) / 3],
   },
-  {
-    name: 'f16 logits far apart',
+  'f16 logits far apart': {
     run: (backend) => {
       const logits = tensor(backend, [60000, -60000, 0, 0], [2, 2], { dtype: 'f16' });
       return crossEntropy(logits, tensor(backend, new Int32Array([0, 1])));
@@ -61,8 +57,7 @@ export const crossEntropyCases: readonly OpCase[] = [
     want: [Math.LN2 / 2],
     tolerance: 2 ** -11,
   },
-  {
-    name: 'f16 logits one of whose losses is beyond f16, which their mean is not',
+  'f16 logits one of whose losses is beyond f16, which their mean is not': {
     run: (backend) => {
       const logits = tensor(backend, [60000, -60000, 9, -60000, 9, -60000, 9, -60000], [4, 2], { dtype: 'f16' });
       const targets = tensor(backend, new Int32Array([1, 0, 0, 0]));
@@ -71,4 +66,4 @@ export const crossEntropyCases: readonly OpCase[] = [
     want: [[30000], [30000]],
     tolerance: 2 ** -11,
   },
-];
+};

@@ -1,7 +1,7 @@
 import { dequantize, empty, transpose } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const BYTES = numbers(4 * 6).map((x) => Math.floor((x + 2) * 64));
 const SIGNED = BYTES.map((byte) => (byte << 24) >> 24);
@@ -11,9 +11,8 @@ const SCALES = numbers(48, 2);
 const scale = (place: number): number => SCALES[place] as number;
 
 /** 8 and 4 bits, one scale, one for each place of an axis, one for each block; zero points; views. */
-export const dequantizeCases: readonly OpCase[] = [
-  {
-    name: '8 bits, one scale: a number, a tensor; zero points alike',
+export const dequantizeCases: OpCases = {
+  '8 bits, one scale: a number, a tensor; zero points alike': {
     run: (backend) => {
       const [u8, i8] = [tensor(backend, new Uint8Array(BYTES)), tensor(backend, new Int8Array(SIGNED))];
       const zeroPoint = tensor(backend, 100, [], { dtype: 'u8' });
@@ -23,8 +22,7 @@ export const dequantizeCases: readonly OpCase[] = [
     shape: [24],
     tolerance: 0,
   },
-  {
-    name: '8 bits, scales of each axis, of a transposed view, into out',
+  '8 bits, scales of each axis, of a transposed view, into out': {
     run: (backend) => {
       const x = tensor(backend, new Uint8Array(BYTES), [4, 6]);
       const [rows, columns] = [tensor(backend, SCALES.slice(0, 4)), tensor(backend, SCALES.slice(0, 6))];
@@ -40,8 +38,7 @@ export const dequantizeCases: readonly OpCase[] = [
     ],
     shape: [4, 6],
   },
-  {
-    name: '8 bits in blocks along the first axis and the last',
+  '8 bits in blocks along the first axis and the last': {
     run: (backend) => {
       const x = tensor(backend, new Int8Array(SIGNED), [4, 6]);
       return [
@@ -54,8 +51,7 @@ export const dequantizeCases: readonly OpCase[] = [
       SIGNED.map((x, i) => x * scale(Math.floor(i / 3))),
     ],
   },
-  {
-    name: '4 bits, the low nibble first, with and without a sign',
+  '4 bits, the low nibble first, with and without a sign': {
     run: (backend) => [
       dequantize(tensor(backend, new Uint8Array(BYTES), [4, 6]), 0.5, { bits: 4, zeroPoint: 8 }),
       dequantize(tensor(backend, new Int8Array(SIGNED), [4, 6]), tensor(backend, [2]), { bits: 4 }),
@@ -64,8 +60,7 @@ export const dequantizeCases: readonly OpCase[] = [
     shape: [4, 12],
     tolerance: 0,
   },
-  {
-    name: '4 bits, scales of each column, f16, and of a transposed view',
+  '4 bits, scales of each column, f16, and of a transposed view': {
     run: (backend) => {
       const x = tensor(backend, new Uint8Array(BYTES), [4, 6]);
       const columns = tensor(backend, SCALES.slice(0, 12), [12], { dtype: 'f16' });
@@ -83,9 +78,8 @@ export const dequantizeCases: readonly OpCase[] = [
     ],
     tolerance: 2 ** -10,
   },
-  {
-    // As weights of language models are stored: blocks of one row share a scale and a zero point.
-    name: '4 bits in blocks along the last axis and the first',
+  // As weights of language models are stored: blocks of one row share a scale and a zero point.
+  '4 bits in blocks along the last axis and the first': {
     run: (backend) => {
       const x = tensor(backend, new Uint8Array(BYTES), [4, 6]);
       const zeroPoint = tensor(backend, new Uint8Array(NIBBLES.slice(0, 12)), [4, 3]);
@@ -100,10 +94,9 @@ export const dequantizeCases: readonly OpCase[] = [
     ],
     shape: [4, 12],
   },
-  {
-    name: 'nothing',
+  nothing: {
     run: (backend) => dequantize(tensor(backend, new Uint8Array(0), [3, 0]), 1, { bits: 4 }),
     want: [],
     shape: [3, 0],
   },
-];
+};

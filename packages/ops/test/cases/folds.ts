@@ -1,22 +1,8 @@
 import { defineKernel } from '@concord/backend-core/kernel';
-import {
-  all,
-  argmax,
-  empty,
-  logSumExp,
-  max,
-  mean,
-  permute,
-  prod,
-  run,
-  softmax,
-  std,
-  sum,
-  unsqueeze,
-} from '../../src/index.ts';
+import * as ops from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const X = numbers(2 * 3 * 4);
 const at = (i: number, j: number, k: number): number => X[(i * 3 + j) * 4 + k] as number;
@@ -29,50 +15,53 @@ const SHARE = defineKernel('share', { inputs: { x: 'f32', r: { type: 'f32', leve
 });
 
 /** Folds along each kind of axes: last, first, several, all, of views. */
-export const foldCases: readonly OpCase[] = [
-  {
-    name: 'sum of the last axis',
-    run: (backend) => sum(tensor(backend, X, [2, 3, 4]), { axis: -1 }),
+export const foldCases: OpCases = {
+  'sum of the last axis': {
+    run: (backend) => ops.sum(tensor(backend, X, [2, 3, 4]), { axis: -1 }),
     want: over(2, (i) => over(3, (j) => total(over(4, (k) => at(i, j, k))))).flat(),
     shape: [2, 3],
   },
-  {
-    name: 'mean of the outer axes, kept',
-    run: (backend) => mean(tensor(backend, X, [2, 3, 4]), { axis: [0, 1], keepDims: true }),
+  'mean of the outer axes, kept': {
+    run: (backend) => ops.mean(tensor(backend, X, [2, 3, 4]), { axis: [0, 1], keepDims: true }),
     want: over(4, (k) => total(over(2, (i) => total(over(3, (j) => at(i, j, k))))) / 6),
     shape: [1, 1, 4],
   },
-  {
-    name: 'max of an inner axis of a permuted view',
-    run: (backend) => max(permute(tensor(backend, X, [2, 3, 4]), [2, 0, 1]), { axis: 1 }),
+  'max of an inner axis of a permuted view': {
+    run: (backend) => ops.max(ops.permute(tensor(backend, X, [2, 3, 4]), [2, 0, 1]), { axis: 1 }),
     want: over(4, (k) => over(3, (j) => Math.max(at(0, j, k), at(1, j, k)))).flat(),
     shape: [4, 3],
   },
-  {
-    name: 'argmax of everything',
-    run: (backend) => argmax(tensor(backend, X, [2, 3, 4])),
+  'argmax of everything': {
+    run: (backend) => ops.argmax(tensor(backend, X, [2, 3, 4])),
     want: [X.indexOf(Math.max(...X))],
     shape: [],
   },
-  {
-    name: 'sum of truths, which are no u8 together',
-    run: (backend) => sum(tensor(backend, new Uint8Array(1000).fill(1))),
+  'sum of truths, which are no u8 together': {
+    run: (backend) => ops.sum(tensor(backend, new Uint8Array(1000).fill(1))),
     want: [1000],
   },
-  {
-    name: 'prod of nothing, and of a number',
-    run: (backend) => [prod(tensor(backend, [], [0, 3]), { axis: 0 }), sum(tensor(backend, 7))],
+  'prod of nothing, and of a number': {
+    run: (backend) => [ops.prod(tensor(backend, [], [0, 3]), { axis: 0 }), ops.sum(tensor(backend, 7))],
     want: [[1, 1, 1], [7]],
     shape: [3],
   },
-  {
-    name: 'along no axis each element is a row of one',
+  'along no axis each element is a row of one': {
     run: (backend) => {
-      const x = permute(tensor(backend, X, [2, 3, 4]), [2, 0, 1]);
+      const x = ops.permute(tensor(backend, X, [2, 3, 4]), [2, 0, 1]);
       const options = { axis: [], keepDims: true };
       return [
-        ...[mean(x, options), sum(x, { axis: [] }), logSumExp(x, options), argmax(x, options), all(x, options)],
-        ...[std(x, { axis: [], correction: 0 }), softmax(x, { axis: [] }), sum(tensor(backend, 7), options)],
+        ...[
+          ops.mean(x, options),
+          ops.sum(x, { axis: [] }),
+          ops.logSumExp(x, options),
+          ops.argmax(x, options),
+          ops.all(x, options),
+        ],
+        ...[
+          ops.std(x, { axis: [], correction: 0 }),
+          ops.softmax(x, { axis: [] }),
+          ops.sum(tensor(backend, 7), options),
+        ],
       ];
     },
     want: [
@@ -82,12 +71,16 @@ export const foldCases: readonly OpCase[] = [
     ],
     shape: [4, 2, 3],
   },
-  {
-    name: 'along no axis of eight, of a view, into out',
+  'along no axis of eight, of a view, into out': {
     run: (backend) => {
-      const x = permute(unsqueeze(tensor(backend, X, [2, 1, 3, 1, 2, 1, 2]), 3), [5, 1, 0, 3, 4, 2, 6, 7]);
-      const out = permute(empty(backend, [1, 2, 1, 1, 3, 1, 2, 2]), [6, 0, 1, 2, 3, 4, 5, 7]);
-      return [sum(x, { axis: [], out }), mean(x, { axis: [] }), softmax(x, { axis: [] }), argmax(x, { axis: [] })];
+      const x = ops.permute(ops.unsqueeze(tensor(backend, X, [2, 1, 3, 1, 2, 1, 2]), 3), [5, 1, 0, 3, 4, 2, 6, 7]);
+      const out = ops.permute(ops.empty(backend, [1, 2, 1, 1, 3, 1, 2, 2]), [6, 0, 1, 2, 3, 4, 5, 7]);
+      return [
+        ops.sum(x, { axis: [], out }),
+        ops.mean(x, { axis: [] }),
+        ops.softmax(x, { axis: [] }),
+        ops.argmax(x, { axis: [] }),
+      ];
     },
     want: (() => {
       const x = over(
@@ -99,11 +92,10 @@ export const foldCases: readonly OpCase[] = [
     })(),
     shape: [2, 1, 2, 1, 1, 3, 1, 2],
   },
-  {
-    name: 'a kernel along no axis, with an input and an output of rows',
+  'a kernel along no axis, with an input and an output of rows': {
     run: (backend) => {
-      const x = permute(tensor(backend, X, [2, 3, 4]), [2, 0, 1]);
-      const { y, s } = run(SHARE, { x, r: tensor(backend, X, [4, 2, 3]) }, { axis: [] });
+      const x = ops.permute(tensor(backend, X, [2, 3, 4]), [2, 0, 1]);
+      const { y, s } = ops.run(SHARE, { x, r: tensor(backend, X, [4, 2, 3]) }, { axis: [] });
       return [y, s];
     },
     want: (() => {
@@ -112,15 +104,14 @@ export const foldCases: readonly OpCase[] = [
     })(),
     shape: [4, 2, 3],
   },
-  {
-    name: 'means of integers are f32, also of sums beyond 32 bits',
+  'means of integers are f32, also of sums beyond 32 bits': {
     run: (backend) => [
-      mean(tensor(backend, Int8Array.of(-1, 2, 3, 1, 1, 0), [2, 3]), { axis: 1 }),
-      mean(tensor(backend, Uint8Array.of(255, 254))),
-      mean(tensor(backend, Int32Array.of(-(2 ** 31), 2 ** 30), [2, 1]), { axis: 0 }),
-      mean(tensor(backend, Uint32Array.of(2 ** 32 - 256, 2 ** 32 - 256, 2 ** 31))),
+      ops.mean(tensor(backend, Int8Array.of(-1, 2, 3, 1, 1, 0), [2, 3]), { axis: 1 }),
+      ops.mean(tensor(backend, Uint8Array.of(255, 254))),
+      ops.mean(tensor(backend, Int32Array.of(-(2 ** 31), 2 ** 30), [2, 1]), { axis: 0 }),
+      ops.mean(tensor(backend, Uint32Array.of(2 ** 32 - 256, 2 ** 32 - 256, 2 ** 31))),
     ],
     want: [[4 / 3, 2 / 3], [254.5], [-(2 ** 29)], [(2 * (2 ** 32 - 256) + 2 ** 31) / 3]],
     shape: [2],
   },
-];
+};

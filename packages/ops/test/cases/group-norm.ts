@@ -1,7 +1,7 @@
 import { groupNorm, instanceNorm, permute } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { farNumbers, normalized, numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const [N, C, H, W] = [2, 4, 3, 5];
 const X = numbers(N * C * H * W);
@@ -23,9 +23,8 @@ function wanted(groups: number, { isWeighted = false, eps = 1e-5 } = {}): number
 const FAR = farNumbers(2 ** 20);
 
 /** Each number of groups, weights, views, no further axes. */
-export const groupNormCases: readonly OpCase[] = [
-  {
-    name: 'one group, two, one for each channel',
+export const groupNormCases: OpCases = {
+  'one group, two, one for each channel': {
     run: (backend) => {
       const x = tensor(backend, X, [N, C, H, W]);
       return [groupNorm(x, 1), groupNorm(x, 2, { eps: 0.1 }), groupNorm(x, C), instanceNorm(x)];
@@ -33,8 +32,7 @@ export const groupNormCases: readonly OpCase[] = [
     want: [wanted(1), wanted(2, { eps: 0.1 }), wanted(C), wanted(C)],
     shape: [N, C, H, W],
   },
-  {
-    name: 'weight and bias; a view of other strides, in place',
+  'weight and bias; a view of other strides, in place': {
     run: (backend) => {
       const transposed = tensor(backend, X, [N, C, H, W]);
       const x = permute(transposed, [0, 1, 3, 2]);
@@ -43,8 +41,7 @@ export const groupNormCases: readonly OpCase[] = [
     },
     want: [wanted(C, { isWeighted: true }), wanted(2, { isWeighted: true })],
   },
-  {
-    name: 'an activation at the end',
+  'an activation at the end': {
     run: (backend) => {
       const x = tensor(backend, X, [N, C, H, W]);
       const own = { weight: tensor(backend, WEIGHT), bias: tensor(backend, BIAS) };
@@ -52,8 +49,7 @@ export const groupNormCases: readonly OpCase[] = [
     },
     want: [wanted(2, { isWeighted: true }).map((x) => x / (1 + Math.exp(-x))), wanted(C).map((x) => Math.max(0, x))],
   },
-  {
-    name: 'two axes; no channel; nothing',
+  'two axes; no channel; nothing': {
     run: (backend) => [
       groupNorm(tensor(backend, [[1, 3, 0, 8]]), 2, { eps: 0 }),
       instanceNorm(tensor(backend, [], [2, 0, 3])),
@@ -61,9 +57,8 @@ export const groupNormCases: readonly OpCase[] = [
     ],
     want: [[-1, 1, -1, 1], [], []],
   },
-  {
-    name: 'a million numbers that are far from 0',
+  'a million numbers that are far from 0': {
     run: (backend) => groupNorm(tensor(backend, FAR, [1, 2, 2 ** 19]), 1),
     want: normalized(FAR),
   },
-];
+};

@@ -2,7 +2,7 @@ import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
 import { add, run, transpose } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 /** A step of Loshchilov, Hutter, Decoupled weight decay regularization, 2019, with its number and its rate on the device. */
 const ADAMW = defineKernel(
@@ -36,9 +36,8 @@ function trained(steps: number): number[][] {
 }
 
 /** Kernels whose outputs have names of inputs. */
-export const inPlaceCases: readonly OpCase[] = [
-  {
-    name: 'steps of AdamW, whose count and rate are tensors, of a view',
+export const inPlaceCases: OpCases = {
+  'steps of AdamW, whose count and rate are tensors, of a view': {
     run: (b) => {
       const [p, g] = [transpose(tensor(b, P, [3, 4])), transpose(tensor(b, G, [3, 4]))];
       const [m, v] = [
@@ -64,4 +63,4 @@ export const inPlaceCases: readonly OpCase[] = [
     },
     want: trained(3),
   },
-];
+};

@@ -1,4 +1,4 @@
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 import { attentionCases } from './attention.ts';
 import { batchNormCases } from './batch-norm.ts';
 import { castCases } from './cast.ts';
@@ -34,7 +34,7 @@ import { volumeCases } from './volumes.ts';
 import { whereCases } from './where.ts';
 
 /** The cases of all functions; each backend runs them. */
-export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
+export const ALL_CASES: Readonly<Record<string, OpCases>> = {
   attention: attentionCases,
   batchNorm: batchNormCases,
   cast: castCases,

@@ -1,7 +1,7 @@
 import { layerNorm, permute, rmsNorm } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { farNumbers, normalized, numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const X = numbers(2 * 3 * 4, 8);
 const WEIGHT = numbers(12, 9);
@@ -32,9 +32,8 @@ const rows = (length: number): number[][] =>
   Array.from({ length: X.length / length }, (_, row) => X.slice(row * length, row * length + length));
 
 /** LayerNormalization and RMSNormalization of ONNX, worked out anew. */
-export const layerNormCases: readonly OpCase[] = [
-  {
-    name: 'layerNorm without weight',
+export const layerNormCases: OpCases = {
+  'layerNorm without weight': {
     run: (b) => layerNorm(tensor(b, X, [2, 3, 4])),
     want: rows(4).flatMap((row) =>
       layer(
@@ -44,8 +43,7 @@ export const layerNormCases: readonly OpCase[] = [
       ),
     ),
   },
-  {
-    name: 'layerNorm of two axes',
+  'layerNorm of two axes': {
     run: (b) =>
       layerNorm(tensor(b, X, [2, 3, 4]), { axis: 1, weight: tensor(b, WEIGHT, [3, 4]), bias: tensor(b, BIAS, [3, 4]) }),
     want: rows(12).flatMap((row) =>
@@ -56,8 +54,7 @@ export const layerNormCases: readonly OpCase[] = [
       ),
     ),
   },
-  {
-    name: 'layerNorm of a list of axes, the weight in their order; of none',
+  'layerNorm of a list of axes, the weight in their order; of none': {
     run: (b) => {
       const x = tensor(b, X, [2, 3, 4]);
       const weight = tensor(b, WEIGHT.slice(0, 8), [4, 2]);
@@ -80,8 +77,7 @@ export const layerNormCases: readonly OpCase[] = [
     ],
     shape: [2, 3, 4],
   },
-  {
-    name: 'an activation at the end of both',
+  'an activation at the end of both': {
     run: (b) => {
       const x = tensor(b, X, [6, 4]);
       const weight = tensor(b, WEIGHT.slice(0, 4));
@@ -101,8 +97,7 @@ export const layerNormCases: readonly OpCase[] = [
       rows(4).flatMap((row) => row.map((x) => Math.tanh(x / Math.sqrt(mean(row.map((y) => y * y)) + 1e-5)))),
     ],
   },
-  {
-    name: 'layerNorm of a permuted view',
+  'layerNorm of a permuted view': {
     run: (b) =>
       layerNorm(permute(tensor(b, X.slice(0, 12), [4, 3]), [1, 0]), { weight: tensor(b, WEIGHT.slice(0, 4)) }),
     want: [0, 1, 2].flatMap((j) =>
@@ -113,16 +108,14 @@ export const layerNormCases: readonly OpCase[] = [
       ),
     ),
   },
-  {
-    name: 'layerNorm of a million numbers that are far from 0',
+  'layerNorm of a million numbers that are far from 0': {
     run: (b) => layerNorm(tensor(b, FAR)),
     want: normalized(FAR),
   },
-  {
-    name: 'rmsNorm',
+  rmsNorm: {
     run: (b) => rmsNorm(tensor(b, X, [6, 4]), { weight: tensor(b, WEIGHT.slice(0, 4)), eps: 1e-6 }),
     want: rows(4).flatMap((row) =>
       row.map((x, i) => (x / Math.sqrt(mean(row.map((y) => y * y)) + 1e-6)) * (WEIGHT[i] as number)),
     ),
   },
-];
+};

@@ -1,7 +1,7 @@
 import { l2Normalize, norm, permute } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const X = numbers(3 * 4 * 5);
 const over = <T>(length: number, each: (index: number) => T): T[] => Array.from({ length }, (_, index) => each(index));
@@ -9,9 +9,8 @@ const column = (j: number, i: number): number[] => over(4, (r) => X[(i * 4 + r) 
 const length = (row: readonly number[]): number => Math.sqrt(row.reduce((sum, x) => sum + x * x, 0));
 
 /** Each norm along an inner axis, of all, of nothing; vectors of length 1, also of zeros. */
-export const normCases: readonly OpCase[] = [
-  {
-    name: 'each norm of an inner axis; all',
+export const normCases: OpCases = {
+  'each norm of an inner axis; all': {
     run: (backend) => {
       const x = tensor(backend, X, [3, 4, 5]);
       return [norm(x, { axis: 1 }), norm(x, { axis: 1, ord: 1 }), norm(x, { axis: 1, ord: Infinity }), norm(x)];
@@ -24,8 +23,7 @@ export const normCases: readonly OpCase[] = [
     ],
     shape: [3, 5],
   },
-  {
-    name: 'of nothing 0; of NaN NaN',
+  'of nothing 0; of NaN NaN': {
     run: (backend) => {
       const nothing = tensor(backend, [], [1, 0]);
       return [
@@ -35,8 +33,7 @@ export const normCases: readonly OpCase[] = [
     },
     want: [[0], [0], [0], [NaN]],
   },
-  {
-    name: 'of integers f32, also of the least one',
+  'of integers f32, also of the least one': {
     run: (backend) => {
       const [x, least] = [tensor(backend, Int32Array.of(3, -4)), tensor(backend, Int32Array.of(-(2 ** 31)))];
       return [
@@ -46,8 +43,7 @@ export const normCases: readonly OpCase[] = [
     },
     want: [[7], [2 ** 31], [5], [2 ** 31], [4], [2 ** 31], [400]],
   },
-  {
-    name: 'vectors of length 1, along an axis of a view and along two',
+  'vectors of length 1, along an axis of a view and along two': {
     run: (backend) => {
       const x = tensor(backend, X, [3, 4, 5]);
       return [l2Normalize(permute(x, [0, 2, 1])), l2Normalize(x, { axis: [1, 2] })];
@@ -58,9 +54,8 @@ export const normCases: readonly OpCase[] = [
     ],
     shape: [3, 5, 4],
   },
-  {
-    name: 'zeros stay zeros, what is shorter than eps is divided by eps',
+  'zeros stay zeros, what is shorter than eps is divided by eps': {
     run: (backend) => l2Normalize(tensor(backend, [0, 0, 0.5, 0], [2, 2]), { eps: 2 }),
     want: [0, 0, 0.25, 0],
   },
-];
+};

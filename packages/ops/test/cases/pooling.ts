@@ -1,7 +1,7 @@
 import { avgPool, globalAveragePool, maxPool, permute, resize } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const X = numbers(2 * 3 * 7 * 8, 41);
 const SHAPE = [2, 3, 7, 8] as const;
@@ -68,15 +68,13 @@ const edges = (i: number, from: number, to: number): number =>
 const corners = (i: number, from: number, to: number): number => (to === 1 ? 0 : (i * (from - 1)) / (to - 1));
 
 /** Pooling and resizing by their definitions. */
-export const poolingCases: readonly OpCase[] = [
-  {
-    name: 'maxPool with padding, stride and dilation',
+export const poolingCases: OpCases = {
+  'maxPool with padding, stride and dilation': {
     run: (b) => maxPool(tensor(b, X, SHAPE), [3, 2], { stride: [2, 1], padding: [1, 0], dilation: [1, 3] }),
     want: pooled({ kernel: [3, 2], stride: [2, 1], padding: [1, 0, 1, 0], dilation: [1, 3], places: [4, 5] }, greatest),
     shape: [2, 3, 4, 5],
   },
-  {
-    name: 'maxPool of a permuted view, rounded up, in half precision',
+  'maxPool of a permuted view, rounded up, in half precision': {
     run: (b) => {
       const x = tensor(b, Float32Array.from(X), [2, 3, 7, 8], { dtype: 'f16' });
       return maxPool(permute(x, [0, 1, 3, 2]), [3, 2], { ceilMode: true });
@@ -88,8 +86,7 @@ export const poolingCases: readonly OpCase[] = [
     tolerance: 1e-3,
     shape: [2, 3, 3, 4],
   },
-  {
-    name: 'maxPool where the last window would begin in the padding, and with NaN',
+  'maxPool where the last window would begin in the padding, and with NaN': {
     run: (b) => [
       maxPool(tensor(b, [1, 2, 3], [1, 1, 1, 3]), [1, 2], { padding: [0, 1], ceilMode: true }),
       maxPool(tensor(b, [1, Number.NaN, 3, 4], [1, 1, 1, 4]), [1, 2]),
@@ -100,14 +97,12 @@ export const poolingCases: readonly OpCase[] = [
     ],
     shape: [1, 1, 1, 2],
   },
-  {
-    name: 'maxPool of windows too large to be written out',
+  'maxPool of windows too large to be written out': {
     run: (b) => maxPool(tensor(b, X, SHAPE), [6, 5], { stride: 2, padding: 'same' }),
     want: pooled({ kernel: [6, 5], stride: [2, 2], padding: [2, 1, 3, 2], places: [4, 4] }, greatest),
     shape: [2, 3, 4, 4],
   },
-  {
-    name: 'avgPool, padding counted and not, rounded up',
+  'avgPool, padding counted and not, rounded up': {
     run: (b) => {
       const x = tensor(b, X, SHAPE);
       const options = { stride: 2, padding: 1, ceilMode: true };
@@ -125,8 +120,7 @@ export const poolingCases: readonly OpCase[] = [
     ],
     shape: [2, 3, 4, 5],
   },
-  {
-    name: 'avgPool of windows too large to be written out, padding counted and not',
+  'avgPool of windows too large to be written out, padding counted and not': {
     run: (b) => {
       const x = tensor(b, X, SHAPE);
       const options = { stride: [3, 1], padding: [2, 3] } as const;
@@ -141,8 +135,7 @@ export const poolingCases: readonly OpCase[] = [
     ],
     shape: [2, 3, 3, 9],
   },
-  {
-    name: 'avgPool with more padding at the end than at the start, windows small and too large to be written out',
+  'avgPool with more padding at the end than at the start, windows small and too large to be written out': {
     run: (b) =>
       [
         [3, 2],
@@ -165,14 +158,12 @@ export const poolingCases: readonly OpCase[] = [
       ];
     }),
   },
-  {
-    name: 'globalAveragePool of images and of signals',
+  'globalAveragePool of images and of signals': {
     run: (b) => [globalAveragePool(tensor(b, X, SHAPE)), globalAveragePool(tensor(b, X, [6, 8, 7]))],
     want: [56, 7].map((size) => count(336 / size).map((i) => total(X.slice(i * size, i * size + size)) / size)),
     shape: [2, 3],
   },
-  {
-    name: 'resize to the nearest, of integers too',
+  'resize to the nearest, of integers too': {
     run: (b) => [
       resize(tensor(b, X, SHAPE), [5, 13]),
       resize(tensor(b, Uint8Array.of(1, 2, 3, 200), [1, 1, 2, 2]), [3, 1]),
@@ -180,8 +171,7 @@ export const poolingCases: readonly OpCase[] = [
     want: [resized(5, 13, (i, from, to) => Math.floor((i * from) / to)), [1, 1, 3]],
     shape: [2, 3, 5, 13],
   },
-  {
-    name: 'resize bilinear, up and down, edges and corners aligned',
+  'resize bilinear, up and down, edges and corners aligned': {
     run: (b) => {
       const x = tensor(b, X, SHAPE);
       return [
@@ -197,4 +187,4 @@ export const poolingCases: readonly OpCase[] = [
     ],
     shape: [2, 3, 10, 5],
   },
-];
+};

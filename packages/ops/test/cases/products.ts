@@ -1,19 +1,7 @@
-import {
-  cast,
-  expand,
-  linear,
-  matmul,
-  pack,
-  permute,
-  quantizedTensor,
-  slice,
-  transpose,
-  unsqueeze,
-  zeros,
-} from '../../src/index.ts';
+import * as ops from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import { casesOf, type OpCases } from '../support/op-case.ts';
 
 type Entry = (i: number, j: number) => number;
 
@@ -79,19 +67,18 @@ const wholes = product(
 );
 
 /** Products of matrices, vectors, batches, views. */
-export const productCases: readonly OpCase[] = [
-  {
-    name: 'linear of weights of 4 bits with zeros and of 8 bits with offsets, in blocks, and bias',
+export const productCases: OpCases = {
+  'linear of weights of 4 bits with zeros and of 8 bits with offsets, in blocks, and bias': {
     run: (b) => {
       const [x, own] = [tensor(b, A, [6, 5]), tensor(b, bias)];
       const shape = [4, 5];
       const nibbles = new Uint8Array(Array.from({ length: 12 }, (_, at) => nibble(at, 0) | (nibble(at, 1) << 4)));
       const scales = [1, 1, 1, 1, 1, 1, 1, 1];
       const zeros = new Uint8Array([0x55, 0x55, 0x55, 0x55]);
-      const u4 = quantizedTensor(b, { shape, dtype: 'u4', block: 3, data: nibbles, scales, zeros });
+      const u4 = ops.quantizedTensor(b, { shape, dtype: 'u4', block: 3, data: nibbles, scales, zeros });
       const data = Int8Array.from(W, (w) => 2 * w - 6);
       const [halves, offsets] = [scales.map(() => 0.5), scales.map(() => 3)];
-      const i8 = quantizedTensor(b, {
+      const i8 = ops.quantizedTensor(b, {
         shape,
         dtype: 'i8',
         block: 4,
@@ -100,7 +87,7 @@ export const productCases: readonly OpCase[] = [
         offsets,
         dtypeScales: 'f16',
       });
-      return [linear(x, u4, { bias: own }), linear(x, i8, { bias: own, activation: 'relu' })];
+      return [ops.linear(x, u4, { bias: own }), ops.linear(x, i8, { bias: own, activation: 'relu' })];
     },
     want: [
       narrowed.map((sum, index) => sum + at(bias, index % 4)),
@@ -108,50 +95,47 @@ export const productCases: readonly OpCase[] = [
     ],
     shape: [6, 4],
   },
-  {
-    name: 'matmul of batches',
-    run: (b) => matmul(tensor(b, A, [2, 3, 5]), tensor(b, B, [2, 5, 4])),
+  'matmul of batches': {
+    run: (b) => ops.matmul(tensor(b, A, [2, 3, 5]), tensor(b, B, [2, 5, 4])),
     want: [...first, ...second],
     shape: [2, 3, 4],
   },
-  {
-    name: 'linear of f16 with a weight of f32',
-    run: (b) => linear(cast(tensor(b, whole(30), [6, 5]), 'f16'), tensor(b, W, [4, 5])),
+  'linear of f16 with a weight of f32': {
+    run: (b) => ops.linear(ops.cast(tensor(b, whole(30), [6, 5]), 'f16'), tensor(b, W, [4, 5])),
     want: wholes,
     shape: [6, 4],
   },
-  ...(['f16', 'bf16'] as const).flatMap((dtype): OpCase[] => [
-    {
-      name: `linear of f32 with a weight of ${dtype}, and bias`,
-      run: (b) => linear(tensor(b, A, [2, 3, 5]), cast(tensor(b, W, [4, 5]), dtype), { bias: tensor(b, bias, [4]) }),
-      want: narrowed.map((sum, index) => sum + at(bias, index % 4)),
-      shape: [2, 3, 4],
-    },
-    {
-      name: `matmul of f32 with ${dtype}, stored by rows`,
-      run: (b) => matmul(tensor(b, A, [2, 3, 5]), pack(transpose(cast(tensor(b, W, [4, 5]), dtype)))),
-      want: narrowed,
-      shape: [2, 3, 4],
-    },
-    {
-      name: `matmul of batches of f32 with slices of ${dtype}`,
-      run: (b) =>
-        matmul(
-          tensor(b, A, [2, 3, 5]),
-          transpose(slice(cast(tensor(b, [...whole(5), ...W], [5, 5]), dtype), [[1, 5]])),
-        ),
-      want: narrowed,
-      shape: [2, 3, 4],
-    },
-  ]),
-  {
-    name: 'matmul of a batch with one matrix, transposed',
-    run: (b) => matmul(tensor(b, A, [2, 3, 5]), transpose(permute(tensor(b, B.slice(0, 20), [5, 4]), [1, 0]))),
+  ...casesOf(
+    (['f16', 'bf16'] as const).map((dtype) => ({
+      [`linear of f32 with a weight of ${dtype}, and bias`]: {
+        run: (b) =>
+          ops.linear(tensor(b, A, [2, 3, 5]), ops.cast(tensor(b, W, [4, 5]), dtype), { bias: tensor(b, bias, [4]) }),
+        want: narrowed.map((sum, index) => sum + at(bias, index % 4)),
+        shape: [2, 3, 4],
+      },
+      [`matmul of f32 with ${dtype}, stored by rows`]: {
+        run: (b) => ops.matmul(tensor(b, A, [2, 3, 5]), ops.pack(ops.transpose(ops.cast(tensor(b, W, [4, 5]), dtype)))),
+        want: narrowed,
+        shape: [2, 3, 4],
+      },
+      [`matmul of batches of f32 with slices of ${dtype}`]: {
+        run: (b) =>
+          ops.matmul(
+            tensor(b, A, [2, 3, 5]),
+            ops.transpose(ops.slice(ops.cast(tensor(b, [...whole(5), ...W], [5, 5]), dtype), [[1, 5]])),
+          ),
+        want: narrowed,
+        shape: [2, 3, 4],
+      },
+    })),
+  ),
+  'matmul of a batch with one matrix, transposed': {
+    run: (b) =>
+      ops.matmul(tensor(b, A, [2, 3, 5]), ops.transpose(ops.permute(tensor(b, B.slice(0, 20), [5, 4]), [1, 0]))),
     want: [...first, ...secondByFirst],
   },
-  {
-    name: 'matmul over batch axes that do not lie evenly',
-    run: (b) => matmul(tensor(b, A, [2, 1, 3, 5]), tensor(b, B, [1, 2, 5, 4])),
+  'matmul over batch axes that do not lie evenly': {
+    run: (b) => ops.matmul(tensor(b, A, [2, 1, 3, 5]), tensor(b, B, [1, 2, 5, 4])),
     want: [
       ...first,
       ...product(
@@ -166,12 +150,11 @@ export const productCases: readonly OpCase[] = [
     ],
     shape: [2, 2, 3, 4],
   },
-  { name: 'matmul of vectors', run: (b) => matmul(tensor(b, [1, 2, 3]), tensor(b, [4, 5, 6])), want: [32], shape: [] },
-  {
-    name: 'matmul of every second column, which is copied',
+  'matmul of vectors': { run: (b) => ops.matmul(tensor(b, [1, 2, 3]), tensor(b, [4, 5, 6])), want: [32], shape: [] },
+  'matmul of every second column, which is copied': {
     run: (b) =>
-      matmul(
-        slice(
+      ops.matmul(
+        ops.slice(
           tensor(b, [
             [1, 9, 2],
             [3, 9, 4],
@@ -183,23 +166,27 @@ export const productCases: readonly OpCase[] = [
     want: [21, 43],
     shape: [2],
   },
-  { name: 'matmul of no columns', run: (b) => matmul(zeros(b, [2, 0]), zeros(b, [0, 3])), want: [0, 0, 0, 0, 0, 0] },
-  {
-    name: 'linear with bias, activation, residual',
+  'matmul of no columns': {
+    run: (b) => ops.matmul(ops.zeros(b, [2, 0]), ops.zeros(b, [0, 3])),
+    want: [0, 0, 0, 0, 0, 0],
+  },
+  'linear with bias, activation, residual': {
     run: (b) =>
-      linear(tensor(b, A.slice(0, 15), [3, 5]), transpose(tensor(b, B.slice(0, 20), [5, 4])), {
+      ops.linear(tensor(b, A.slice(0, 15), [3, 5]), ops.transpose(tensor(b, B.slice(0, 20), [5, 4])), {
         bias: tensor(b, bias),
         activation: 'geluTanh',
         residual: tensor(b, residual, [3, 4]),
       }),
     want: first.map((sum, index) => gelu(sum + at(bias, index % 4)) + at(residual, index)),
   },
-  {
-    name: 'linear into rows of a wider tensor, batch by batch',
+  'linear into rows of a wider tensor, batch by batch': {
     run: (b) => {
-      const wide = zeros(b, [2, 4, 4]);
-      const out = slice(wide, [null, [1, 4]]);
-      linear(tensor(b, A, [2, 3, 5]), transpose(tensor(b, B.slice(0, 20), [5, 4])), { bias: tensor(b, bias), out });
+      const wide = ops.zeros(b, [2, 4, 4]);
+      const out = ops.slice(wide, [null, [1, 4]]);
+      ops.linear(tensor(b, A, [2, 3, 5]), ops.transpose(tensor(b, B.slice(0, 20), [5, 4])), {
+        bias: tensor(b, bias),
+        out,
+      });
       return wide;
     },
     want: [
@@ -215,20 +202,18 @@ export const productCases: readonly OpCase[] = [
       ...secondByFirst.map((sum, i) => sum + at(bias, i % 4)),
     ],
   },
-  {
-    name: 'linear with a residual that is the same for each batch, part of a table',
+  'linear with a residual that is the same for each batch, part of a table': {
     run: (b) => {
       const table = tensor(b, [10, 20, 30, 40], [4, 1]);
       const weight = tensor(b, [[1]]);
-      return linear(zeros(b, [2, 2, 1]), weight, { residual: unsqueeze(slice(table, [[0, 2]]), 0) });
+      return ops.linear(ops.zeros(b, [2, 2, 1]), weight, { residual: ops.unsqueeze(ops.slice(table, [[0, 2]]), 0) });
     },
     want: [10, 20, 10, 20],
   },
-  {
-    name: 'linear of the same row for each batch',
+  'linear of the same row for each batch': {
     run: (b) => [
-      linear(expand(tensor(b, [1, 2]), [2, 1, 2]), tensor(b, [[1, 10]])),
-      linear(expand(tensor(b, [1, 2]), [3, 2]), tensor(b, [[1, 10]])),
+      ops.linear(ops.expand(tensor(b, [1, 2]), [2, 1, 2]), tensor(b, [[1, 10]])),
+      ops.linear(ops.expand(tensor(b, [1, 2]), [3, 2]), tensor(b, [[1, 10]])),
     ],
     want: [
       [21, 21],
@@ -236,21 +221,19 @@ export const productCases: readonly OpCase[] = [
     ],
     shape: [2, 1, 1],
   },
-  {
-    name: 'linear into its own residual',
+  'linear into its own residual': {
     run: (b) => {
       const x = tensor(b, residual, [3, 4]);
-      const weight = transpose(tensor(b, B.slice(0, 20), [5, 4]));
-      return linear(tensor(b, A.slice(0, 15), [3, 5]), weight, { residual: x, out: x });
+      const weight = ops.transpose(tensor(b, B.slice(0, 20), [5, 4]));
+      return ops.linear(tensor(b, A.slice(0, 15), [3, 5]), weight, { residual: x, out: x });
     },
     want: first.map((sum, index) => sum + at(residual, index)),
   },
-  {
-    name: 'linear of f16 with an epilogue',
+  'linear of f16 with an epilogue': {
     run: (b) =>
-      linear(
+      ops.linear(
         tensor(b, Float32Array.from(A), [6, 5], { dtype: 'f16' }),
-        transpose(tensor(b, Float32Array.from(B.slice(0, 20)), [5, 4], { dtype: 'f16' })),
+        ops.transpose(tensor(b, Float32Array.from(B.slice(0, 20)), [5, 4], { dtype: 'f16' })),
         {
           bias: tensor(b, Float32Array.from(bias), [4], { dtype: 'f16' }),
           activation: 'relu',
@@ -259,4 +242,4 @@ export const productCases: readonly OpCase[] = [
     want: [...first, ...secondByFirst].map((sum, index) => Math.max(0, sum + at(bias, index % 4))),
     tolerance: 3e-3,
   },
-];
+};

@@ -1,7 +1,7 @@
 import { dequantize, empty, permute, quantize, slice, viewAs } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const X = numbers(4 * 6, 81).map((x) => Math.fround(100 * x));
 const SCALES = numbers(24, 82).map((x) => Math.fround(Math.abs(x) + 0.1));
@@ -34,9 +34,8 @@ const DECIMALS = Array.from({ length: 200 }, (_, i) => Math.fround((i - 100) * 0
 const TENTHS = [0.1, 0.3, 0.7, 0.01].map(Math.fround);
 
 /** QuantizeLinear of ONNX by its definition: ties, saturation, quotients rounded as float32, axes, blocks. */
-export const quantizeCases: readonly OpCase[] = [
-  {
-    name: 'ties and ends of u8 and i8',
+export const quantizeCases: OpCases = {
+  'ties and ends of u8 and i8': {
     run: (b) => {
       const x = tensor(b, EDGES);
       return [
@@ -55,14 +54,12 @@ export const quantizeCases: readonly OpCase[] = [
     shape: [16],
     tolerance: 0,
   },
-  {
-    name: 'quotients at a half in float32, where a division that is a little off gives another integer',
+  'quotients at a half in float32, where a division that is a little off gives another integer': {
     run: (b) => TENTHS.map((scale) => quantize(tensor(b, DECIMALS), tensor(b, scale), { zeroPoint: 128 })),
     want: TENTHS.map((scale) => DECIMALS.map((x) => quantized(x, scale, 128))),
     tolerance: 0,
   },
-  {
-    name: 'scales and zero points of an axis, of a permuted view, f16, into out; the way back',
+  'scales and zero points of an axis, of a permuted view, f16, into out; the way back': {
     run: (b) => {
       const x = tensor(b, X, [4, 6]);
       const [rows, columns] = [tensor(b, SCALES.slice(0, 4)), tensor(b, SCALES.slice(0, 6))];
@@ -87,15 +84,13 @@ export const quantizeCases: readonly OpCase[] = [
     shape: [4, 6],
     tolerance: 1e-6,
   },
-  {
-    name: 'blocks along the first axis',
+  'blocks along the first axis': {
     run: (b) =>
       quantize(tensor(b, X, [4, 6]), tensor(b, SCALES.slice(0, 12), [2, 6]), { axis: 0, blockSize: 2, dtype: 'i8' }),
     want: X.map((x, i) => quantized(x, SCALES[Math.floor(i / 12) * 6 + (i % 6)] as number, 0, [-128, 127])),
     tolerance: 0,
   },
-  {
-    name: 'the same bytes as another type, of a part of a view, written through the view',
+  'the same bytes as another type, of a part of a view, written through the view': {
     run: (b) => {
       const x = tensor(b, [9, 1, -2, 0.5], [2, 2]);
       const halves = tensor(b, Float32Array.of(1, -2), [2], { dtype: 'f16' });
@@ -115,4 +110,4 @@ export const quantizeCases: readonly OpCase[] = [
     ],
     tolerance: 0,
   },
-];
+};

@@ -1,7 +1,7 @@
 import { dropout, empty, permute, randomNormal, randomUniform } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 import { philoxWord } from '../support/philox.ts';
 
 const SEED = 0xdeadbeef;
@@ -14,37 +14,31 @@ const dropped = (x: number, index: number, p: number): number =>
   philoxWord(SEED, index, 3) < p * 2 ** 32 ? 0 : x / (1 - p);
 
 /** The documented streams, worked out from the paper. */
-export const randomCases: readonly OpCase[] = [
-  {
-    name: 'uniform, any odd size, of the stream 0',
+export const randomCases: OpCases = {
+  'uniform, any odd size, of the stream 0': {
     run: (backend) => randomUniform(backend, [3, 7], { seed: SEED, low: -3, high: 2 }),
     want: over(21, (i) => -3 + 5 * u(i, 0)),
     shape: [3, 7],
     tolerance: 1e-6,
   },
-  {
-    name: 'normal, of the streams 1 and 2',
+  'normal, of the streams 1 and 2': {
     run: (backend) => randomNormal(backend, [37], { seed: SEED, mean: 1, std: 3 }),
     want: over(37, (i) => 1 + 3 * normal(i)),
   },
-  {
-    name: 'normal of bf16 is rounded',
+  'normal of bf16 is rounded': {
     run: (backend) => randomNormal(backend, [2, 5], { seed: SEED, dtype: 'bf16' }),
     want: over(10, normal),
     tolerance: 2 ** -8,
   },
-  {
-    name: 'nothing, and a number',
+  'nothing, and a number': {
     run: (backend) => [randomUniform(backend, [0, 3], { seed: 1 }), randomUniform(backend, [], { seed: SEED })],
     want: [[], [u(0, 0)]],
   },
-  {
-    name: 'dropout, from a place of the stream on',
+  'dropout, from a place of the stream on': {
     run: (backend) => dropout(tensor(backend, X), 0.4, { seed: SEED, offset: 13 }),
     want: X.map((x, i) => dropped(x, i + 13, 0.4)),
   },
-  {
-    name: 'seeds, places of the stream and rates on the device',
+  'seeds, places of the stream and rates on the device': {
     run: (backend) => {
       const seed = tensor(backend, new Int32Array([SEED]), []);
       const offset = tensor(backend, new Uint32Array([5]));
@@ -64,14 +58,12 @@ export const randomCases: readonly OpCase[] = [
       over(21, (i) => dropped(X[(i % 3) * 7 + Math.floor(i / 3)] as number, i + 5, 0.25)),
     ],
   },
-  {
-    name: 'from a place of the stream on',
+  'from a place of the stream on': {
     run: (backend) => randomUniform(backend, [9], { seed: SEED, offset: 2 ** 32 - 4 }),
     want: over(9, (i) => u((i + 2 ** 32 - 4) % 2 ** 32, 0)),
     tolerance: 1e-6,
   },
-  {
-    name: 'dropout of a view, into the view itself: places count row-major in the view',
+  'dropout of a view, into the view itself: places count row-major in the view': {
     run: (backend) => {
       const view = permute(tensor(backend, X, [3, 7]), [1, 0]);
       return dropout(view, 0.25, { seed: SEED, out: view });
@@ -79,8 +71,7 @@ export const randomCases: readonly OpCase[] = [
     want: over(21, (i) => dropped(X[(i % 3) * 7 + Math.floor(i / 3)] as number, i, 0.25)),
     shape: [7, 3],
   },
-  {
-    name: 'dropout of nothing and of all, also of infinities',
+  'dropout of nothing and of all, also of infinities': {
     run: (backend) => {
       const x = tensor(backend, [1, Infinity, -2]);
       return [dropout(x, 0, { seed: 1 }), dropout(x, 1, { seed: 1, out: empty(backend, [3]) })];
@@ -90,4 +81,4 @@ export const randomCases: readonly OpCase[] = [
       [0, 0, 0],
     ],
   },
-];
+};

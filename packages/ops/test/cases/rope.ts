@@ -1,7 +1,7 @@
 import { permute, rope } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const SEQ = 3;
 const DIM = 6;
@@ -26,15 +26,13 @@ function turned(
 }
 
 /** rope by its definition, at positions where an error of the frequencies would show. */
-export const ropeCases: readonly OpCase[] = [
-  {
-    name: 'halves, of queries by heads',
+export const ropeCases: OpCases = {
+  'halves, of queries by heads': {
     run: (b) => rope(tensor(b, X, [2, 4, SEQ, DIM])),
     want: turned(X, (row) => row % SEQ, false),
     shape: [2, 4, SEQ, DIM],
   },
-  {
-    name: 'interleaved pairs, far from the start, in place',
+  'interleaved pairs, far from the start, in place': {
     run: (b) => {
       const x = tensor(b, X, [2, 4, SEQ, DIM]);
       return rope(x, { interleaved: true, offset: 3000, out: x });
@@ -42,8 +40,7 @@ export const ropeCases: readonly OpCase[] = [
     want: turned(X, (row) => (row % SEQ) + 3000, true),
     tolerance: 2e-4,
   },
-  {
-    name: 'an offset on the device, with positions too; frequencies of a large base, far from the start',
+  'an offset on the device, with positions too; frequencies of a large base, far from the start': {
     run: (b) => {
       const x = tensor(b, X, [2, 4, SEQ, DIM]);
       const offset = tensor(b, new Int32Array([40]));
@@ -65,8 +62,7 @@ export const ropeCases: readonly OpCase[] = [
     ],
     tolerance: 3e-4,
   },
-  {
-    name: 'halves in place in a view of heads not yet split, with positions of each text',
+  'halves in place in a view of heads not yet split, with positions of each text': {
     run: (b) => {
       const x = permute(tensor(b, X, [2, SEQ, 4, DIM]), [0, 2, 1, 3]);
       return rope(x, { positions: tensor(b, Int32Array.of(5, 0, 7, 1, 2, -3), [2, 1, SEQ]), out: x });
@@ -82,8 +78,7 @@ export const ropeCases: readonly OpCase[] = [
     }),
     shape: [2, 4, SEQ, DIM],
   },
-  {
-    name: 'by frequencies and another base, in half precision',
+  'by frequencies and another base, in half precision': {
     run: (b) => {
       const x = tensor(b, Float32Array.from(X), [8, SEQ, DIM], { dtype: 'f16' });
       const positions = tensor(b, Uint32Array.of(4, 2, 9));
@@ -108,4 +103,4 @@ export const ropeCases: readonly OpCase[] = [
     ],
     tolerance: 1e-3,
   },
-];
+};

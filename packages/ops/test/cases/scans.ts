@@ -1,7 +1,7 @@
 import { cummax, cummin, cumprod, cumsum, permute } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const X = numbers(2 * 5 * 3);
 
@@ -25,9 +25,8 @@ function scanned(join: (a: number, b: number) => number, none: number, exclusive
 const add = (a: number, b: number): number => a + b;
 
 /** An inner axis, both directions, with and without the element; NaN; integers that wrap; narrow dtypes; a long row. */
-export const scanCases: readonly OpCase[] = [
-  {
-    name: 'an inner axis, each way',
+export const scanCases: OpCases = {
+  'an inner axis, each way': {
     run: (backend) => {
       const x = tensor(backend, X, [2, 5, 3]);
       return [
@@ -51,8 +50,7 @@ export const scanCases: readonly OpCase[] = [
     ],
     shape: [2, 5, 3],
   },
-  {
-    name: 'NaN, integers, of small ones wide sums; of a permuted view and in place',
+  'NaN, integers, of small ones wide sums; of a permuted view and in place': {
     run: (backend) => {
       const own = tensor(backend, [1, 2, 3, 4]);
       const view = permute(tensor(backend, [1, 2, 3, 4], [2, 2]), [1, 0]);
@@ -79,10 +77,9 @@ export const scanCases: readonly OpCase[] = [
     ],
     tolerance: 0,
   },
-  {
-    name: 'a long row',
+  'a long row': {
     run: (backend) => [cumsum(tensor(backend, new Uint32Array(70_000).fill(3)), { reverse: true })],
     want: [Array.from({ length: 70_000 }, (_, at) => 3 * (70_000 - at))],
     tolerance: 0,
   },
-];
+};

@@ -1,7 +1,7 @@
 import { indexPut, permute, scatter, scatterAdd } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const X = numbers(3 * 4 * 2);
 const V = numbers(3 * 3 * 2);
@@ -21,9 +21,8 @@ function byLoops(mode: 'set' | 'add'): number[] {
 }
 
 /** Axes, indices outside, duplicates of sums, dtypes, places of several axes. */
-export const scatterCases: readonly OpCase[] = [
-  {
-    name: 'an inner axis, in a new tensor and in place',
+export const scatterCases: OpCases = {
+  'an inner axis, in a new tensor and in place': {
     run: (backend) => {
       const [x, own] = [tensor(backend, X, [3, 4, 2]), tensor(backend, X, [3, 4, 2])];
       const [indices, values] = [tensor(backend, new Int32Array(PLACES), [3, 3, 2]), tensor(backend, V, [3, 3, 2])];
@@ -33,8 +32,7 @@ export const scatterCases: readonly OpCase[] = [
     shape: [3, 4, 2],
     tolerance: 0,
   },
-  {
-    name: 'sums of several values for one element; integers, f16',
+  'sums of several values for one element; integers, f16': {
     run: (backend) => {
       const indices = tensor(backend, new Uint32Array([1, 1, 0, 1, 7]));
       return [
@@ -62,8 +60,7 @@ export const scatterCases: readonly OpCase[] = [
     },
     want: [[31, 72, 3], [4, 9, 3], [0, 127, -100], [4, 9, 3], byLoops('add')],
   },
-  {
-    name: 'places of the first axes, rows and single elements; of a permuted view',
+  'places of the first axes, rows and single elements; of a permuted view': {
     run: (backend) => {
       const x = permute(
         tensor(backend, [
@@ -100,4 +97,4 @@ export const scatterCases: readonly OpCase[] = [
     ],
     tolerance: 0,
   },
-];
+};

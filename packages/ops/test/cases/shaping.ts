@@ -1,7 +1,7 @@
 import { add, concat, empty, flip, matmul, pad, permute, slice, stack, tile, tril, triu } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const X = numbers(2 * 3 * 4, 21);
 const at = (i: number, j: number, k: number): number => X[(i * 3 + j) * 4 + k] as number;
@@ -28,9 +28,8 @@ const DIAGONALS = [-9, -4, -3, -2, -1, 0, 1, 2, 3, 9];
 const F16 = { dtype: 'f16' } as const;
 
 /** concat, stack, pad, tile and flip by their places. */
-export const shapingCases: readonly OpCase[] = [
-  {
-    name: 'concat along an inner axis, of views, with an empty one',
+export const shapingCases: OpCases = {
+  'concat along an inner axis, of views, with an empty one': {
     run: (b) => {
       const x = tensor(b, X, [2, 3, 4]);
       return concat([slice(x, [null, [1, null]]), tensor(b, [], [2, 0, 4]), x], { axis: 1 });
@@ -38,20 +37,17 @@ export const shapingCases: readonly OpCase[] = [
     want: over(2, (i) => [1, 2, 0, 1, 2].map((j) => over(4, (k) => at(i, j, k)))).flat(2),
     shape: [2, 5, 4],
   },
-  {
-    name: 'concat of half precision, of odd sizes',
+  'concat of half precision, of odd sizes': {
     run: (b) =>
       concat(over(3, (i) => tensor(b, Float32Array.of(i, i + 0.5, i + 0.25).slice(0, i + 1), undefined, F16))),
     want: [0, 1, 1.5, 2, 2.5, 2.25],
     shape: [6],
   },
-  {
-    name: 'concat of f32 and f16 is f32',
+  'concat of f32 and f16 is f32': {
     run: (b) => concat([tensor(b, [1]), tensor(b, Float32Array.of(0.5), [1], F16)], { axis: -1 }),
     want: [1, 0.5],
   },
-  {
-    name: 'concat into the memory of one of its parts, whichever it is',
+  'concat into the memory of one of its parts, whichever it is': {
     run: (b) =>
       over(3, (own) => {
         const out = tensor(b, X.slice(0, 12), [6, 2]);
@@ -63,8 +59,7 @@ export const shapingCases: readonly OpCase[] = [
     want: over(3, (own) => over(3, (part) => (part === own ? X.slice(2, 6) : [part, part, part, part])).flat()),
     shape: [6, 2],
   },
-  {
-    name: 'sums of matrices whose strides have the same digits',
+  'sums of matrices whose strides have the same digits': {
     run: (b) => {
       const [x, y] = [tensor(b, numbers(252, 5), [21, 12]), tensor(b, numbers(252, 6), [12, 21])];
       const t = permute(y, [1, 0]);
@@ -78,8 +73,7 @@ export const shapingCases: readonly OpCase[] = [
     })(),
     shape: [21, 12],
   },
-  {
-    name: 'stack at the end of permuted integers',
+  'stack at the end of permuted integers': {
     run: (b) => {
       const x = permute(tensor(b, Int32Array.of(1, 2, 3, 4), [2, 2]), [1, 0]);
       return stack([x, x], { axis: -1 });
@@ -87,14 +81,12 @@ export const shapingCases: readonly OpCase[] = [
     want: [1, 1, 3, 3, 2, 2, 4, 4],
     shape: [2, 2, 2],
   },
-  {
-    name: 'stack of numbers',
+  'stack of numbers': {
     run: (b) => stack([tensor(b, 1), tensor(b, 2)]),
     want: [1, 2],
     shape: [2],
   },
-  {
-    name: 'pad by nothing is a copy, and matrix columns are stored as an f16 out is laid out',
+  'pad by nothing is a copy, and matrix columns are stored as an f16 out is laid out': {
     run: (b) => {
       const x = tensor(b, [
         [1, 2],
@@ -114,8 +106,7 @@ export const shapingCases: readonly OpCase[] = [
       [7, 10, 15, 22],
     ],
   },
-  {
-    name: 'pad with a constant, of a permuted view',
+  'pad with a constant, of a permuted view': {
     run: (b) =>
       pad(
         permute(tensor(b, X, [2, 3, 4]), [2, 0, 1]),
@@ -129,8 +120,7 @@ export const shapingCases: readonly OpCase[] = [
     want: over(4, (k) => [-1, 0, 1].map((i) => over(5, (j) => (i < 0 || j > 2 ? 7 : at(i, j, k))))).flat(2),
     shape: [4, 3, 5],
   },
-  {
-    name: 'pad by reflection beyond the length, and where it is 1',
+  'pad by reflection beyond the length, and where it is 1': {
     run: (b) => [
       pad(
         tensor(b, X, [2, 3, 4]),
@@ -149,8 +139,7 @@ export const shapingCases: readonly OpCase[] = [
     ],
     shape: [2, 15, 11],
   },
-  {
-    name: 'pad symmetrically and by repetition beyond the length, and where it is 1',
+  'pad symmetrically and by repetition beyond the length, and where it is 1': {
     run: (b) => {
       const x = permute(tensor(b, X, [2, 3, 4]), [0, 2, 1]);
       return (['symmetric', 'wrap'] as const).flatMap((mode) => [
@@ -179,8 +168,7 @@ export const shapingCases: readonly OpCase[] = [
     ]),
     shape: [2, 23, 11],
   },
-  {
-    name: 'pad by the edge, of bytes',
+  'pad by the edge, of bytes': {
     run: (b) =>
       pad(
         tensor(b, Int8Array.of(-1, 2, 3, 4, 5, -6), [2, 3]),
@@ -193,8 +181,7 @@ export const shapingCases: readonly OpCase[] = [
     want: clamped(2, 1, 0).flatMap((i) => clamped(3, 2, 3).map((j) => [-1, 2, 3, 4, 5, -6][i * 3 + j] as number)),
     shape: [3, 8],
   },
-  {
-    name: 'pad of more axes than a launch takes, into a view',
+  'pad of more axes than a launch takes, into a view': {
     run: (b) => {
       const out = permute(empty(b, [3, 4, 2, 2, 4]), [4, 1, 2, 3, 0]);
       const x = tensor(b, X, [3, 2, 2, 2, 1]);
@@ -215,20 +202,17 @@ export const shapingCases: readonly OpCase[] = [
     ),
     shape: [4, 4, 2, 2, 3],
   },
-  {
-    name: 'tile along new and old axes, of a view',
+  'tile along new and old axes, of a view': {
     run: (b) => tile(permute(tensor(b, X, [6, 4]), [1, 0]), [2, 1, 3]),
     want: over(2, () => over(4, (k) => over(18, (j) => X[(j % 6) * 4 + k] as number))).flat(2),
     shape: [2, 4, 18],
   },
-  {
-    name: 'tile of nothing, and by nothing',
+  'tile of nothing, and by nothing': {
     run: (b) => [tile(tensor(b, 5), [3]), tile(tensor(b, [1, 2]), [0])],
     want: [[5, 5, 5], []],
     shape: [3],
   },
-  {
-    name: 'slices backwards, of views and beside an index',
+  'slices backwards, of views and beside an index': {
     run: (b) => {
       const x = permute(tensor(b, X, [2, 3, 4]), [2, 0, 1]);
       return [
@@ -247,8 +231,7 @@ export const shapingCases: readonly OpCase[] = [
     ],
     shape: [2, 3],
   },
-  {
-    name: 'triangles of views, from each diagonal that there is and those beyond',
+  'triangles of views, from each diagonal that there is and those beyond': {
     run: (b) => {
       const x = permute(tensor(b, X, [2, 3, 4]), [0, 2, 1]);
       return DIAGONALS.flatMap((diagonal) => [triu(x, { diagonal }), tril(x, { diagonal })]);
@@ -261,8 +244,7 @@ export const shapingCases: readonly OpCase[] = [
     ),
     shape: [2, 4, 3],
   },
-  {
-    name: 'triangles leave nothing of what is outside, in their own memory too, and keep integers',
+  'triangles leave nothing of what is outside, in their own memory too, and keep integers': {
     run: (b) => {
       const x = tensor(b, [1, NaN, Infinity, -2], [2, 2]);
       return [
@@ -277,8 +259,7 @@ export const shapingCases: readonly OpCase[] = [
     want: [[1, 0, 3, 4], [0, 0, 0, 0], [2 ** 31 - 1, 2, 3, -4], [255, 2, 0, 4], [0, 0, Infinity, 0], []],
     tolerance: 0,
   },
-  {
-    name: 'flip of outer and inner axes',
+  'flip of outer and inner axes': {
     run: (b) => [
       flip(tensor(b, X, [2, 3, 4]), { axis: [0, -1] }),
       flip(tensor(b, Uint8Array.of(1, 2, 3))),
@@ -287,4 +268,4 @@ export const shapingCases: readonly OpCase[] = [
     want: [over(2, (i) => over(3, (j) => over(4, (k) => at(1 - i, j, 3 - k)))).flat(2), [3, 2, 1], [4]],
     shape: [2, 3, 4],
   },
-];
+};

@@ -1,7 +1,7 @@
 import { logSoftmax, logSumExp, permute, softmax } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const X = numbers(2 * 3 * 5).map((x) => 4 * x);
 const logSum = (row: readonly number[]): number => Math.log(row.reduce((sum, x) => sum + Math.exp(x), 0));
@@ -26,31 +26,27 @@ const EDGES = [
 ];
 
 /** Along the last axis, an inner one, several; what would overflow; infinities and NaN. */
-export const softmaxCases: readonly OpCase[] = [
-  {
-    name: 'softmax of the last axis, and of one',
+export const softmaxCases: OpCases = {
+  'softmax of the last axis, and of one': {
     run: (backend) => [softmax(tensor(backend, X, [2, 3, 5])), softmax(tensor(backend, [[5], [-Infinity]]))],
     want: [rows(5).flatMap((row) => row.map((x) => Math.exp(x - logSum(row)))), [1, NaN]],
     shape: [2, 3, 5],
   },
-  {
-    name: 'softmax of axes with another one between them',
+  'softmax of axes with another one between them': {
     run: (backend) => softmax(tensor(backend, X, [2, 3, 5]), { axis: [0, 2] }),
     want: X.map((x, at) => {
       const row = Math.floor(at / 5) % 3;
       return Math.exp(x - logSum(X.filter((_, other) => Math.floor(other / 5) % 3 === row)));
     }),
   },
-  {
-    name: 'softmax and logSoftmax of an inner axis',
+  'softmax and logSoftmax of an inner axis': {
     run: (backend) => {
       const x = tensor(backend, X, [2, 3, 5]);
       return [softmax(x, { axis: 1 }), logSoftmax(x, { axis: -2 })];
     },
     want: [alongMiddle((x, row) => Math.exp(x - logSum(row))), alongMiddle((x, row) => x - logSum(row))],
   },
-  {
-    name: 'softmax of two axes of a permuted view, in place',
+  'softmax of two axes of a permuted view, in place': {
     run: (backend) => {
       const view = permute(tensor(backend, X, [2, 3, 5]), [2, 0, 1]);
       return permute(softmax(view, { axis: [0, 2], out: view }), [1, 2, 0]);
@@ -58,13 +54,11 @@ export const softmaxCases: readonly OpCase[] = [
     want: rows(15).flatMap((row) => row.map((x) => Math.exp(x - logSum(row)))),
     shape: [2, 3, 5],
   },
-  {
-    name: 'softmax of f16 is computed in float32',
+  'softmax of f16 is computed in float32': {
     run: (backend) => softmax(tensor(backend, [60000, 60000, -60000], [3], { dtype: 'f16' })),
     want: [0.5, 0.5, 0],
   },
-  {
-    name: 'large numbers, infinities, NaN',
+  'large numbers, infinities, NaN': {
     run: (backend) => {
       const x = tensor(backend, EDGES);
       return [softmax(x), logSoftmax(x), logSumExp(x, { axis: 1 })];
@@ -75,8 +69,7 @@ export const softmaxCases: readonly OpCase[] = [
       [1000 + Math.LN2, 0, -Infinity, Infinity, NaN],
     ],
   },
-  {
-    name: 'logSumExp of two axes, kept; of nothing',
+  'logSumExp of two axes, kept; of nothing': {
     run: (backend) => [
       logSumExp(tensor(backend, X, [2, 3, 5]), { axis: [1, 2], keepDims: true }),
       logSumExp(tensor(backend, [], [2, 0]), { axis: 1 }),
@@ -84,4 +77,4 @@ export const softmaxCases: readonly OpCase[] = [
     want: [rows(15).map(logSum), [-Infinity, -Infinity]],
     shape: [2, 1, 1],
   },
-];
+};

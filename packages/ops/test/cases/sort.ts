@@ -1,7 +1,7 @@
 import { argsort, gatherNd, permute, sort, topK } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const X = numbers(2 * 5 * 3);
 
@@ -28,9 +28,8 @@ const take = (values: readonly number[], places: readonly number[]): number[] =>
   places.map((place) => values[place] as number);
 
 /** Each dtype, special values, stability, both directions, rows of thousands; topK beyond the primitive; places of several indices. */
-export const sortCases: readonly OpCase[] = [
-  {
-    name: 'an inner axis, both directions; a permuted view',
+export const sortCases: OpCases = {
+  'an inner axis, both directions; a permuted view': {
     run: (backend) => {
       const x = tensor(backend, X, [2, 5, 3]);
       return [
@@ -43,8 +42,7 @@ export const sortCases: readonly OpCase[] = [
     shape: [2, 5, 3],
     tolerance: 0,
   },
-  {
-    name: 'NaN, infinities, both zeros; integers of both signs; narrow dtypes',
+  'NaN, infinities, both zeros; integers of both signs; narrow dtypes': {
     run: (backend) => {
       const special = [NaN, 1, -0, Infinity, 0, -Infinity, -1, NaN, 2 ** -149, -(2 ** -149)];
       return [
@@ -74,8 +72,7 @@ export const sortCases: readonly OpCase[] = [
     ],
     tolerance: 0,
   },
-  {
-    name: 'thousands with many equals keep their order; topK of integers',
+  'thousands with many equals keep their order; topK of integers': {
     run: (backend) => {
       const x = tensor(backend, new Int32Array(MANY));
       const { values, indices } = topK(x, 2000);
@@ -92,8 +89,7 @@ export const sortCases: readonly OpCase[] = [
     ],
     tolerance: 0,
   },
-  {
-    name: 'topK of more than the primitive takes',
+  'topK of more than the primitive takes': {
     run: (backend) => {
       const columns = backend.capabilities.limits.maxTopK + 3;
       const last = columns - 1;
@@ -112,8 +108,7 @@ export const sortCases: readonly OpCase[] = [
     want: [[0], [0]],
     tolerance: 0,
   },
-  {
-    name: 'gatherNd of elements, rows and outside',
+  'gatherNd of elements, rows and outside': {
     run: (backend) => {
       const x = tensor(backend, [1, 2, 3, 4, 5, 6, 7, 8], [2, 2, 2]);
       return [
@@ -129,4 +124,4 @@ export const sortCases: readonly OpCase[] = [
     ],
     tolerance: 0,
   },
-];
+};

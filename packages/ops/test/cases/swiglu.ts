@@ -1,7 +1,7 @@
 import { empty, permute, quantizedTensor, swiglu, transpose } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const [ROWS, IN, OUT] = [6, 8, 5];
 const [X, GATE, UP] = [numbers(ROWS * IN, 61), numbers(OUT * IN, 62), numbers(OUT * IN, 63)] as const;
@@ -18,9 +18,8 @@ function wanted(activation: (x: number) => number, gate: readonly number[], up: 
 }
 
 /** swiglu by its definition: batches, views, out, f16, quantized weights. */
-export const swigluCases: readonly OpCase[] = [
-  {
-    name: 'batches of rows; another activation, weights stored [in, out]',
+export const swigluCases: OpCases = {
+  'batches of rows; another activation, weights stored [in, out]': {
     run: (b) => {
       const [x, gate, up] = [tensor(b, X, [2, 3, IN]), tensor(b, GATE, [OUT, IN]), tensor(b, UP, [OUT, IN])];
       const stored = transpose(permute(tensor(b, UP, [OUT, IN]), [1, 0]));
@@ -29,8 +28,7 @@ export const swigluCases: readonly OpCase[] = [
     want: [wanted(silu, GATE, UP), wanted((x) => Math.max(0, x), GATE, UP)],
     shape: [2, 3, OUT],
   },
-  {
-    name: 'f16, and one row',
+  'f16, and one row': {
     run: (b) => {
       const of = (values: readonly number[], shape: readonly number[]) =>
         tensor(b, Float32Array.from(values), shape, { dtype: 'f16' });
@@ -42,8 +40,7 @@ export const swigluCases: readonly OpCase[] = [
     want: [wanted(silu, GATE, UP), wanted(silu, GATE, UP).slice(0, OUT)],
     tolerance: 4e-3,
   },
-  {
-    name: 'quantized weights',
+  'quantized weights': {
     run: (b) => {
       const data = Int8Array.from(HALVES, (x) => 2 * x);
       const weight = quantizedTensor(b, {
@@ -57,4 +54,4 @@ export const swigluCases: readonly OpCase[] = [
     },
     want: wanted(silu, HALVES, HALVES),
   },
-];
+};

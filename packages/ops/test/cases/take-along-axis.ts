@@ -1,7 +1,7 @@
 import { argmax, empty, permute, takeAlongAxis } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const X = numbers(2 * 4 * 3);
 const at = (i: number, j: number, k: number): number => X[(i * 4 + j) * 3 + k] as number;
@@ -9,17 +9,15 @@ const over = <T>(length: number, each: (index: number) => T): T[] => Array.from(
 const PLACES = [0, 3, -1, -4, 2, 1, 1, 0, 3, 4, 0, 2];
 
 /** Each axis, indices outside, broadcasting, many axes. */
-export const takeAlongAxisCases: readonly OpCase[] = [
-  {
-    name: 'an inner axis, some indices outside',
+export const takeAlongAxisCases: OpCases = {
+  'an inner axis, some indices outside': {
     run: (backend) =>
       takeAlongAxis(tensor(backend, X, [2, 4, 3]), tensor(backend, new Int32Array(PLACES), [2, 2, 3]), 1),
     want: PLACES.map((place, n) => (place < 0 || place > 3 ? 0 : at(Math.floor(n / 6), place, n % 3))),
     shape: [2, 2, 3],
     tolerance: 0,
   },
-  {
-    name: 'what argmax names, of a permuted view, into a permuted out',
+  'what argmax names, of a permuted view, into a permuted out': {
     run: (backend) => {
       const x = permute(tensor(backend, X, [2, 4, 3]), [2, 0, 1]);
       const out = permute(empty(backend, [2, 1, 3]), [2, 0, 1]);
@@ -29,8 +27,7 @@ export const takeAlongAxisCases: readonly OpCase[] = [
     shape: [3, 2, 1],
     tolerance: 0,
   },
-  {
-    name: 'indices outside read as 0; u32 indices',
+  'indices outside read as 0; u32 indices': {
     run: (backend) => [
       takeAlongAxis(tensor(backend, [1, 2, 3]), tensor(backend, new Int32Array([3, -3, -4, 2, -(2 ** 31)])), 0),
       takeAlongAxis(
@@ -44,8 +41,7 @@ export const takeAlongAxisCases: readonly OpCase[] = [
       [0, 3, 0, 1],
     ],
   },
-  {
-    name: 'both broadcast: a column of indices and one row',
+  'both broadcast: a column of indices and one row': {
     run: (backend) => [
       takeAlongAxis(tensor(backend, X, [2, 4, 3]), tensor(backend, new Uint8Array([2]), [1, 1, 1]), 1),
       takeAlongAxis(tensor(backend, [[5, 6, 7]]), tensor(backend, new Uint8Array([0, 2, 1]), [3, 1]), 1),
@@ -54,9 +50,8 @@ export const takeAlongAxisCases: readonly OpCase[] = [
     shape: [2, 1, 3],
     tolerance: 0,
   },
-  {
-    // More axes than a gather input has: those around the axis are taken together.
-    name: 'six axes, f16, of a permuted view',
+  // More axes than a gather input has: those around the axis are taken together.
+  'six axes, f16, of a permuted view': {
     run: (backend) => {
       const x = permute(tensor(backend, X, [2, 1, 2, 2, 1, 3], { dtype: 'f16' }), [0, 3, 1, 5, 4, 2]);
       return takeAlongAxis(x, tensor(backend, new Int32Array([2, 0]), [1, 1, 1, 2, 1, 1]), 3);
@@ -65,4 +60,4 @@ export const takeAlongAxisCases: readonly OpCase[] = [
     shape: [2, 2, 1, 2, 1, 2],
     tolerance: 2 ** -11,
   },
-];
+};

@@ -1,7 +1,7 @@
 import { permute, topK, type Tensor } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const X = numbers(2 * 7 * 3);
 const both = ({ values, indices }: { values: Tensor; indices: Tensor }): Tensor[] => [values, indices];
@@ -21,15 +21,13 @@ const valuesOf = (places: readonly number[], k: number): number[] =>
   places.map((place, n) => X[(Math.floor(n / (3 * k)) * 7 + place) * 3 + (n % 3)] as number);
 
 /** The best along each kind of axis, ties, NaN, narrow types, edges of k. */
-export const topKCases: readonly OpCase[] = [
-  {
-    name: 'the greatest of an inner axis',
+export const topKCases: OpCases = {
+  'the greatest of an inner axis': {
     run: (backend) => both(topK(tensor(backend, X, [2, 7, 3]), 3, { axis: 1 })),
     want: [valuesOf(best(3, true), 3), best(3, true)],
     shape: [2, 3, 3],
   },
-  {
-    name: 'the least, all of them, of the last axis of a permuted view',
+  'the least, all of them, of the last axis of a permuted view': {
     run: (backend) => {
       const { values, indices } = topK(permute(tensor(backend, X, [2, 7, 3]), [2, 0, 1]), 7, { largest: false });
       return [permute(values, [1, 2, 0]), permute(indices, [1, 2, 0])];
@@ -37,16 +35,14 @@ export const topKCases: readonly OpCase[] = [
     want: [valuesOf(best(7, false), 7), best(7, false)],
     shape: [2, 7, 3],
   },
-  {
-    name: 'of equals the lower index first, NaN before Infinity; of a list',
+  'of equals the lower index first, NaN before Infinity; of a list': {
     run: (backend) => both(topK(tensor(backend, [1, 3, NaN, 3, Infinity, 1]), 5)),
     want: [
       [NaN, Infinity, 3, 3, 1],
       [2, 4, 1, 3, 0],
     ],
   },
-  {
-    name: 'of f16 the values are f16',
+  'of f16 the values are f16': {
     run: (backend) => both(topK(tensor(backend, [1, 65504, 2 ** -24], [3], { dtype: 'f16' }), 2)),
     want: [
       [65504, 1],
@@ -54,8 +50,7 @@ export const topKCases: readonly OpCase[] = [
     ],
     tolerance: 0,
   },
-  {
-    name: 'none of some, none of nothing',
+  'none of some, none of nothing': {
     run: (backend) => [
       ...both(topK(tensor(backend, X, [2, 7, 3]), 0)),
       ...both(topK(tensor(backend, [], [2, 0]), 0)),
@@ -64,4 +59,4 @@ export const topKCases: readonly OpCase[] = [
     want: [[], [], [], [], [], []],
     shape: [2, 7, 0],
   },
-];
+};

@@ -1,7 +1,7 @@
 import { acos, asin, atan, atan2 } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const X = numbers(40);
 const Y = [...numbers(47).slice(7)];
@@ -9,15 +9,13 @@ const SINES = [-1, -0.9999999, -0.75, -0.5, -1e-3, 0, 1e-10, 0.3, 0.70710678, 0.
 const { PI: pi } = Math;
 
 /** Angles of points of each quarter, on the axes, far away; of sines up to the ends. */
-export const trigonometryCases: readonly OpCase[] = [
-  {
-    name: 'angles of points, and of slopes',
+export const trigonometryCases: OpCases = {
+  'angles of points, and of slopes': {
     run: (backend) => [atan2(tensor(backend, Y), tensor(backend, X)), atan(tensor(backend, X))],
     want: [Y.map((y, i) => Math.atan2(y, X[i] as number)), X.map(Math.atan)],
     tolerance: 2e-6,
   },
-  {
-    name: 'angles on the axes, of infinity and of NaN, where points broadcast',
+  'angles on the axes, of infinity and of NaN, where points broadcast': {
     run: (backend) => {
       const x = tensor(backend, [-Infinity, -1, 1, Infinity]);
       return [
@@ -37,8 +35,7 @@ export const trigonometryCases: readonly OpCase[] = [
     ],
     tolerance: 1e-6,
   },
-  {
-    name: 'angles of sines and cosines, NaN beyond 1',
+  'angles of sines and cosines, NaN beyond 1': {
     run: (backend) => [
       asin(tensor(backend, SINES)),
       acos(tensor(backend, SINES)),
@@ -48,4 +45,4 @@ export const trigonometryCases: readonly OpCase[] = [
     want: [SINES.map(Math.asin), SINES.map(Math.acos), [NaN, NaN, NaN], [NaN, NaN, NaN]],
     tolerance: 2e-6,
   },
-];
+};

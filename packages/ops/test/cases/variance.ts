@@ -1,7 +1,7 @@
 import { full, less, permute, std, variance } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { farNumbers, momentsOf, numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 const X = numbers(3 * 4 * 5);
 const FAR = farNumbers(2 ** 20);
@@ -13,9 +13,8 @@ const varianceOf = (row: readonly number[], correction = 1): number => {
 };
 
 /** Each kind of axes, each correction, what would cancel, too few elements. */
-export const varianceCases: readonly OpCase[] = [
-  {
-    name: 'of the last axis, of two of a permuted view, of all',
+export const varianceCases: OpCases = {
+  'of the last axis, of two of a permuted view, of all': {
     run: (backend) => {
       const x = tensor(backend, X, [3, 4, 5]);
       return [
@@ -40,31 +39,27 @@ export const varianceCases: readonly OpCase[] = [
     ],
     shape: [3, 4, 1],
   },
-  {
-    // The difference of the mean of the squares and the square of the mean would be 0, or negative.
-    name: 'numbers that are far from 0',
+  // The difference of the mean of the squares and the square of the mean would be 0, or negative.
+  'numbers that are far from 0': {
     run: (backend) => variance(tensor(backend, [10000, 10001, 10002, 10003])),
     want: [5 / 3],
   },
-  {
-    name: 'a million numbers that are far from 0',
+  'a million numbers that are far from 0': {
     run: (backend) => {
       const x = tensor(backend, FAR);
       return [variance(x, { correction: 0 }), std(x, { correction: 0 })];
     },
     want: [[momentsOf(FAR).variance], [Math.sqrt(momentsOf(FAR).variance)]],
   },
-  {
-    // What rounding leaves of them must not be a negative number under the root.
-    name: 'equal numbers that are far from 0',
+  // What rounding leaves of them must not be a negative number under the root.
+  'equal numbers that are far from 0': {
     run: (backend) => {
       const x = full(backend, [8, 2 ** 12], 123456.789);
       return less(std(x, { axis: 1 }), 0.5);
     },
     want: [1, 1, 1, 1, 1, 1, 1, 1],
   },
-  {
-    name: 'of one element, of a number, of nothing; of f16',
+  'of one element, of a number, of nothing; of f16': {
     run: (backend) => [
       variance(tensor(backend, [[2], [3]]), { axis: 1 }),
       variance(tensor(backend, 4), { correction: 0 }),
@@ -73,4 +68,4 @@ export const varianceCases: readonly OpCase[] = [
     ],
     want: [[NaN, NaN], [0], [NaN, NaN], [500]],
   },
-];
+};

@@ -1,7 +1,7 @@
 import { avgPool3d, conv3d, empty, maxPool3d, maxPoolWithIndices, permute, slice } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
-import type { OpCase } from '../support/op-case.ts';
+import type { OpCases } from '../support/op-case.ts';
 
 type Three = readonly [number, number, number];
 const SIZE: Three = [5, 6, 4];
@@ -91,9 +91,8 @@ const PLANES = Array.from({ length: 4 * 15 }, (_, at) => {
 });
 
 /** Pooling and convolution of volumes, and places of the greatest elements, by their definitions. */
-export const volumeCases: readonly OpCase[] = [
-  {
-    name: 'maxPool3d, of a view, rounded up, into out',
+export const volumeCases: OpCases = {
+  'maxPool3d, of a view, rounded up, into out': {
     run: (b) => {
       const x = tensor(b, X, [N, C, ...SIZE]);
       const turned = permute(tensor(b, X, [C, N, ...SIZE]), [1, 0, 2, 3, 4]);
@@ -111,8 +110,7 @@ export const volumeCases: readonly OpCase[] = [
     shape: [N, C, 3, 6, 1],
     tolerance: 0,
   },
-  {
-    name: 'avgPool3d, padding counted and not, rounded up, in half precision',
+  'avgPool3d, padding counted and not, rounded up, in half precision': {
     run: (b) => {
       const x = tensor(b, Float32Array.from(X), [N, C, ...SIZE], { dtype: 'f16' });
       const options = { stride: 2, padding: 1, ceilMode: true };
@@ -131,8 +129,7 @@ export const volumeCases: readonly OpCase[] = [
     shape: [N, C, 3, 4, 3],
     tolerance: 1e-3,
   },
-  {
-    name: 'conv3d with everything, of a view, into out',
+  'conv3d with everything, of a view, into out': {
     run: (b) => {
       const x = permute(tensor(b, X, [N, C, ...SIZE]), [0, 1, 2, 3, 4]);
       const w = tensor(b, W, [6, 2, 3, 2, 3]);
@@ -150,8 +147,7 @@ export const volumeCases: readonly OpCase[] = [
     ],
     shape: [N, 6, 3, 5, 2],
   },
-  {
-    name: 'maxPoolWithIndices: padding, stride and dilation, ties, NaN, and nothing but -Infinity',
+  'maxPoolWithIndices: padding, stride and dilation, ties, NaN, and nothing but -Infinity': {
     run: (b) => {
       const x = tensor(b, X.slice(0, 4 * 30), [2, 2, 5, 6]);
       const ties = tensor(b, [
@@ -181,4 +177,4 @@ export const volumeCases: readonly OpCase[] = [
     shape: [2, 2, 5, 3],
     tolerance: 0,
   },
-];
+};

@@ -1,31 +1,7 @@
 import { defineKernel } from '@concord/backend-core/kernel';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectError } from '../../../backend-core/test/expect-error.ts';
-import {
-  cast,
-  copy,
-  crossEntropy,
-  dequantize,
-  dropout,
-  groupNorm,
-  linear,
-  memory,
-  oneHot,
-  permute,
-  quantizedTensor,
-  randomNormal,
-  reshape,
-  run,
-  softmax,
-  takeAlongAxis,
-  tensor,
-  type Tensor,
-  tidy,
-  topK,
-  transpose,
-  where,
-  zeros,
-} from '../../src/index.ts';
+import * as ops from '../../src/index.ts';
 import { FailingBackend } from '../support/failing-backend.ts';
 
 const backend = new FailingBackend();
@@ -33,7 +9,7 @@ beforeAll(() => backend.init());
 afterAll(() => backend.dispose());
 afterEach(() => backend.failAfter(Infinity));
 
-const ofI32 = (shape: readonly number[]): Tensor => zeros(backend, shape, { dtype: 'i32' });
+const ofI32 = (shape: readonly number[]): ops.Tensor => ops.zeros(backend, shape, { dtype: 'i32' });
 
 /** A kernel with two outputs, one of each level. */
 const scaled = defineKernel('scaled', { inputs: { x: 'f32' }, params: { factor: 'f32' } }, ({ x, factor }, k) => ({
@@ -43,38 +19,38 @@ const scaled = defineKernel('scaled', { inputs: { x: 'f32' }, params: { factor: 
 const params = { factor: 2 };
 
 /** Calls on a `[3, 4]` matrix, with how many allocations and launches each is; views are made before. */
-const calls: readonly (readonly [name: string, asks: number, prepare: (x: Tensor) => () => unknown])[] = [
-  ['tensor', 1, () => () => tensor(backend, [1, 2, 3])],
-  ['randomNormal', 2, () => () => randomNormal(backend, [4], { seed: 1 })],
-  ['copy', 2, (x) => () => copy(x)],
+const calls: readonly (readonly [name: string, asks: number, prepare: (x: ops.Tensor) => () => unknown])[] = [
+  ['tensor', 1, () => () => ops.tensor(backend, [1, 2, 3])],
+  ['randomNormal', 2, () => () => ops.randomNormal(backend, [4], { seed: 1 })],
+  ['copy', 2, (x) => () => ops.copy(x)],
   [
     'reshape of a transposed matrix',
     2,
     (x) => {
-      const view = transpose(x);
-      return () => reshape(view, [12]);
+      const view = ops.transpose(x);
+      return () => ops.reshape(view, [12]);
     },
   ],
-  ['where', 2, (x) => () => where(x, x, 0)],
-  ['cast', 2, (x) => () => cast(x, 'u8')],
-  ['dropout', 2, (x) => () => dropout(x, 0.5, { seed: 1 })],
-  ['dropout of all', 2, (x) => () => dropout(x, 1, { seed: 1 })],
-  ['softmax', 2, (x) => () => softmax(x)],
-  ['groupNorm', 2, (x) => () => groupNorm(x, 2)],
+  ['where', 2, (x) => () => ops.where(x, x, 0)],
+  ['cast', 2, (x) => () => ops.cast(x, 'u8')],
+  ['dropout', 2, (x) => () => ops.dropout(x, 0.5, { seed: 1 })],
+  ['dropout of all', 2, (x) => () => ops.dropout(x, 1, { seed: 1 })],
+  ['softmax', 2, (x) => () => ops.softmax(x)],
+  ['groupNorm', 2, (x) => () => ops.groupNorm(x, 2)],
   [
     'oneHot',
     2,
     () => {
       const indices = ofI32([3]);
-      return () => oneHot(indices, 3);
+      return () => ops.oneHot(indices, 3);
     },
   ],
   [
     'dequantize',
     2,
     (x) => {
-      const bytes = cast(x, 'u8');
-      return () => dequantize(bytes, 0.5, { bits: 4 });
+      const bytes = ops.cast(x, 'u8');
+      return () => ops.dequantize(bytes, 0.5, { bits: 4 });
     },
   ],
   [
@@ -89,7 +65,7 @@ const calls: readonly (readonly [name: string, asks: number, prepare: (x: Tensor
         scales: [1],
         offsets: [1],
       } as const;
-      return () => quantizedTensor(backend, options);
+      return () => ops.quantizedTensor(backend, options);
     },
   ],
   [
@@ -97,8 +73,8 @@ const calls: readonly (readonly [name: string, asks: number, prepare: (x: Tensor
     2,
     (x) => {
       const data = new Uint8Array(2);
-      const weight = quantizedTensor(backend, { shape: [1, 4], dtype: 'u4', block: 4, data, scales: [1] });
-      return () => linear(x, weight);
+      const weight = ops.quantizedTensor(backend, { shape: [1, 4], dtype: 'u4', block: 4, data, scales: [1] });
+      return () => ops.linear(x, weight);
     },
   ],
   [
@@ -106,48 +82,48 @@ const calls: readonly (readonly [name: string, asks: number, prepare: (x: Tensor
     4,
     (x) => {
       const targets = ofI32([3]);
-      return () => crossEntropy(x, targets);
+      return () => ops.crossEntropy(x, targets);
     },
   ],
-  ['run', 3, (x) => () => run(scaled, { x }, { params })],
+  ['run', 3, (x) => () => ops.run(scaled, { x }, { params })],
   [
     'run with an output that is given',
     2,
     (x) => {
-      const y = copy(x);
-      return () => run(scaled, { x }, { params, out: { y } });
+      const y = ops.copy(x);
+      return () => ops.run(scaled, { x }, { params, out: { y } });
     },
   ],
-  ['topK of dense rows', 3, (x) => () => topK(x, 2)],
-  ['topK of columns', 5, (x) => () => topK(x, 2, { axis: 0 })],
+  ['topK of dense rows', 3, (x) => () => ops.topK(x, 2)],
+  ['topK of columns', 5, (x) => () => ops.topK(x, 2, { axis: 0 })],
   [
     'topK of f16',
     7,
     (x) => {
-      const halves = cast(x, 'f16');
-      return () => topK(halves, 2);
+      const halves = ops.cast(x, 'f16');
+      return () => ops.topK(halves, 2);
     },
   ],
   [
     'takeAlongAxis of many axes that lie apart',
     4,
     (x) => {
-      const many = permute(reshape(x, [3, 1, 1, 2, 2]), [4, 3, 0, 1, 2]);
+      const many = ops.permute(ops.reshape(x, [3, 1, 1, 2, 2]), [4, 3, 0, 1, 2]);
       const indices = ofI32([2, 2, 1, 1, 1]);
-      return () => takeAlongAxis(many, indices, 2);
+      return () => ops.takeAlongAxis(many, indices, 2);
     },
   ],
 ];
 
 test.each(calls)('%s: whatever fails in it, nothing remains', (_, asks, prepare) => {
-  tidy(() => {
-    const x = tensor(
+  ops.tidy(() => {
+    const x = ops.tensor(
       backend,
       Array.from({ length: 12 }, (__, place) => place),
       [3, 4],
     );
     const call = prepare(x);
-    const held = (): unknown => ({ program: memory(), bytes: backend.memory().inUseBytes });
+    const held = (): unknown => ({ program: ops.memory(), bytes: backend.memory().inUseBytes });
     const before = held();
     for (let succeeding = 0; succeeding < asks; succeeding++) {
       backend.failAfter(succeeding);
@@ -160,24 +136,24 @@ test.each(calls)('%s: whatever fails in it, nothing remains', (_, asks, prepare)
   expect(backend.memory().liveAllocations).toBe(0);
 });
 
-test.each<readonly [string, (x: Tensor, flipped: Tensor) => unknown]>([
-  ['a parameter that is missing', (x) => run(scaled, { x })],
-  ['a parameter that there is not', (x) => run(scaled, { x }, { params: { ...params, other: 1 } })],
-  ['a given output of another shape', (x) => run(scaled, { x }, { params, out: { total: x } })],
-  ['a given output that overlaps an input', (x, y) => run(scaled, { x }, { params, out: { y } })],
-  ['an element type of its last output', (x) => run(scaled, { x }, { params, dtypes: { total: 'f64' as 'f32' } })],
+test.each<readonly [string, (x: ops.Tensor, flipped: ops.Tensor) => unknown]>([
+  ['a parameter that is missing', (x) => ops.run(scaled, { x })],
+  ['a parameter that there is not', (x) => ops.run(scaled, { x }, { params: { ...params, other: 1 } })],
+  ['a given output of another shape', (x) => ops.run(scaled, { x }, { params, out: { total: x } })],
+  ['a given output that overlaps an input', (x, y) => ops.run(scaled, { x }, { params, out: { y } })],
+  ['an element type of its last output', (x) => ops.run(scaled, { x }, { params, dtypes: { total: 'f64' as 'f32' } })],
 ])('run that is refused for %s leaves nothing', (_, call) => {
-  using x = zeros(backend, [4, 4]);
-  using flipped = transpose(x);
-  const before = memory();
+  using x = ops.zeros(backend, [4, 4]);
+  using flipped = ops.transpose(x);
+  const before = ops.memory();
   const { inUseBytes } = backend.memory();
   expectError(() => call(x, flipped), 'INVALID_ARGUMENT');
-  expect([memory(), backend.memory().inUseBytes]).toEqual([before, inUseBytes]);
+  expect([ops.memory(), backend.memory().inUseBytes]).toEqual([before, inUseBytes]);
 });
 
 test('reading a view frees its packed copy when that fails', async () => {
-  using x = tensor(backend, [1, 2, 3, 4], [2, 2]);
-  using view = transpose(x);
+  using x = ops.tensor(backend, [1, 2, 3, 4], [2, 2]);
+  using view = ops.transpose(x);
   const before = backend.memory().inUseBytes;
   for (const succeeding of [0, 1]) {
     backend.failAfter(succeeding);

@@ -1,20 +1,7 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  argmin,
-  linear,
-  matmul,
-  max,
-  pack,
-  slice,
-  sum,
-  tensor,
-  type Tensor,
-  tidy,
-  transpose,
-  wrap,
-} from '../../src/index.ts';
+import * as ops from '../../src/index.ts';
 import { at, indicesOf, type Model } from '../support/model.ts';
 import { chains, stepOf } from '../support/view-steps.ts';
 
@@ -38,9 +25,9 @@ function chained(
   shape: readonly number[],
   chain: readonly number[][],
   nanEvery?: number,
-): { x: Tensor; model: Model; shown: string } {
+): { x: ops.Tensor; model: Model; shown: string } {
   let model = counted(shape, nanEvery);
-  let x = tensor(backend, [...model.values], shape);
+  let x = ops.tensor(backend, [...model.values], shape);
   const shown = [`[${shape.join()}]`];
   for (const drawn of chain) {
     const step = stepOf(model, drawn);
@@ -54,9 +41,9 @@ function chained(
 test('chains of views are what a plain loop makes of them, read and packed', async () => {
   await fc.assert(
     fc.asyncProperty(shapes, chains, async (shape, chain) => {
-      const { x, packed, model, shown } = tidy(() => {
+      const { x, packed, model, shown } = ops.tidy(() => {
         const end = chained(shape, chain);
-        return { ...end, packed: pack(end.x) };
+        return { ...end, packed: ops.pack(end.x) };
       });
       using own = x;
       using copied = packed;
@@ -79,7 +66,7 @@ test('folds over any axes of any view are what a plain loop makes of them', asyn
   });
   await fc.assert(
     fc.asyncProperty(shapes, chains, folds, async (shape, chain, { axes, keepDims, isAll, nanEvery }) => {
-      const result = tidy(() => {
+      const result = ops.tidy(() => {
         const { x, model, shown } = chained(shape, chain, nanEvery);
         const { rank } = x;
         // A row of one is an axis more.
@@ -87,7 +74,7 @@ test('folds over any axes of any view are what a plain loop makes of them', asyn
         const axis = isWhole ? undefined : [...new Set(axes.map((each) => each % rank))];
         const given = axis?.map((each, place) => (place % 2 === 0 ? each : each - rank));
         const options = { axis: given, keepDims };
-        const folded = [sum(x, options), max(x, options), argmin(x, options)] as const;
+        const folded = [ops.sum(x, options), ops.max(x, options), ops.argmin(x, options)] as const;
         return {
           model,
           folded,
@@ -136,14 +123,14 @@ function foldedLoop(model: Model, axes: readonly number[], keepDims: boolean): {
 test('a range is what a loop makes of it, forwards and backwards, beyond both ends', async () => {
   const places = [null, -6, -4, -1, 0, 1, 3, 4, 6];
   for (const length of [0, 1, 4]) {
-    using x = tensor(
+    using x = ops.tensor(
       backend,
       Int32Array.from({ length }, (_, place) => place),
     );
     for (const from of places) {
       for (const to of places) {
         for (const step of [1, 2, -1, -3]) {
-          using part = slice(x, [[from, to, step]]);
+          using part = ops.slice(x, [[from, to, step]]);
           expect(Array.from(await part.toArray()), `${from}:${to}:${step} of ${length}`).toEqual(
             walked(length, from, to, step),
           );
@@ -173,21 +160,21 @@ test('rows that overlap are read where they lie by every product', async () => {
   const data = [1, 2, 3, 5, 8, 13, 21, 34, 55];
   const ptr = backend.alloc(4 * data.length);
   backend.copyHtod(ptr, Float32Array.from(data));
-  const results = tidy(() => {
+  const results = ops.tidy(() => {
     // Row i is data[i], data[i + 1], data[i + 2].
-    const windows = wrap(backend, ptr, [4, 3], 'f32', [1, 1]);
-    const batches = wrap(backend, ptr, [2, 3, 4], 'f32', [1, 2, 1]);
-    const weights = tensor(backend, [
+    const windows = ops.wrap(backend, ptr, [4, 3], 'f32', [1, 1]);
+    const batches = ops.wrap(backend, ptr, [2, 3, 4], 'f32', [1, 2, 1]);
+    const weights = ops.tensor(backend, [
       [1, 0, 2],
       [0, 1, -1],
       [1, 1, 1],
     ]);
     return [
-      matmul(windows, weights),
-      matmul(weights, transpose(windows)),
-      linear(weights, windows),
-      matmul(transpose(windows), windows),
-      matmul(weights, batches),
+      ops.matmul(windows, weights),
+      ops.matmul(weights, ops.transpose(windows)),
+      ops.linear(weights, windows),
+      ops.matmul(ops.transpose(windows), windows),
+      ops.matmul(weights, batches),
     ];
   });
   const rows = (starts: readonly number[], length: number): number[][] =>

@@ -3,27 +3,7 @@ import { CpuBackend } from '@concord/backend-cpu';
 import { WasmBackend } from '@concord/backend-wasm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectError, expectInvalid } from '../../../backend-core/test/expect-error.ts';
-import {
-  cast,
-  concat,
-  fromGguf,
-  fromMatMulNBits,
-  type GgufType,
-  linear,
-  memory,
-  ones,
-  pack,
-  quantizedTensor,
-  quantizeWeight,
-  type QuantizedTensor,
-  type QuantizedTensorOptions,
-  reshape,
-  slice,
-  tensor,
-  type Tensor,
-  tidy,
-  transpose,
-} from '../../src/index.ts';
+import * as ops from '../../src/index.ts';
 import { numbers } from '../support/numbers.ts';
 import { type Decoded, decodeGguf, decodeRows, ggufBlocks, integerAt, randomBytes } from './decode.ts';
 
@@ -33,7 +13,7 @@ const gamma = (steps: number): number => (steps * 2 ** -24) / (1 - steps * 2 ** 
 
 /** Compares with products in float64, within the bound of docs/numerics.md. */
 async function expectProduct(
-  y: Tensor,
+  y: ops.Tensor,
   x: readonly number[],
   [n, k]: readonly [number, number],
   { value, magnitude }: Decoded,
@@ -57,19 +37,23 @@ async function expectProduct(
 }
 
 /** Every element of a weight, as products with the rows of an identity, and products with numbers. */
-async function expectWeight(weight: QuantizedTensor, shape: readonly [number, number], want: Decoded): Promise<void> {
+async function expectWeight(
+  weight: ops.QuantizedTensor,
+  shape: readonly [number, number],
+  want: Decoded,
+): Promise<void> {
   const { backend } = weight;
   const [, k] = shape;
   expect(weight.shape).toEqual(shape);
   const identity = Array.from({ length: k * k }, (_, at) => (at % (k + 1) === 0 ? 1 : 0));
-  using one = tensor(backend, identity, [k, k]);
-  using elements = linear(one, weight);
+  using one = ops.tensor(backend, identity, [k, k]);
+  using elements = ops.linear(one, weight);
   await expectProduct(elements, identity, shape, want);
   const numbersOfX = numbers(3 * k, 9);
-  using x = tensor(backend, numbersOfX, [3, k]);
-  using y = linear(x, weight);
+  using x = ops.tensor(backend, numbersOfX, [3, k]);
+  using y = ops.linear(x, weight);
   await expectProduct(y, numbersOfX, shape, want);
-  using again = linear(x, weight);
+  using again = ops.linear(x, weight);
   expect(await again.toArray()).toEqual(await y.toArray());
 }
 
@@ -84,7 +68,7 @@ describe.each<readonly [string, () => ComputeBackend]>([
     await backend.dispose();
   });
 
-  test.each<readonly [GgufType, number]>([
+  test.each<readonly [ops.GgufType, number]>([
     ['q8_0', 96],
     ['q4_0', 96],
     ['q4_1', 96],
@@ -92,7 +76,7 @@ describe.each<readonly [string, () => ComputeBackend]>([
     ['q6_K', 512],
   ])('fromGguf of %s are the numbers of the file', async (type, k) => {
     const bytes = ggufBlocks(type, 5 * k);
-    using weight = fromGguf(backend, { type, shape: [5, k], bytes });
+    using weight = ops.fromGguf(backend, { type, shape: [5, k], bytes });
     await expectWeight(weight, [5, k], decodeGguf(type, bytes));
   });
 
@@ -109,7 +93,7 @@ describe.each<readonly [string, () => ComputeBackend]>([
     const packed = randomBytes(n * zeroBytes, 13);
     const floats = Float32Array.from(numbers(n * blocks, 14));
     const zeroPoints = { none: undefined, packed, floats }[zeros];
-    using weight = fromMatMulNBits(backend, { n, k, bits, blockSize, b, scales, zeroPoints });
+    using weight = ops.fromMatMulNBits(backend, { n, k, bits, blockSize, b, scales, zeroPoints });
     const zeroAt = (row: number, block: number): number => {
       if (zeros === 'none') return 2 ** (bits - 1);
       return zeros === 'floats'
@@ -132,14 +116,14 @@ describe.each<readonly [string, () => ComputeBackend]>([
     const shape = [4, 12] as const;
     // A block of zeros, and one of subnormal numbers, which count as zeros.
     const stored = numbers(48, 3).map((value, at) => (at < 4 ? 0 : at < 8 ? 1e-40 : value * 10));
-    using floats = tensor(backend, stored, shape);
-    using weight = quantizeWeight(floats, { dtype, block: 4 });
-    using one = tensor(
+    using floats = ops.tensor(backend, stored, shape);
+    using weight = ops.quantizeWeight(floats, { dtype, block: 4 });
+    using one = ops.tensor(
       backend,
       Float32Array.from({ length: 144 }, (_, at) => Number(at % 13 === 0)),
       [12, 12],
     );
-    using rows = linear(one, weight);
+    using rows = ops.linear(one, weight);
     const got = await rows.toArray();
     for (const [at, value] of stored.entries()) {
       const first = at - (at % 4);
@@ -152,15 +136,15 @@ describe.each<readonly [string, () => ComputeBackend]>([
   });
 
   test('quantizeWeight refuses what has no blocks', () => {
-    using matrix = tensor(backend, [1, 2, 3, 4, 5, 6], [2, 3]);
-    using flat = tensor(backend, [1, 2]);
+    using matrix = ops.tensor(backend, [1, 2, 3, 4, 5, 6], [2, 3]);
+    using flat = ops.tensor(backend, [1, 2]);
     expectInvalid(
-      () => quantizeWeight(matrix, { block: 2 }),
+      () => ops.quantizeWeight(matrix, { block: 2 }),
       'quantizeWeight: block must be even and divide k of [2, 3], got 2',
     );
-    expectInvalid(() => quantizeWeight(flat), 'quantizeWeight: takes a matrix [n, k], got [2]');
+    expectInvalid(() => ops.quantizeWeight(flat), 'quantizeWeight: takes a matrix [n, k], got [2]');
     expectInvalid(
-      () => quantizeWeight(matrix, { dtype: 'u8' as 'u4' }),
+      () => ops.quantizeWeight(matrix, { dtype: 'u8' as 'u4' }),
       'quantizeWeight: dtype must be i8 or u4, got u8',
     );
   });
@@ -172,13 +156,16 @@ describe.each<readonly [string, () => ComputeBackend]>([
   );
 
   /** A weight of 3 rows of 7, in blocks of 2, the last of which is short; and its numbers. */
-  function weightOf([dtype, kind, dtypeScales]: (typeof FORMS)[number]): { weight: QuantizedTensor; want: Decoded } {
+  function weightOf([dtype, kind, dtypeScales]: (typeof FORMS)[number]): {
+    weight: ops.QuantizedTensor;
+    want: Decoded;
+  } {
     const [shape, block, blocks] = [[3, 7] as const, 2, 4];
     const isNibbles = dtype === 'i4' || dtype === 'u4';
     const [rowBytes, zeroBytes] = isNibbles ? [4, 2] : [7, 4];
     const [data, zeros] = [randomBytes(3 * rowBytes, 21), randomBytes(3 * zeroBytes, 22)];
     const [scales, added] = [numbers(12, 23), Float32Array.from(numbers(12, 24))];
-    const more: Pick<QuantizedTensorOptions, 'zeros' | 'offsets'> = {
+    const more: Pick<ops.QuantizedTensorOptions, 'zeros' | 'offsets'> = {
       ...{ none: {}, integers: { zeros }, floats: { zeros: added }, offsets: { offsets: added } },
     }[kind];
     const own = (list: ArrayLike<number>, row: number, of: number): number => {
@@ -198,7 +185,7 @@ describe.each<readonly [string, () => ComputeBackend]>([
       scale: (row, of) => own(scales, row, of),
       offset: (row, of) => (kind === 'offsets' ? own(added, row, of) : 0),
     });
-    return { weight: quantizedTensor(backend, { shape, dtype, block, data, scales, dtypeScales, ...more }), want };
+    return { weight: ops.quantizedTensor(backend, { shape, dtype, block, data, scales, dtypeScales, ...more }), want };
   }
 
   test.each(FORMS)('quantizedTensor of %s, zeros or offsets: %s, scales of %s', async (...form) => {
@@ -207,11 +194,12 @@ describe.each<readonly [string, () => ComputeBackend]>([
     await expectWeight(weight, [3, 7], want);
   });
 
-  const LAYOUTS: Readonly<Record<string, (rows: Tensor) => Tensor>> = {
+  const LAYOUTS: Readonly<Record<string, (rows: ops.Tensor) => ops.Tensor>> = {
     dense: (rows) => rows,
-    columns: (rows) => transpose(pack(transpose(rows))),
+    columns: (rows) => ops.transpose(ops.pack(ops.transpose(rows))),
     // No single distance between the four rows.
-    batches: (rows) => slice(concat([reshape(rows, [2, 2, 7]), reshape(rows, [2, 2, 7])], { axis: 1 }), [null, [0, 2]]),
+    batches: (rows) =>
+      ops.slice(ops.concat([ops.reshape(rows, [2, 2, 7]), ops.reshape(rows, [2, 2, 7])], { axis: 1 }), [null, [0, 2]]),
   };
 
   test.each(
@@ -224,13 +212,17 @@ describe.each<readonly [string, () => ComputeBackend]>([
       number[],
       number[],
     ];
-    using x = tensor(backend, list, [4, 7], { dtype });
-    using plain = linear(x, weight);
+    using x = ops.tensor(backend, list, [4, 7], { dtype });
+    using plain = ops.linear(x, weight);
     await expectProduct(plain, list, [3, 7], want);
-    using y = tidy(() => {
-      const laid = (LAYOUTS[layout] as (rows: Tensor) => Tensor)(x);
-      const added = tensor(backend, residual, [...laid.shape.slice(0, -1), 3], { dtype });
-      return linear(laid, weight, { bias: tensor(backend, bias, [3], { dtype }), activation: 'relu', residual: added });
+    using y = ops.tidy(() => {
+      const laid = (LAYOUTS[layout] as (rows: ops.Tensor) => ops.Tensor)(x);
+      const added = ops.tensor(backend, residual, [...laid.shape.slice(0, -1), 3], { dtype });
+      return ops.linear(laid, weight, {
+        bias: ops.tensor(backend, bias, [3], { dtype }),
+        activation: 'relu',
+        residual: added,
+      });
     });
     const [sums, got] = [await plain.toArray(), await y.toArray()];
     for (const [at, own] of got.entries()) {
@@ -241,20 +233,26 @@ describe.each<readonly [string, () => ComputeBackend]>([
   });
 
   test('nothing: no rows, no columns', async () => {
-    using empty = quantizedTensor(backend, {
+    using empty = ops.quantizedTensor(backend, {
       shape: [0, 4],
       dtype: 'u4',
       block: 2,
       data: new Uint8Array(0),
       scales: [],
     });
-    using x = tensor(backend, [1, 2, 3, 4], [1, 4]);
-    using none = linear(x, empty);
+    using x = ops.tensor(backend, [1, 2, 3, 4], [1, 4]);
+    using none = ops.linear(x, empty);
     expect(none.shape).toEqual([1, 0]);
-    using thin = quantizedTensor(backend, { shape: [2, 0], dtype: 'i8', block: 2, data: new Int8Array(0), scales: [] });
-    using bias = tensor(backend, [5, 6]);
-    using nothing = tensor(backend, [], [1, 0]);
-    using y = linear(nothing, thin, { bias });
+    using thin = ops.quantizedTensor(backend, {
+      shape: [2, 0],
+      dtype: 'i8',
+      block: 2,
+      data: new Int8Array(0),
+      scales: [],
+    });
+    using bias = ops.tensor(backend, [5, 6]);
+    using nothing = ops.tensor(backend, [], [1, 0]);
+    using y = ops.linear(nothing, thin, { bias });
     expect(Array.from(await y.toArray())).toEqual([5, 6]);
   });
 });
@@ -264,39 +262,39 @@ describe('memory and errors', () => {
   beforeAll(() => backend.init());
   afterAll(() => backend.dispose());
 
-  const right: QuantizedTensorOptions = {
+  const right: ops.QuantizedTensorOptions = {
     ...{ shape: [2, 4], dtype: 'u4', block: 2 },
     ...{ data: new Uint8Array(4), scales: [1, 2, 3, 4], zeros: new Uint8Array(2) },
   };
 
   test('tidy disposes what it made and keeps what it returns, as of tensors', () => {
-    const before = memory();
-    tidy(() => void quantizedTensor(backend, right));
-    expect(memory()).toEqual(before);
-    const kept = tidy(() => [{ weight: quantizedTensor(backend, right) }]);
+    const before = ops.memory();
+    ops.tidy(() => void ops.quantizedTensor(backend, right));
+    expect(ops.memory()).toEqual(before);
+    const kept = ops.tidy(() => [{ weight: ops.quantizedTensor(backend, right) }]);
     expect(kept[0]?.weight.isDisposed).toBe(false);
-    expect(memory().tensors).toBe(before.tensors + 3);
+    expect(ops.memory().tensors).toBe(before.tensors + 3);
     kept[0]?.weight.dispose();
     kept[0]?.weight[Symbol.dispose]();
-    expect(memory()).toEqual(before);
+    expect(ops.memory()).toEqual(before);
     expect(backend.memory().liveAllocations).toBe(0);
   });
 
   test('a weight that was disposed, of other sizes or of another backend is refused', async () => {
-    using x = tensor(backend, [1, 2, 3, 4], [1, 4]);
-    const weight = quantizedTensor(backend, right);
+    using x = ops.tensor(backend, [1, 2, 3, 4], [1, 4]);
+    const weight = ops.quantizedTensor(backend, right);
     expect(weight.toString()).toBe('QuantizedTensor u4[2, 4] on cpu');
-    using wide = tensor(backend, [1, 2, 3, 4, 5], [1, 5]);
-    expectInvalid(() => linear(wide, weight), /x \[1, 5\] does not fit weight \[2, 4\]/);
-    using integers = cast(x, 'i32');
-    expectInvalid(() => linear(integers, weight), /takes f32 or f16/);
+    using wide = ops.tensor(backend, [1, 2, 3, 4, 5], [1, 5]);
+    expectInvalid(() => ops.linear(wide, weight), /x \[1, 5\] does not fit weight \[2, 4\]/);
+    using integers = ops.cast(x, 'i32');
+    expectInvalid(() => ops.linear(integers, weight), /takes f32 or f16/);
     const other = new CpuBackend();
     await other.init();
-    using far = tensor(other, [1, 2, 3, 4], [1, 4]);
-    expectInvalid(() => linear(far, weight), /not on the backend/);
-    linear(x, weight).dispose();
+    using far = ops.tensor(other, [1, 2, 3, 4], [1, 4]);
+    expectInvalid(() => ops.linear(far, weight), /not on the backend/);
+    ops.linear(x, weight).dispose();
     weight.dispose();
-    expectInvalid(() => linear(x, weight), /was disposed/);
+    expectInvalid(() => ops.linear(x, weight), /was disposed/);
   });
 
   test('a backend that does not take such weights says so, and fuses the products that it takes as before', async () => {
@@ -313,11 +311,11 @@ describe('memory and errors', () => {
     }
     const floats = new Floats();
     await floats.init();
-    tidy(() => {
-      const of = (shape: readonly number[]): Tensor => ones(floats, shape, { dtype: 'f16' });
-      const weight = quantizedTensor(floats, right);
-      expectError(() => linear(of([1, 4]), weight, { bias: of([2]) }), 'UNSUPPORTED');
-      linear(of([1, 4]), of([2, 4]), { bias: of([2]) });
+    ops.tidy(() => {
+      const of = (shape: readonly number[]): ops.Tensor => ops.ones(floats, shape, { dtype: 'f16' });
+      const weight = ops.quantizedTensor(floats, right);
+      expectError(() => ops.linear(of([1, 4]), weight, { bias: of([2]) }), 'UNSUPPORTED');
+      ops.linear(of([1, 4]), of([2, 4]), { bias: of([2]) });
     });
     expect(fused).toEqual([true]);
     await floats.dispose();
@@ -335,9 +333,9 @@ describe('memory and errors', () => {
     ['zeros and offsets', { offsets: [1, 2, 3, 4] }, /takes zeros or offsets, not both/],
     ['other scales', { dtypeScales: 'bf16' }, /dtypeScales must be f32 or f16, got bf16/],
   ])('quantizedTensor refuses %s', (_, wrong, message) => {
-    const before = memory();
-    expectInvalid(() => quantizedTensor(backend, { ...right, ...wrong }), message);
-    expect(memory()).toEqual(before);
+    const before = ops.memory();
+    expectInvalid(() => ops.quantizedTensor(backend, { ...right, ...wrong }), message);
+    expect(ops.memory()).toEqual(before);
   });
 
   test.each<readonly [string, object, RegExp]>([
@@ -347,7 +345,7 @@ describe('memory and errors', () => {
     ['zero points of each block a byte', { zeroPoints: new Uint8Array(3) }, /zeros must be \[1, 2\]/],
   ])('fromMatMulNBits refuses %s', (_, wrong, message) => {
     const node = { n: 1, k: 40, blockSize: 16, b: new Uint8Array(24), scales: [1, 2, 3] };
-    expectInvalid(() => fromMatMulNBits(backend, { ...node, ...wrong }), message);
+    expectInvalid(() => ops.fromMatMulNBits(backend, { ...node, ...wrong }), message);
   });
 
   test.each<readonly [string, object, RegExp]>([
@@ -357,6 +355,6 @@ describe('memory and errors', () => {
     ['no bytes', { bytes: [1, 2] }, /q4_K\[2, 256\] has 288 bytes/],
   ])('fromGguf refuses %s', (_, wrong, message) => {
     const tensorOfFile = { type: 'q4_K', shape: [2, 256], bytes: new Uint8Array(288) } as const;
-    expectInvalid(() => fromGguf(backend, { ...tensorOfFile, ...wrong }), message);
+    expectInvalid(() => ops.fromGguf(backend, { ...tensorOfFile, ...wrong }), message);
   });
 });

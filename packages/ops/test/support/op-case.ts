@@ -5,7 +5,6 @@ import { type Layout, withLayout } from './laid-out.ts';
 
 /** One call of a function, and what must come out: worked out on the host, in float64. */
 export interface OpCase {
-  readonly name: string;
   readonly run: (backend: ComputeBackend) => Tensor | readonly Tensor[];
   /** Row-major, of each tensor. */
   readonly want: ArrayLike<number> | readonly ArrayLike<number>[];
@@ -14,6 +13,12 @@ export interface OpCase {
   /** Largest difference, relative to the largest number of `want`. Default 1e-5. */
   readonly tolerance?: number;
 }
+
+/** Cases by what they are of. */
+export type OpCases = Readonly<Record<string, OpCase>>;
+
+/** Several lists in one. */
+export const casesOf = (lists: readonly OpCases[]): OpCases => Object.assign({}, ...lists) as OpCases;
 
 /** Runs a case; nothing may remain of it but what it returns. */
 export async function checkCase(

@@ -18,9 +18,8 @@ export function testOn(backend: ComputeBackend, programs = 300, layouts: readonl
 
   for (const [name, cases] of Object.entries(ALL_CASES)) {
     describe(name, () => {
-      for (const each of cases) {
-        test.each(layouts)(`${each.name}, %s`, (layout) => checkCase(each, backend, layout));
-      }
+      for (const [what, each] of Object.entries(cases))
+        test.each(layouts)(`${what}, %s`, (layout) => checkCase(each, backend, layout));
     });
   }
 

@@ -1,21 +1,11 @@
 import * as fc from 'fast-check';
-import {
-  expand,
-  permute,
-  type Range,
-  reshape,
-  slice,
-  split,
-  squeeze,
-  type Tensor,
-  unsqueeze,
-} from '../../src/index.ts';
+import * as ops from '../../src/index.ts';
 import { type Model, rebuilt } from './model.ts';
 
 /** One view of a tensor, and what the plain loop makes of its model. */
 export interface ViewStep {
   readonly shown: string;
-  readonly tensor: (x: Tensor) => Tensor;
+  readonly tensor: (x: ops.Tensor) => ops.Tensor;
   readonly model: Model;
 }
 
@@ -57,7 +47,7 @@ function reshapeStep(model: Model, pick: Pick): ViewStep {
   const given = shape.map((length, axis) => (axis === open ? -1 : length));
   return {
     shown: `reshape ${String(given)}`,
-    tensor: (x) => reshape(x, given),
+    tensor: (x) => ops.reshape(x, given),
     model: { shape, values: model.values },
   };
 }
@@ -68,7 +58,7 @@ function permuteStep(model: Model, pick: Pick): ViewStep {
   const shape = order.map((axis) => model.shape[axis] as number);
   return {
     shown: `permute ${String(order)}`,
-    tensor: (x) => permute(x, order),
+    tensor: (x) => ops.permute(x, order),
     model: rebuilt(model, shape, (index) => model.shape.map((_, axis) => index[order.indexOf(axis)] as number)),
   };
 }
@@ -81,16 +71,16 @@ function sliceStep(model: Model, pick: Pick): ViewStep {
     const stop = start + min + pick(length - start - min + 1);
     const step = 1 + pick(2);
     const count = Math.ceil((stop - start) / step);
-    if (count === 0 || pick(4) > 0) return { start, step, count, range: [start, stop, step] as Range };
+    if (count === 0 || pick(4) > 0) return { start, step, count, range: [start, stop, step] as ops.Range };
     // Before the first one there is no place with a number.
-    const range: Range = [stop - 1, start === 0 ? null : start - 1, -step];
+    const range: ops.Range = [stop - 1, start === 0 ? null : start - 1, -step];
     return { start: stop - 1, step: -step, count, range };
   });
   const shape = drawn.map(({ count }) => count);
   const ranges = drawn.map(({ range }) => range);
   return {
     shown: `slice ${JSON.stringify(ranges)}`,
-    tensor: (x) => slice(x, ranges),
+    tensor: (x) => ops.slice(x, ranges),
     model: rebuilt(model, shape, (index) =>
       index.map((place, axis) => {
         const { start, step } = drawn[axis] as (typeof drawn)[number];
@@ -108,7 +98,7 @@ function indexStep(model: Model, pick: Pick): ViewStep {
   const given = pick(2) === 0 ? place : place - length;
   return {
     shown: `slice ${given}`,
-    tensor: (x) => slice(x, [given]),
+    tensor: (x) => ops.slice(x, [given]),
     model: rebuilt(model, shape, (index) => [place, ...index]),
   };
 }
@@ -119,7 +109,7 @@ function expandStep(model: Model, pick: Pick): ViewStep {
   const shape = isSmall && pick(2) === 0 ? [1 + pick(2), ...grown] : grown;
   return {
     shown: `expand ${String(shape)}`,
-    tensor: (x) => expand(x, shape),
+    tensor: (x) => ops.expand(x, shape),
     model: rebuilt(model, shape, (index) => {
       const own = index.slice(shape.length - model.shape.length);
       return own.map((place, axis) => (model.shape[axis] === 1 ? 0 : place));
@@ -130,7 +120,7 @@ function expandStep(model: Model, pick: Pick): ViewStep {
 function squeezeStep({ shape, values }: Model): ViewStep {
   return {
     shown: 'squeeze',
-    tensor: (x) => squeeze(x),
+    tensor: (x) => ops.squeeze(x),
     model: { shape: shape.filter((length) => length !== 1), values },
   };
 }
@@ -147,7 +137,7 @@ function unsqueezeStep(model: Model, pick: Pick): ViewStep {
   const old = [...shape];
   return {
     shown: `unsqueeze ${String(given)}`,
-    tensor: (x) => unsqueeze(x, added === 0 ? (given[0] as number) : given),
+    tensor: (x) => ops.unsqueeze(x, added === 0 ? (given[0] as number) : given),
     model: {
       shape: Array.from({ length: rank }, (_, place) => (axes.includes(place) ? 1 : (old.shift() as number))),
       values,
@@ -166,7 +156,7 @@ function splitStep(model: Model, pick: Pick): ViewStep {
   const shape = model.shape.map((each, place) => (place === axis ? (sizes[part] as number) : each));
   return {
     shown: `split ${String(sizes)} of ${axis}, ${part}`,
-    tensor: (x) => split(x, sizes, axis)[part] as Tensor,
+    tensor: (x) => ops.split(x, sizes, axis)[part] as ops.Tensor,
     model: rebuilt(model, shape, (index) =>
       index.map((place, each) => (each === axis && part === 1 ? place + first : place)),
     ),

@@ -3,15 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import {
-  loadSafetensors,
-  type LoadOptions,
-  memory,
-  readSafetensors,
-  type SafetensorsSource,
-  tensor,
-  writeSafetensors,
-} from '../../src/index.ts';
+import * as ops from '../../src/index.ts';
 import { fileSource, saveSafetensors } from '../../src/node.ts';
 import { entry, fileOf } from './files.ts';
 
@@ -30,31 +22,34 @@ class SmallBackend extends CpuBackend {
   }
 }
 
-let before: ReturnType<typeof memory>;
+let before: ReturnType<typeof ops.memory>;
 
 beforeAll(async () => {
   await backend.init();
-  using a = tensor(backend, large);
-  using b = tensor(backend, [
+  using a = ops.tensor(backend, large);
+  using b = ops.tensor(backend, [
     [1, 2],
     [3, 4],
   ]);
-  using c = tensor(backend, Int8Array.of(5, 6, 7));
+  using c = ops.tensor(backend, Int8Array.of(5, 6, 7));
   await saveSafetensors(at('one-of-2.safetensors'), { a, c }, { metadata: { format: 'pt' } });
   await saveSafetensors(at('two-of-2.safetensors'), { b });
   const map = { a: 'one-of-2.safetensors', b: 'two-of-2.safetensors', c: 'one-of-2.safetensors' };
   writeFileSync(at('model.safetensors.index.json'), JSON.stringify({ metadata: { total_size: 7 }, weight_map: map }));
 });
 beforeEach(() => {
-  before = memory();
+  before = ops.memory();
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });
   await backend.dispose();
 });
 
-async function load(source: SafetensorsSource, options?: LoadOptions): Promise<Record<string, readonly number[]>> {
-  const tensors = await loadSafetensors(backend, source, options);
+async function load(
+  source: ops.SafetensorsSource,
+  options?: ops.LoadOptions,
+): Promise<Record<string, readonly number[]>> {
+  const tensors = await ops.loadSafetensors(backend, source, options);
   const values: Record<string, readonly number[]> = {};
   for (const [name, each] of Object.entries(tensors)) {
     values[name] = [...(await each.toArray())];
@@ -65,12 +60,12 @@ async function load(source: SafetensorsSource, options?: LoadOptions): Promise<R
 }
 
 function expectNothingLeft(): void {
-  expect(memory()).toEqual(before);
+  expect(ops.memory()).toEqual(before);
   expect(backend.memory().liveAllocations).toBe(0);
 }
 
-async function expectRefused(source: SafetensorsSource, options: LoadOptions, error: object): Promise<void> {
-  await expect(loadSafetensors(backend, source, options)).rejects.toMatchObject(error);
+async function expectRefused(source: ops.SafetensorsSource, options: ops.LoadOptions, error: object): Promise<void> {
+  await expect(ops.loadSafetensors(backend, source, options)).rejects.toMatchObject(error);
   expectNothingLeft();
 }
 
@@ -113,14 +108,14 @@ test('bytes in memory: a buffer, and a part of one', async () => {
 });
 
 test.each([1, 7, 64, 1000])('a response whose body comes in pieces of %i bytes', async (piece) => {
-  using a = tensor(backend, [1, 2, 3], [3], { dtype: 'f16' });
-  using b = tensor(backend, [4, 5]);
-  const file = await writeSafetensors({ a, b });
+  using a = ops.tensor(backend, [1, 2, 3], [3], { dtype: 'f16' });
+  using b = ops.tensor(backend, [4, 5]);
+  const file = await ops.writeSafetensors({ a, b });
   a.dispose();
   b.dispose();
   expect(await load(responseOf(file, piece))).toEqual({ a: [1, 2, 3], b: [4, 5] });
   expect(await load(responseOf(file, piece), { names: ['a'] })).toEqual({ a: [1, 2, 3] });
-  expect((await readSafetensors(responseOf(file, piece))).tensors.map(({ name }) => name)).toEqual(['b', 'a']);
+  expect((await ops.readSafetensors(responseOf(file, piece))).tensors.map(({ name }) => name)).toEqual(['b', 'a']);
   await expectRefused(responseOf(file.slice(0, -1), piece), {}, { message: /ends in a, 5 of 6 bytes/ });
   await expectRefused(responseOf(file.slice(0, 20), piece), {}, { message: /ends in its header, 12 of \d+ bytes/ });
 });
@@ -176,7 +171,7 @@ test('what the device cannot hold is refused before anything is loaded', async (
   const small = new SmallBackend();
   await small.init();
   const alloc = vi.spyOn(small, 'alloc');
-  await expect(loadSafetensors(small, fileSource(at('one-of-2.safetensors')))).rejects.toMatchObject({
+  await expect(ops.loadSafetensors(small, fileSource(at('one-of-2.safetensors')))).rejects.toMatchObject({
     code: 'OUT_OF_MEMORY',
     message: /a, f32\[2500001\], needs 10000004 bytes, an allocation has at most 1000000/,
     requestedBytes: 10_000_004,
@@ -201,35 +196,35 @@ test('wrong arguments are refused', async () => {
   await expectRefused(7 as never, {}, { message: /takes bytes, a URL, a Response or a fileSource, got number/ });
   await expectRefused(fileSource(at('none.safetensors')), {}, { message: /cannot open .*none.safetensors/ });
   await expectRefused(fileOf({ a: entry('F32', [1, 1, 1, 1, 1, 1, 1, 1, 1], 0, 4) }, 4), {}, { message: /8 axes/ });
-  using x = tensor(backend, [1]);
-  await expect(writeSafetensors({ __metadata__: x })).rejects.toMatchObject({ message: /the name __metadata__/ });
+  using x = ops.tensor(backend, [1]);
+  await expect(ops.writeSafetensors({ __metadata__: x })).rejects.toMatchObject({ message: /the name __metadata__/ });
 });
 
 test('an abort ends it with its reason, and nothing remains', async () => {
   const file = fileSource(at('one-of-2.safetensors'));
   const reason = new Error('enough');
-  await expect(loadSafetensors(backend, file, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  await expect(ops.loadSafetensors(backend, file, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   const controller = new AbortController();
   const { signal } = controller;
   const onProgress = (): void => controller.abort(reason);
-  await expect(loadSafetensors(backend, file, { signal, onProgress })).rejects.toBe(reason);
+  await expect(ops.loadSafetensors(backend, file, { signal, onProgress })).rejects.toBe(reason);
   expectNothingLeft();
 
   // A body that never comes.
   const later = new AbortController();
   const silent = new Response(new ReadableStream({ pull: () => new Promise(() => undefined) }));
-  const waiting = loadSafetensors(backend, silent, { signal: later.signal });
+  const waiting = ops.loadSafetensors(backend, silent, { signal: later.signal });
   setTimeout(() => later.abort(reason), 1);
   await expect(waiting).rejects.toBe(reason);
   expectNothingLeft();
 });
 
 test('a file is replaced when all is written, and left as it is on an error', async () => {
-  using x = tensor(backend, [1, 2]);
+  using x = ops.tensor(backend, [1, 2]);
   await saveSafetensors(at('kept.safetensors'), { x });
   const content = readFileSync(at('kept.safetensors'));
-  expect(await writeSafetensors({ x })).toEqual(Uint8Array.from(content));
-  const gone = tensor(backend, [3]);
+  expect(await ops.writeSafetensors({ x })).toEqual(Uint8Array.from(content));
+  const gone = ops.tensor(backend, [3]);
   gone.dispose();
   await expect(saveSafetensors(at('kept.safetensors'), { gone })).rejects.toMatchObject({ message: /was disposed/ });
   expect(readFileSync(at('kept.safetensors'))).toEqual(content);

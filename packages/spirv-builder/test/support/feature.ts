@@ -20,7 +20,8 @@ type Write = (k: FunctionBuilder, data: Value, module: ModuleBuilder) => void;
 /** Completes a feature. */
 export function feature(
   name: string,
-  [before, after]: readonly [readonly number[], readonly number[]],
+  before: readonly number[],
+  after: readonly number[],
   write: Write,
   { kernel = {}, ...options }: Partial<Feature> & { readonly kernel?: KernelOptions } = {},
 ): Feature {

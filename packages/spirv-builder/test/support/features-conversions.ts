@@ -12,10 +12,8 @@ function narrow(width: 8 | 16, word: number, asUnsigned: readonly number[], reve
   const asSigned = asUnsigned.map((number) => ((number << (32 - width)) >> (32 - width)) >>> 0);
   return feature(
     `integers of ${width} bits in memory`,
-    [
-      [word, ...zeros(2 * count)],
-      [reversed, ...asUnsigned, ...asSigned],
-    ],
+    [word, ...zeros(2 * count)],
+    [reversed, ...asUnsigned, ...asSigned],
     (k, data) => {
       const [type, u32] = [k.types.int(width), k.types.int(32)];
       const elements = cast(k, data, type);
@@ -39,10 +37,8 @@ export const CONVERSIONS: readonly Feature[] = [
   narrow(16, 0x8000_7fff, [0x7fff, 0x8000], 0x7fff_8000),
   feature(
     'vectors of 8-bit integers in memory',
-    [
-      [0x80ff_7f01, 0, 0, 0, 0],
-      [0x81ff_8002, 1, 127, 0xffff_ffff, 0xffff_ff80],
-    ],
+    [0x80ff_7f01, 0, 0, 0, 0],
+    [0x81ff_8002, 1, 127, 0xffff_ffff, 0xffff_ff80],
     (k, data) => {
       const bytes = cast(k, data, k.types.int(8));
       const wide = k.sconvert(k.loadVector(bytes, 4), k.types.vector(k.types.int(32), 4));
@@ -53,7 +49,8 @@ export const CONVERSIONS: readonly Feature[] = [
   ),
   feature(
     'floats to integers, towards zero',
-    [bits(1.9, -1.9, 4294967040, -2147483648), [1, 0xffff_ffff, 0xffff_ff00, 0x8000_0000]],
+    bits(1.9, -1.9, 4294967040, -2147483648),
+    [1, 0xffff_ffff, 0xffff_ff00, 0x8000_0000],
     (k, data) => {
       const u32 = k.types.int(32);
       const p = cast(k, data, k.types.float(32));
@@ -64,10 +61,8 @@ export const CONVERSIONS: readonly Feature[] = [
   ),
   feature(
     'integers to the nearest floats, ties to even',
-    [
-      [0xffff_ffff, 0xffff_ffff, 16_777_217, 16_777_219, 0x8000_0000],
-      bits(4294967296, -1, 16_777_216, 16_777_220, -2147483648),
-    ],
+    [0xffff_ffff, 0xffff_ffff, 16_777_217, 16_777_219, 0x8000_0000],
+    bits(4294967296, -1, 16_777_216, 16_777_220, -2147483648),
     (k, data) => {
       const f32 = k.types.float(32);
       const p = cast(k, data, f32);
@@ -76,17 +71,15 @@ export const CONVERSIONS: readonly Feature[] = [
       });
     },
   ),
-  feature('the same bits as another type, in vectors', [bits(1, -2), [0x3f80_0001, 0xc000_0001]], (k, data) => {
+  feature('the same bits as another type, in vectors', bits(1, -2), [0x3f80_0001, 0xc000_0001], (k, data) => {
     const type = k.types.vector(k.types.int(32), 2);
     const floats = k.loadVector(cast(k, data, k.types.float(32)), 2);
     k.storeVector(data, k.add(k.bitcast(floats, type), 1));
   }),
   feature(
     'halves in memory as values: to 32 bits and back, ties to even',
-    [
-      [0x7c00_0001, ...bits(1 + 2 ** -11, 1 + 3 * 2 ** -11, 65_520, 2 ** -24)],
-      [0x3c02_3c00, 0x0001_7c00, ...bits(2 ** -24, Infinity, 2 ** -24)],
-    ],
+    [0x7c00_0001, ...bits(1 + 2 ** -11, 1 + 3 * 2 ** -11, 65_520, 2 ** -24)],
+    [0x3c02_3c00, 0x0001_7c00, ...bits(2 ** -24, Infinity, 2 ** -24)],
     (k, data) => {
       const [f16, f32] = [k.types.float(16), k.types.float(32)];
       const [halves, floats] = [cast(k, data, f16), cast(k, data, f32)];

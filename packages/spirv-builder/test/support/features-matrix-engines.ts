@@ -40,10 +40,8 @@ function multiplyAdd(lanes: 8 | 16, rows: 1 | 2 | 4 | 8): Feature {
   const name = `_Z38intel_sub_group_f16_f16_matrix_mad_k16${NAMES[lanes][rows]}`;
   return feature(
     `sub-groups of ${lanes}: multiply-add of matrices with ${rows} rows`,
-    [
-      [...factors, ...bits(...c)],
-      [...factors, ...bits(...sums)],
-    ],
+    [...factors, ...bits(...c)],
+    [...factors, ...bits(...sums)],
     (k, data, module) => {
       const [u32, f32] = [module.int(32), module.float(32)];
       const share = (type: ScalarType, count: 1 | VectorCount): Type =>

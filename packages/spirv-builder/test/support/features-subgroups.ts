@@ -18,7 +18,8 @@ function block({ lanes, width, count }: (typeof BLOCKS)[number]): Feature {
   const written = ramp(length).map((place) => numbers[(place % lanes) * count + Math.floor(place / lanes)] ?? 0);
   return feature(
     `sub-groups of ${lanes}: blocks of ${count} x u${width}`,
-    [words(width, [...numbers, ...zeros(2 * length)]), words(width, [...numbers, ...read, ...written])],
+    words(width, [...numbers, ...zeros(2 * length)]),
+    words(width, [...numbers, ...read, ...written]),
     (k, data) => {
       const integer = k.types.int(width);
       const type = count === 1 ? integer : k.types.vector(integer, count);
@@ -37,7 +38,8 @@ function block({ lanes, width, count }: (typeof BLOCKS)[number]): Feature {
 export const SUBGROUPS: readonly Feature[] = [
   feature(
     'sub-group reduction',
-    [ramp(8, 1), Array.from({ length: 8 }, () => 36)],
+    ramp(8, 1),
+    Array.from({ length: 8 }, () => 36),
     (k, data) => {
       const own = k.at(data, k.localId(0));
       k.store(own, k.subgroupReduce('iadd', k.load(own)));
@@ -46,7 +48,8 @@ export const SUBGROUPS: readonly Feature[] = [
   ),
   feature(
     'sub-group broadcast and shuffle',
-    [ramp(8, 1), [10, 9, 8, 7, 6, 5, 4, 3]],
+    ramp(8, 1),
+    [10, 9, 8, 7, 6, 5, 4, 3],
     (k, data) => {
       const own = k.at(data, k.localId(0));
       const value = k.load(own);
@@ -58,7 +61,8 @@ export const SUBGROUPS: readonly Feature[] = [
   ...BLOCKS.map(block),
   feature(
     'blocks of floats',
-    [bits(...ramp(16)), bits(...ramp(16).map((x) => x / 2))],
+    bits(...ramp(16)),
+    bits(...ramp(16).map((x) => x / 2)),
     (k, data) => {
       const f32 = k.types.float(32);
       const first = k.bitcast(data, k.types.pointer(StorageClass.CrossWorkgroup, f32));

@@ -59,6 +59,10 @@ export interface Machine<V> {
 type Expression = <V>(machine: Machine<V>, variables: readonly V[]) => V;
 type Statement = <V>(machine: Machine<V>, variables: readonly V[]) => readonly V[];
 
+/** Types what a draw is mapped to. */
+const computes = (of: Expression): Expression => of;
+const does = (of: Statement): Statement => of;
+
 const EXPRESSION_DEPTH = 3;
 const STATEMENT_DEPTH = 3;
 
@@ -81,11 +85,7 @@ function statement(depth: number): fc.Arbitrary<Statement> {
   const assign = fc
     .constantFrom<VariableType>('u32', 'u64', 'f32')
     .chain((type) => fc.tuple(variable(type), expression(type)))
-    .map(
-      ([index, value]): Statement =>
-        (m, s) =>
-          replaced(s, index, value(m, s)),
-    );
+    .map(([index, value]) => does((m, s) => replaced(s, index, value(m, s))));
   const element = fc.tuple(expression('u32'), expression('u32')).map(([index, value]): Statement => (m, s) => {
     m.store(index(m, s), value(m, s));
     return s;
@@ -97,30 +97,28 @@ function statement(depth: number): fc.Arbitrary<Statement> {
   return fc.oneof(
     { arbitrary: assign, weight: 3 },
     { arbitrary: element, weight: 2 },
-    fc.tuple(condition(1), body, fc.oneof(body, fc.constant(nothing))).map(
-      ([holds, then, otherwise]): Statement =>
-        (m, s) =>
-          m.ifElse(
-            holds(m, s),
-            s,
-            (inner) => then(m, inner),
-            (inner) => otherwise(m, inner),
-          ),
+    fc.tuple(condition(1), body, fc.oneof(body, fc.constant(nothing))).map(([holds, then, otherwise]) =>
+      does((m, s) =>
+        m.ifElse(
+          holds(m, s),
+          s,
+          (inner) => then(m, inner),
+          (inner) => otherwise(m, inner),
+        ),
+      ),
     ),
-    fc.tuple(iterations, variable('u32'), body).map(
-      ([count, counter, each]): Statement =>
-        (m, s) =>
-          m.forLoop(count, counter, s, (inner) => each(m, inner)),
-    ),
-    fc.tuple(iterations, condition(1), body).map(
-      ([most, holds, each]): Statement =>
-        (m, s) =>
-          m.whileLoop(
-            most,
-            s,
-            (inner) => holds(m, inner),
-            (inner) => each(m, inner),
-          ),
+    fc
+      .tuple(iterations, variable('u32'), body)
+      .map(([count, counter, each]) => does((m, s) => m.forLoop(count, counter, s, (inner) => each(m, inner)))),
+    fc.tuple(iterations, condition(1), body).map(([most, holds, each]) =>
+      does((m, s) =>
+        m.whileLoop(
+          most,
+          s,
+          (inner) => holds(m, inner),
+          (inner) => each(m, inner),
+        ),
+      ),
     ),
     fc
       .tuple(expression('u32'), body, fc.array(body, { minLength: 1, maxLength: 3 }))
@@ -149,11 +147,7 @@ export function replaced<V>(variables: readonly V[], index: number, value: V): r
 function literal(type: VariableType): fc.Arbitrary<Expression> {
   const special =
     type === 'f32' ? [0, -0, 1, 0.1, -3.5, 1e30, -1e-30] : [0, 1, 2, 31, 32, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
-  return fc.oneof(fc.constantFrom(...special), fc.nat(100)).map(
-    (value): Expression =>
-      (m) =>
-        m.literal(type, value),
-  );
+  return fc.oneof(fc.constantFrom(...special), fc.nat(100)).map((value) => computes((m) => m.literal(type, value)));
 }
 
 function expression(type: VariableType, depth = EXPRESSION_DEPTH): fc.Arbitrary<Expression> {
@@ -165,64 +159,40 @@ function expression(type: VariableType, depth = EXPRESSION_DEPTH): fc.Arbitrary<
   const leaf = fc.oneof(literal(type), read);
   if (depth === 0) return leaf;
   const pair = fc.tuple(expression(type, depth - 1), expression(type, depth - 1));
-  const select = fc.tuple(condition(0), pair).map(
-    ([holds, [a, b]]): Expression =>
-      (m, s) =>
-        m.select(holds(m, s), a(m, s), b(m, s)),
-  );
+  const select = fc
+    .tuple(condition(0), pair)
+    .map(([holds, [a, b]]) => computes((m, s) => m.select(holds(m, s), a(m, s), b(m, s))));
   const operation =
     type === 'f32'
-      ? fc.tuple(fc.constantFrom(...FLOAT_OPERATIONS), pair).map(
-          ([op, [a, b]]): Expression =>
-            (m, s) =>
-              m.float(op, a(m, s), b(m, s)),
-        )
-      : fc.tuple(fc.constantFrom(...INT_OPERATIONS), pair).map(
-          ([op, [a, b]]): Expression =>
-            (m, s) =>
-              m.int(op, type, a(m, s), b(m, s)),
-        );
+      ? fc
+          .tuple(fc.constantFrom(...FLOAT_OPERATIONS), pair)
+          .map(([op, [a, b]]) => computes((m, s) => m.float(op, a(m, s), b(m, s))))
+      : fc
+          .tuple(fc.constantFrom(...INT_OPERATIONS), pair)
+          .map(([op, [a, b]]) => computes((m, s) => m.int(op, type, a(m, s), b(m, s))));
   return fc.oneof({ arbitrary: leaf, weight: 2 }, select, operation, conversion(type, depth));
 }
 
 function conversion(type: VariableType, depth: number): fc.Arbitrary<Expression> {
   const convert = (how: Conversion, from: VariableType): fc.Arbitrary<Expression> =>
-    expression(from, depth - 1).map(
-      (a): Expression =>
-        (m, s) =>
-          m.convert(how, a(m, s)),
-    );
+    expression(from, depth - 1).map((a) => computes((m, s) => m.convert(how, a(m, s))));
   if (type === 'u64') return fc.oneof(convert('zeros', 'u32'), convert('sign', 'u32'));
   if (type === 'f32') return convert('float', 'u32');
-  const element = expression('u32', depth - 1).map(
-    (index): Expression =>
-      (m, s) =>
-        m.load(index(m, s)),
-  );
+  const element = expression('u32', depth - 1).map((index) => computes((m, s) => m.load(index(m, s))));
   return fc.oneof(convert('cut', 'u64'), element);
 }
 
 function condition(depth: number): fc.Arbitrary<Expression> {
   const compare = (type: VariableType, ops: readonly Comparison[]): fc.Arbitrary<Expression> =>
-    fc.tuple(fc.constantFrom(...ops), expression(type, depth), expression(type, depth)).map(
-      ([op, a, b]): Expression =>
-        (m, s) =>
-          m.compare(op, type, a(m, s), b(m, s)),
-    );
+    fc
+      .tuple(fc.constantFrom(...ops), expression(type, depth), expression(type, depth))
+      .map(([op, a, b]) => computes((m, s) => m.compare(op, type, a(m, s), b(m, s))));
   const some = [compare('u32', INT_COMPARISONS), compare('u64', INT_COMPARISONS), compare('f32', FLOAT_COMPARISONS)];
   if (depth === 0) return fc.oneof(...some);
   return fc.oneof(
     ...some,
-    fc.tuple(condition(0), condition(0)).map(
-      ([a, b]): Expression =>
-        (m, s) =>
-          m.both(a(m, s), b(m, s)),
-    ),
-    condition(0).map(
-      (a): Expression =>
-        (m, s) =>
-          m.not(a(m, s)),
-    ),
+    fc.tuple(condition(0), condition(0)).map(([a, b]) => computes((m, s) => m.both(a(m, s), b(m, s)))),
+    condition(0).map((a) => computes((m, s) => m.not(a(m, s)))),
   );
 }
 

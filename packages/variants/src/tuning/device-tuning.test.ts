@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { VariantSet } from '../variant-set.ts';
+import type { VariantSet } from '../variant-choice.ts';
 import { DeviceTuning } from './device-tuning.ts';
 import { checkTuningEnvironment } from './tuning-settings.ts';
 

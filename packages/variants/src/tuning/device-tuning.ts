@@ -1,7 +1,12 @@
 import { BackendError, type DeviceInfo, type LeftOutVariant } from '@concord/backend-core';
 import { checkCanStore, findProfile, storeProfile } from '#profile-store';
-import { matchesGlob, NOTHING_TUNED, type VariantPreferences } from '../variant-choice.ts';
-import type { ShippedProfile, VariantSet } from '../variant-set.ts';
+import {
+  matchesGlob,
+  NOTHING_TUNED,
+  type ShippedProfile,
+  type VariantPreferences,
+  type VariantSet,
+} from '../variant-choice.ts';
 import { profileFormat, type ProfileMaker, type TuningProfile } from './profile.ts';
 import { checkVariants, type TuningOptions, tuningSettings } from './tuning-settings.ts';
 

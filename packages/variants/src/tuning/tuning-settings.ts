@@ -1,6 +1,5 @@
 import { BackendError } from '@concord/backend-core';
-import { matchesGlob } from '../variant-choice.ts';
-import type { VariantSet } from '../variant-set.ts';
+import { matchesGlob, type VariantSet } from '../variant-choice.ts';
 
 /** The settings that decide between kernel variants on a device, besides the plans. */
 export interface TuningOptions {

@@ -109,8 +109,6 @@ export const kernelArguments = [
       { type: 'f64', values: [0.25], as: 'value' },
       { type: 'v4f32', values: [1, 2, 3, 4], as: 'value' },
     ],
-    groups: [1, 1, 1],
-    size: [1, 1, 1],
     expected: [{ arg: 0, values: [-1 - 20 + 300 + 2 ** 40 + 0.5 + 0.25 + 4] }],
   },
   {
@@ -128,8 +126,6 @@ export const kernelArguments = [
       { type: 'i32', values: [1, 20, 300], offset: 4 },
       { type: 'i32', values: [0] },
     ],
-    groups: [1, 1, 1],
-    size: [1, 1, 1],
     expected: [{ arg: 1, values: [21] }],
   },
   {
@@ -146,8 +142,6 @@ export const kernelArguments = [
       { type: 'i64', values: [], as: 'null' },
       { type: 'i32', values: [0] },
     ],
-    groups: [1, 1, 1],
-    size: [1, 1, 1],
     expected: [{ arg: 1, values: [1] }],
   },
   {
@@ -160,8 +154,6 @@ export const kernelArguments = [
       { type: 'i32', values: [17] },
       { type: 'i32', values: [0] },
     ],
-    groups: [1, 1, 1],
-    size: [1, 1, 1],
     expected: [{ arg: 1, values: [17] }],
   },
 ];

@@ -63,7 +63,6 @@ const large = {
       OpStore %to %y Aligned 4`,
   }),
   args: [{ type: 'i32', values: range(1024).map(() => -1) }],
-  groups: [1, 1, 1],
   size: [1024, 1, 1],
   expected: [{ arg: 0, values: range(1024) }],
 };
@@ -74,7 +73,6 @@ const many = {
   text: moduleText({ parameters: ['pg_i32'], body: '%old = OpAtomicIIncrement %i32 %p0 #i32:1 #i32:0' }),
   args: [{ type: 'i32', values: [0] }],
   groups: [3, 70000, 1],
-  size: [1, 1, 1],
   expected: [{ arg: 0, values: [210000] }],
 };
 

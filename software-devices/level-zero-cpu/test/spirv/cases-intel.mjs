@@ -91,7 +91,6 @@ function multiply(lanes, what, numbers) {
       { type: 'f16', values: b },
       { type: 'f32', values: c },
     ],
-    groups: [1, 1, 1],
     size: [SUBGROUPS * lanes, 1, 1],
     expected: [{ arg: 2, values: sums }],
   };
@@ -115,7 +114,6 @@ export const intel = [
       body: 'OpStore %p0 #i32:7 Aligned 4',
     }),
     args: [{ type: 'i32', values: [0] }],
-    groups: [1, 1, 1],
     size: [16, 1, 1],
     expected: [{ arg: 0, values: [7] }],
   },

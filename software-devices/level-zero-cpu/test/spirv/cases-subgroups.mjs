@@ -28,6 +28,10 @@ const one = (
 ) => item(name, type, type, body, given, expected, more);
 const builtin = (/** @type {string} */ name) => `%y = OpLoad %i32 %builtin_${name}`;
 const dispatch = { capabilities: ['SubgroupDispatch'], version: '1.1' };
+const of16 = { ...dispatch, modes: 'OpExecutionMode %main SubgroupSize 16' };
+const byLane = (/** @type {number} */ lane) => lane;
+const least = (/** @type {number} */ _, /** @type {number[]} */ all) => Math.min(...all);
+const greatest = (/** @type {number} */ _, /** @type {number[]} */ all) => Math.max(...all);
 
 const broadcast = (/** @type {string} */ to, /** @type {string} */ value, /** @type {number} */ lane) =>
   `%${to} = OpGroupBroadcast %i32 #i32:3 %${value} #i32:${lane}\n`;
@@ -95,99 +99,24 @@ const shaped = (size) => {
   );
 };
 
-export const subgroups = [
-  one(
-    'SubgroupLocalInvocationId',
-    'i32',
-    builtin('SubgroupLocalInvocationId'),
-    each((lane) => lane),
-    dispatch,
-  ),
-  one(
-    'SubgroupId',
-    'i32',
-    builtin('SubgroupId'),
-    each((_lane, _members, at) => Math.floor(at / 8)),
-    dispatch,
-  ),
-  one(
-    'SubgroupSize',
-    'i32',
-    builtin('SubgroupSize'),
-    each((_, members) => members.length),
-    dispatch,
-  ),
-  one(
-    'NumSubgroups',
-    'i32',
-    builtin('NumSubgroups'),
-    each(() => 3),
-    dispatch,
-  ),
-  one(
-    'sub-groups of 16',
-    'i32',
-    builtin('SubgroupLocalInvocationId'),
-    each((lane) => lane, 16),
-    { ...dispatch, modes: 'OpExecutionMode %main SubgroupSize 16' },
-  ),
-  one(
-    'sub-group reduce of integers',
-    'i32',
-    '%y = OpGroupIAdd %i32 #i32:3 Reduce %x',
-    each((_, all) => sum(all)),
-    kernel,
-  ),
-  one(
-    'sub-group reduce of floats',
-    'f32',
-    '%y = OpGroupFAdd %f32 #i32:3 Reduce %x',
-    each((_, all) => sum(all)),
-    kernel,
-  ),
-  one(
-    'sub-group reduce of doubles',
-    'f64',
-    '%y = OpGroupFAdd %f64 #i32:3 Reduce %x',
-    each((_, all) => sum(all)),
-    kernel,
-  ),
-  one(
-    'sub-group signed minimum',
-    'i32',
-    '%y = OpGroupSMin %i32 #i32:3 Reduce %x',
-    each((_, all) => Math.min(...all)),
-    kernel,
-  ),
-  one(
-    'sub-group signed maximum',
-    'i8',
-    '%y = OpGroupSMax %i8 #i32:3 Reduce %x',
-    each((_, all) => Math.max(...all)),
-    kernel,
-  ),
-  one(
-    'sub-group float minimum',
-    'f32',
-    '%y = OpGroupFMin %f32 #i32:3 Reduce %x',
-    each((_, all) => Math.min(...all)),
-    kernel,
-  ),
-  one(
-    'sub-group broadcast',
-    'f32',
-    '%y = OpGroupBroadcast %f32 #i32:3 %x #i32:2',
-    each((_, all) => all[2] ?? 0),
-    kernel,
-  ),
-  one(
-    'Intel shuffle',
-    'f32',
-    '%y = OpSubgroupShuffleINTEL %f32 %x #i32:3',
-    each((_, all) => all[3] ?? 0),
-    intel,
-  ),
+/** @type {[name: string, type: string, body: string, expected: number[], more: object][]} */
+const OPERATIONS = [
+  ['SubgroupLocalInvocationId', 'i32', builtin('SubgroupLocalInvocationId'), each(byLane), dispatch],
+  ['SubgroupId', 'i32', builtin('SubgroupId'), each((_lane, _all, at) => Math.floor(at / 8)), dispatch],
+  ['SubgroupSize', 'i32', builtin('SubgroupSize'), each((_, all) => all.length), dispatch],
+  ['NumSubgroups', 'i32', builtin('NumSubgroups'), each(() => 3), dispatch],
+  ['sub-groups of 16', 'i32', builtin('SubgroupLocalInvocationId'), each(byLane, 16), of16],
+  ['sub-group reduce of integers', 'i32', '%y = OpGroupIAdd %i32 #i32:3 Reduce %x', each((_, all) => sum(all)), kernel],
+  ['sub-group reduce of floats', 'f32', '%y = OpGroupFAdd %f32 #i32:3 Reduce %x', each((_, all) => sum(all)), kernel],
+  ['sub-group reduce of doubles', 'f64', '%y = OpGroupFAdd %f64 #i32:3 Reduce %x', each((_, all) => sum(all)), kernel],
+  ['sub-group signed minimum', 'i32', '%y = OpGroupSMin %i32 #i32:3 Reduce %x', each(least), kernel],
+  ['sub-group signed maximum', 'i8', '%y = OpGroupSMax %i8 #i32:3 Reduce %x', each(greatest), kernel],
+  ['sub-group float minimum', 'f32', '%y = OpGroupFMin %f32 #i32:3 Reduce %x', each(least), kernel],
+  ['sub-group broadcast', 'f32', '%y = OpGroupBroadcast %f32 #i32:3 %x #i32:2', each((_, all) => all[2] ?? 0), kernel],
+  ['Intel shuffle', 'f32', '%y = OpSubgroupShuffleINTEL %f32 %x #i32:3', each((_, all) => all[3] ?? 0), intel],
 ];
+
+export const subgroups = OPERATIONS.map((given) => one(...given));
 
 export const slots = [
   many('one value from two lanes', 1),

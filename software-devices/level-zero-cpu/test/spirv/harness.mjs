@@ -36,8 +36,8 @@ export const assemble = (folder, name, assembly, version = '1.2') =>
  * @property {string} text assembly
  * @property {string} [version] of SPIR-V
  * @property {{ type: string, values: readonly (number | bigint)[], as?: 'buffer' | 'value' | 'null', offset?: number }[]} args
- * @property {number[]} groups
- * @property {number[]} size
+ * @property {number[]} [groups] - one where absent
+ * @property {number[]} [size] - one work-item where absent
  * @property {string} [constants] "id:hex" words
  * @property {{ arg: number, values: readonly (number | bigint)[], tolerance?: number }[]} expected
  */
@@ -52,7 +52,7 @@ export const scriptOf = (one, file) => [
   `module ${file} ${one.constants ?? ''}`.trimEnd(),
   'kernel main',
   ...one.args.map(argumentLine),
-  `launch ${[...one.groups, ...one.size].join(' ')}`,
+  `launch ${[one.groups ?? [1, 1, 1], one.size ?? [1, 1, 1]].flat().join(' ')}`,
   ...one.expected.map(({ arg }) => `read ${arg}`),
 ];
 

@@ -1,35 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { type Interval, point } from './interval.ts';
 import { pow } from './power.ts';
+import { rows } from '../../../test/support/rows.ts';
 
 const { NaN: nan } = Number;
 const from = (lo: number, hi: number): Interval => ({ lo, hi, nan: false });
 const read = (value: number): Interval => ({ ...point(value), copy: { dtype: 'f32', bits: 0 } });
 
 // C99 F.9.4.4, line by line, of zeros that were read.
-it.each([
-  [0, -3, Infinity],
-  [-0, -3, -Infinity],
-  [-0, -2, Infinity],
-  [0, -2.5, Infinity],
-  [0, 3, 0],
-  [-0, 3, 0],
-  [-1, Infinity, 1],
-  [-1, -Infinity, 1],
-  [1, nan, 1],
-  [1, Infinity, 1],
-  [nan, 0, 1],
-  [nan, -0, 1],
-  [Infinity, 0, 1],
-  [0.5, -Infinity, Infinity],
-  [-2, -Infinity, 0],
-  [2, Infinity, Infinity],
-  [-Infinity, -3, 0],
-  [-Infinity, 3, -Infinity],
-  [-Infinity, 0.5, Infinity],
-  [Infinity, -1, 0],
-  [Infinity, 0.5, Infinity],
-])('pow(%d, %d) = %d', (x, y, want) => {
+it.each(
+  rows<[number, number, number]>(`
+    0 -3 Infinity; -0 -3 -Infinity; -0 -2 Infinity; 0 -2.5 Infinity; 0 3 0; -0 3 0; -1 Infinity 1;
+    -1 -Infinity 1; 1 NaN 1; 1 Infinity 1; NaN 0 1; NaN -0 1; Infinity 0 1; 0.5 -Infinity Infinity;
+    -2 -Infinity 0; 2 Infinity Infinity; -Infinity -3 0; -Infinity 3 -Infinity; -Infinity 0.5 Infinity;
+    Infinity -1 0; Infinity 0.5 Infinity`),
+)('pow(%d, %d) = %d', (x, y, want) => {
   const got = pow(read(x), read(y));
   expect(got.nan).toBe(false);
   expect(got.lo <= want && want <= got.hi).toBe(true);

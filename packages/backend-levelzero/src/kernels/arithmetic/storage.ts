@@ -1,3 +1,4 @@
+import { BYTES_OF } from '@concord/backend-core/implement';
 import type { DType } from '@concord/backend-core';
 import { fromBf16, fromF16, toBf16, toF16 } from '@concord/kernel';
 import type { FunctionBuilder, PointerType, Type, Value } from '@concord/spirv-builder';
@@ -11,19 +12,8 @@ export interface Storage {
 
 /** The content of the memory behind a pointer of an operand, as kernels declare it. */
 export function pointeeOf(dtype: DType): 'f32' | 'u32' | 'u16' | 'u8' {
-  switch (dtype) {
-    case 'f32':
-      return 'f32';
-    case 'i32':
-    case 'u32':
-      return 'u32';
-    case 'f16':
-    case 'bf16':
-      return 'u16';
-    case 'i8':
-    case 'u8':
-      return 'u8';
-  }
+  if (dtype === 'f32') return 'f32';
+  return ({ 1: 'u8', 2: 'u16', 4: 'u32' } as const)[BYTES_OF[dtype]];
 }
 
 /** The content of memory, unchanged: one element, or neighbours as a vector. */
@@ -50,16 +40,10 @@ export function encode(k: FunctionBuilder, value: Value, dtype: DType): Value {
   const a = new SpirvArithmetic(k, width);
   const narrow = (bits: Value, size: 8 | 16): Value => k.uconvert(bits, integers(k, size, width));
   const limit = (number: number): Value => a.constant('i32', number);
-  switch (dtype) {
-    case 'i8':
-      return narrow(a.min('i32', a.max('i32', value, limit(-128)), limit(127)), 8);
-    case 'u8':
-      return narrow(a.min('u32', value, limit(255)), 8);
-    case 'f16':
-      return narrow(toF16(a, value), 16);
-    case 'bf16':
-      return narrow(toBf16(a, value), 16);
-  }
+  if (dtype === 'f16') return narrow(toF16(a, value), 16);
+  if (dtype === 'bf16') return narrow(toBf16(a, value), 16);
+  if (dtype === 'u8') return narrow(a.min('u32', value, limit(255)), 8);
+  return narrow(a.min('i32', a.max('i32', value, limit(-128)), limit(127)), 8);
 }
 
 /** Writes what {@link encode} gave. */

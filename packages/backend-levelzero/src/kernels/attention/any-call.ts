@@ -1,3 +1,4 @@
+import { type NamesIn, ofType } from '@concord/variants';
 import type { FunctionBuilder, Type, Value } from '@concord/spirv-builder';
 import type { ParameterType } from '../kernel.ts';
 
@@ -55,46 +56,24 @@ export const ANY_CALLS: readonly AnyCall[] = [false, true, 'placed'];
 /** After the name of a kernel. */
 export const anyName = (any: AnyCall): string => (any === false ? '' : any === true ? ' any' : ' placed');
 
+const INDICES = 'group begin_plus begin_minus end_plus end_minus seeing_begin seeing_end';
+const LONGS = 'first_head batch_heads mask_batch mask_head mask_query mask_key';
+
 /** `index` is what a kernel counts in; `first_head` is, of the heads of all batches, the first of a launch. */
-const TYPES = {
+const TYPES: Readonly<Record<AnyName, ParameterType | 'index'>> = {
   mask: 'f32*',
-  group: 'index',
-  begin_plus: 'index',
-  begin_minus: 'index',
-  end_plus: 'index',
-  end_minus: 'index',
-  seeing_begin: 'index',
-  seeing_end: 'index',
+  ...ofType('index', INDICES),
   masked: 'u32',
   softcap: 'f32',
-  first_head: 'u64',
-  batch_heads: 'u64',
-  mask_batch: 'u64',
-  mask_head: 'u64',
-  mask_query: 'u64',
-  mask_key: 'u64',
-} as const;
+  ...ofType('u64', LONGS),
+};
 
-type AnyName = keyof typeof TYPES;
+type AnyName = 'mask' | 'masked' | 'softcap' | NamesIn<typeof INDICES | typeof LONGS>;
 
+const SIGHT_NAMES = 'begin_plus begin_minus end_plus end_minus seeing_begin seeing_end there';
+export type SightName = NamesIn<typeof SIGHT_NAMES>;
 /** The numbers of a batch in memory, u32 in this order. */
-export const SIGHT: readonly SightName[] = [
-  'begin_plus',
-  'begin_minus',
-  'end_plus',
-  'end_minus',
-  'seeing_begin',
-  'seeing_end',
-  'there',
-];
-export type SightName =
-  | 'begin_plus'
-  | 'begin_minus'
-  | 'end_plus'
-  | 'end_minus'
-  | 'seeing_begin'
-  | 'seeing_end'
-  | 'there';
+export const SIGHT: readonly SightName[] = SIGHT_NAMES.split(' ') as SightName[];
 
 /**
  * The parameters of kernels for calls that are not plain: grouped heads, softcap, mask, and what `causal` and `window` leave. Query i

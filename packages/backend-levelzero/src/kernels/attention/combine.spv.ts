@@ -1,5 +1,6 @@
+import { ofType } from '@concord/variants';
 import type { Value } from '@concord/spirv-builder';
-import { groupIndex } from '../grid.ts';
+import { groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import { type AnyCall, anyName, exponential, headSight, isBlind, larger, LOWEST, unlessBlind } from './any-call.ts';
 
@@ -7,17 +8,12 @@ import { type AnyCall, anyName, exponential, headSight, isBlind, larger, LOWEST,
 export const COMBINE_LANES = 64;
 
 const PARAMETERS = {
-  records: 'f32*',
-  o: 'f32*',
-  splits: 'u64',
-  rows: 'u64',
-  head_dim: 'u64',
+  ...ofType('f32*', 'records o'),
+  ...ofType('u64', 'splits rows head_dim'),
 } as const satisfies Readonly<Record<string, ParameterType>>;
 const ANY_PARAMETERS = {
   ...PARAMETERS,
-  queries: 'u64',
-  seeing_begin: 'u64',
-  seeing_end: 'u64',
+  ...ofType('u64', 'queries seeing_begin seeing_end'),
   masked: 'u32',
 } as const;
 const PLACED_PARAMETERS = {

@@ -1,10 +1,10 @@
-import type { StoredFloatDType, FloatDType, HeadStrides } from '@concord/backend-core';
+import type { FloatDType, HeadStrides, StoredFloatDType } from '@concord/backend-core';
 import type { CheckedAttention, ResolvedAttention } from '@concord/backend-core/implement';
 import { placedSight } from '@concord/variants';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import { type AnyCall, lengthOf } from './any-call.ts';
 import { loadElement, storeElement } from '../gemm/storage.ts';
-import { gridOf, groupIndex } from '../grid.ts';
+import { gridOf, groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import type { DeviceMemory, Recorder, Span } from '../recorder.ts';
 import { readPlaces } from './sight.spv.ts';

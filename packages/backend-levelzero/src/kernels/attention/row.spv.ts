@@ -1,10 +1,11 @@
+import { ofType } from '@concord/variants';
 import type { FunctionBuilder, Value, VectorType } from '@concord/spirv-builder';
 import { acrossLanes } from '../arithmetic/across-lanes.ts';
-import { groupIndex } from '../grid.ts';
+import { groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import {
-  type AnyCall,
   anyArgsOf,
+  type AnyCall,
   anyName,
   anyParameters,
   exponential,
@@ -36,17 +37,8 @@ const MAX_COLUMNS = 256;
 const REVERSED = [0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15];
 
 const PARAMETERS = {
-  q: 'f32*',
-  k: 'f32*',
-  v: 'f32*',
-  o: 'f32*',
-  heads: 'u64',
-  queries: 'u64',
-  keys: 'u64',
-  head_dim: 'u64',
-  splits: 'u64',
-  split_keys: 'u64',
-  o_row: 'u64',
+  ...ofType('f32*', 'q k v o'),
+  ...ofType('u64', 'heads queries keys head_dim splits split_keys o_row'),
   causal: 'u32',
   scale: 'f32',
 } as const satisfies Readonly<Record<string, ParameterType>>;

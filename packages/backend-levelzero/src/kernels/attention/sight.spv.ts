@@ -1,7 +1,7 @@
 import type { ResolvedAttention } from '@concord/backend-core/implement';
 import type { Value } from '@concord/spirv-builder';
 import { FAR_PLACE, placedSight } from '@concord/variants';
-import { gridOf, groupIndex } from '../grid.ts';
+import { gridOf, groupIndex } from '../work.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
 import type { DeviceMemory, Recorder, Span } from '../recorder.ts';
 import { SIGHT, type SightName } from './any-call.ts';

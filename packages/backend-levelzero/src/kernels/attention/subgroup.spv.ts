@@ -1,10 +1,11 @@
+import { ofType } from '@concord/variants';
 import type { Value } from '@concord/spirv-builder';
-import { bytesOf, pointerAt } from '../bytes.ts';
-import { groupIndex } from '../grid.ts';
+import { bytesOf, pointerAt } from '../gemm/storage.ts';
+import { groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import {
-  type AnyCall,
   anyArgsOf,
+  type AnyCall,
   anyName,
   anyParameters,
   exponential,
@@ -56,18 +57,8 @@ export const subgroupLocalBytes = ({
   4 * (headDim * pitchOf(lanes) + subgroups * lanes * KEYS * rows);
 
 const PARAMETERS = {
-  q: 'f32*',
-  k: 'f32*',
-  v: 'f32*',
-  o: 'f32*',
-  heads: 'u32',
-  queries: 'u32',
-  keys: 'u32',
-  head_dim: 'u32',
-  splits: 'u32',
-  split_keys: 'u32',
-  o_row: 'u32',
-  causal: 'u32',
+  ...ofType('f32*', 'q k v o'),
+  ...ofType('u32', 'heads queries keys head_dim splits split_keys o_row causal'),
   scale: 'f32',
 } as const satisfies Readonly<Record<string, ParameterType>>;
 

@@ -1,7 +1,6 @@
 import { cuts, secondsFor } from '../work.ts';
-import type { DeviceTraits } from '../recorder.ts';
-import { smallestLanes } from '../subgroups.ts';
-import { type AnyCall } from './any-call.ts';
+import { type DeviceTraits, smallestLanes } from '../recorder.ts';
+import type { AnyCall } from './any-call.ts';
 import { anyCallOf } from './packed-call.ts';
 import { queriesOf, subgroup, subgroupLocalBytes, type SubgroupParams } from './subgroup.spv.ts';
 import {

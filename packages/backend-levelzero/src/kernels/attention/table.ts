@@ -1,8 +1,7 @@
 import type { NamedVariant, VariantTable } from '@concord/variants';
-import { floatsFrom } from '../floats-from.ts';
-import { gridOf } from '../grid.ts';
+import { type DeviceTraits, floatsFrom, type Launch, type Recorder, type Span } from '../recorder.ts';
+import { gridOf } from '../work.ts';
 import type { Kernel } from '../kernel.ts';
-import type { DeviceTraits, Launch, Recorder, Span } from '../recorder.ts';
 import { ANY_CALLS, type AnyCall, SPLIT_MULTIPLE } from './any-call.ts';
 import { combine, COMBINE_LANES } from './combine.spv.ts';
 import { anyArgs, anyCallOf, blindArgs, type PackedAttention, sightOf } from './packed-call.ts';

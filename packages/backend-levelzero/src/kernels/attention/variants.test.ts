@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, it, vi } from 'vitest';
+import { describe, it, vi } from 'vitest';
+import { opened } from '../../../../backend-cpu/test/opened.ts';
 import { type AttentionCase, type AttentionCheck, checkAttention } from '../../../../backend-cpu/test/op-memory.ts';
 import { withTraits } from '../../../test/support/forced-traits.ts';
 import { memoryOf } from '../../../test/support/spans.ts';
@@ -14,11 +15,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 
-let client: LevelZeroClient;
-beforeAll(async () => {
-  client = await LevelZeroClient.open();
-});
-afterAll(() => client.dispose());
+const client = opened(() => LevelZeroClient.open());
 
 type Choose = NonNullable<Parameters<typeof planAttention>[2]>;
 type Options = Pick<AttentionCheck, 'spoil' | 'bound'> & { readonly traits?: Partial<DeviceTraits> };

@@ -1,18 +1,19 @@
+import { ofType } from '@concord/variants';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
-import { groupIndex } from '../grid.ts';
+import { groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import { acrossLanes } from '../arithmetic/across-lanes.ts';
 import {
-  type AnyCall,
   anyArgsOf,
+  type AnyCall,
   anyName,
   anyParameters,
   exponential,
   finishScores,
   isBlind,
   larger,
-  LOWEST,
   lengthOf,
+  LOWEST,
   maskRow,
   sightOf,
   splitKeysOf,
@@ -167,19 +168,8 @@ export const WIDE_QUERIES = 8;
 const MAX_COLUMNS = 256;
 
 const PARAMETERS = {
-  q: 'f32*',
-  panels: 'f32*',
-  v: 'f32*',
-  o: 'f32*',
-  heads: 'u64',
-  queries: 'u64',
-  keys: 'u64',
-  head_dim: 'u64',
-  value_pitch: 'u64',
-  panels_head: 'u64',
-  splits: 'u64',
-  split_keys: 'u64',
-  o_row: 'u64',
+  ...ofType('f32*', 'q panels v o'),
+  ...ofType('u64', 'heads queries keys head_dim value_pitch panels_head splits split_keys o_row'),
   causal: 'u32',
   scale: 'f32',
 } as const satisfies Readonly<Record<string, ParameterType>>;

@@ -1,5 +1,5 @@
 import { shapeOf } from '@concord/variants';
-import { gridOf } from '../grid.ts';
+import { gridOf } from '../work.ts';
 import type { Recorder } from '../recorder.ts';
 import {
   packKeys,

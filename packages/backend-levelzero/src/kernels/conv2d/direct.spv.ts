@@ -1,6 +1,6 @@
 import type { Value } from '@concord/spirv-builder';
-import { shapeOf } from '@concord/variants';
-import { gridOf, groupIndex } from '../grid.ts';
+import { ofType, shapeOf } from '@concord/variants';
+import { gridOf, groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import type { Recorder } from '../recorder.ts';
 import { type Call, type Conv2dTable, FEW_FILTERS, imagesInTime, multiplyAddsOf, windowArguments } from './table.ts';
@@ -25,25 +25,9 @@ const direct: (params: DirectParams) => Kernel = variants(({ filters }: DirectPa
   defineKernel({
     name: `conv2d/direct ${filters}`,
     parameters: {
-      input: 'f32*',
-      filter: 'f32*',
-      output: 'f32*',
-      groups: 'u64',
-      filters: 'u64',
-      channels: 'u64',
-      height: 'u64',
-      width: 'u64',
-      filter_height: 'u64',
-      filter_width: 'u64',
-      output_width: 'u64',
-      output_plane: 'u64',
-      places: 'u64',
-      stride_h: 'u64',
-      stride_w: 'u64',
-      pad_h: 'u64',
-      pad_w: 'u64',
-      dilation_h: 'u64',
-      dilation_w: 'u64',
+      ...ofType('f32*', 'input filter output'),
+      ...ofType('u64', 'groups filters channels height width filter_height filter_width output_width'),
+      ...ofType('u64', 'output_plane places stride_h stride_w pad_h pad_w dilation_h dilation_w'),
     },
     groupSize: [DIRECT_LANES, 1, 1],
     write: (k, { module, args }) => {

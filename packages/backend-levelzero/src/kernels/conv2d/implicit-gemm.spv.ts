@@ -1,9 +1,8 @@
 import type { Value } from '@concord/spirv-builder';
-import { shapeOf } from '@concord/variants';
-import { gridOf, groupIndex } from '../grid.ts';
+import { ofType, shapeOf } from '@concord/variants';
+import { gridOf, groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import type { Recorder } from '../recorder.ts';
-import { lanesToAskFor } from '../subgroups.ts';
+import { lanesToAskFor, type Recorder } from '../recorder.ts';
 import {
   type Call,
   type Conv2dTable,
@@ -61,27 +60,10 @@ const implicitGemm: (params: ImplicitGemmParams) => Kernel = variants((params: I
   return defineKernel({
     name: `conv2d/implicit-gemm ${tile}x${tile}x${STEP}${subgroupSize === undefined ? '' : ` of ${subgroupSize}`}`,
     parameters: {
-      input: 'f32*',
-      filter: 'f32*',
-      output: 'f32*',
-      groups: 'u64',
-      filters: 'u64',
-      places: 'u64',
-      input_image: 'u64',
-      input_group: 'u64',
-      taps: 'u32',
-      height: 'u32',
-      width: 'u32',
-      filter_height: 'u32',
-      filter_width: 'u32',
-      output_width: 'u32',
-      output_plane: 'u32',
-      stride_h: 'u32',
-      stride_w: 'u32',
-      pad_h: 'u32',
-      pad_w: 'u32',
-      dilation_h: 'u32',
-      dilation_w: 'u32',
+      ...ofType('f32*', 'input filter output'),
+      ...ofType('u64', 'groups filters places input_image input_group'),
+      ...ofType('u32', 'taps height width filter_height filter_width output_width output_plane stride_h'),
+      ...ofType('u32', 'stride_w pad_h pad_w dilation_h dilation_w'),
     },
     groupSize: [lanes, 1, 1],
     subgroupSize,

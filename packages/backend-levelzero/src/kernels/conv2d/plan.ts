@@ -1,6 +1,6 @@
 import type { CheckedConv2d } from '@concord/backend-core/implement';
 import { type Family, type NamedVariant, sizeStep, VariantTables } from '@concord/variants';
-import { floatResults } from '../epilogue/plan-epilogue.ts';
+import { floatResults } from '../run/plan.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, Recorder } from '../recorder.ts';
 import { directTable } from './direct.spv.ts';

@@ -1,9 +1,8 @@
 import type { CheckedConv2d, ResolvedConv2d } from '@concord/backend-core/implement';
 import type { NamedVariant, VariantTable } from '@concord/variants';
 import { cuts, secondsFor } from '../work.ts';
-import { floatsFrom } from '../floats-from.ts';
+import { type DeviceMemory, type DeviceTraits, floatsFrom, type Recorder } from '../recorder.ts';
 import type { Kernel } from '../kernel.ts';
-import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
 
 /** A call with its operands. */
 export type Call = ResolvedConv2d<DeviceMemory>;

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { opened } from '../../../../backend-cpu/test/opened.ts';
 import { checkConv2d, conv2dCall, type Conv2dCase } from '../../../../backend-cpu/test/op-memory.ts';
 import { withTraits } from '../../../test/support/forced-traits.ts';
 import { memoryOf } from '../../../test/support/spans.ts';
@@ -8,11 +9,7 @@ import { conv2dTables, planConv2d } from './plan.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 
-let client: LevelZeroClient;
-beforeAll(async () => {
-  client = await LevelZeroClient.open();
-});
-afterAll(() => client.dispose());
+const client = opened(() => LevelZeroClient.open());
 
 type Choose = NonNullable<Parameters<typeof planConv2d>[2]>;
 type Options = { readonly specials?: boolean; readonly traits?: Partial<DeviceTraits> };

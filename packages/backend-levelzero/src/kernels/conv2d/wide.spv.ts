@@ -1,5 +1,6 @@
+import { ofType } from '@concord/variants';
 import type { FunctionBuilder, Operand, Value } from '@concord/spirv-builder';
-import { groupIndex } from '../grid.ts';
+import { groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 
 /** Work-items in a group. */
@@ -14,16 +15,8 @@ export const offsets: Kernel = defineKernel({
   parameters: {
     offsets: 'u32*',
     taps: 'u64',
-    filter_height: 'u32',
-    filter_width: 'u32',
-    stride_h: 'u32',
-    stride_w: 'u32',
-    dilation_h: 'u32',
-    dilation_w: 'u32',
-    row_phase_pitch: 'u32',
-    column_phase_pitch: 'u32',
-    pitch: 'u32',
-    channel_pitch: 'u32',
+    ...ofType('u32', 'filter_height filter_width stride_h stride_w dilation_h dilation_w row_phase_pitch'),
+    ...ofType('u32', 'column_phase_pitch pitch channel_pitch'),
   },
   groupSize: [OFFSETS_LANES, 1, 1],
   write: (k, { module, args }) => {
@@ -64,21 +57,9 @@ export const pack: (params: PackParams) => Kernel = variants(({ isDense }: PackP
   defineKernel({
     name: `conv2d/pack${isDense ? ' dense' : ''}`,
     parameters: {
-      input: 'f32*',
-      images: 'f32*',
-      lines: 'u64',
-      lines_per_item: 'u64',
-      height: 'u64',
-      width: 'u64',
-      row_phases: 'u64',
-      column_phases: 'u64',
-      rows: 'u64',
-      pitch: 'u64',
-      first_row: 'u64',
-      stride_h: 'u64',
-      stride_w: 'u64',
-      pad_h: 'u64',
-      pad_w: 'u64',
+      ...ofType('f32*', 'input images'),
+      ...ofType('u64', 'lines lines_per_item height width row_phases column_phases rows pitch first_row'),
+      ...ofType('u64', 'stride_h stride_w pad_h pad_w'),
     },
     groupSize: [1, 1, 1],
     write: (k, { args }) => {
@@ -170,24 +151,10 @@ export const wide: (params: WideParams) => Kernel = variants((params: WideParams
   return defineKernel({
     name: `conv2d/wide ${filters}x${places}`,
     parameters: {
-      images: 'f32*',
-      filter: 'f32*',
-      output: 'f32*',
+      ...ofType('f32*', 'images filter output'),
       offsets: 'u32*',
-      taps: 'u64',
-      groups: 'u64',
-      filters: 'u64',
-      first_plane: 'u64',
-      planes: 'u64',
-      planes_at_a_time: 'u64',
-      plane_pitch: 'u64',
-      places: 'u64',
-      pitch: 'u64',
-      width: 'u64',
-      output_plane: 'u64',
-      last_start: 'u64',
-      blocks: 'u64',
-      blocks_per_item: 'u64',
+      ...ofType('u64', 'taps groups filters first_plane planes planes_at_a_time plane_pitch places pitch'),
+      ...ofType('u64', 'width output_plane last_start blocks blocks_per_item'),
     },
     groupSize: [1, 1, 1],
     write: (k, { module, args }) => {

@@ -1,8 +1,7 @@
 import type { CheckedConv2d, ResolvedConv2d } from '@concord/backend-core/implement';
 import { type NamedVariant, shapeOf } from '@concord/variants';
-import { floatsFrom } from '../floats-from.ts';
-import { gridOf } from '../grid.ts';
-import type { DeviceMemory, DeviceTraits, Recorder, Span } from '../recorder.ts';
+import { type DeviceMemory, type DeviceTraits, floatsFrom, type Recorder, type Span } from '../recorder.ts';
+import { gridOf } from '../work.ts';
 import { offsets, OFFSETS_LANES, pack, wide, type WideParams, widePlaces } from './wide.spv.ts';
 import { type Conv2dTable, fitsIn32Bits } from './table.ts';
 

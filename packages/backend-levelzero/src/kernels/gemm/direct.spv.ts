@@ -1,6 +1,7 @@
+import { ofType } from '@concord/variants';
 import type { Value } from '@concord/spirv-builder';
 import type { FloatDType } from '@concord/backend-core';
-import { gridOf, groupIndex } from '../grid.ts';
+import { gridOf, groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import {
   FORMATS,
@@ -39,19 +40,9 @@ const direct: (params: OperandFormats) => Kernel = variants(({ input, output }: 
       a: `${input}*`,
       b: `${input}*`,
       c: `${output}*`,
-      n: 'u64',
-      entries: 'u64',
-      all: 'u64',
-      a_line: 'u64',
-      a_term: 'u64',
-      b_line: 'u64',
-      b_term: 'u64',
-      a_stride: 'u64',
-      b_stride: 'u64',
-      c_ld: 'u64',
+      ...ofType('u64', 'n entries all a_line a_term b_line b_term a_stride b_stride c_ld'),
       ...SPLIT_PARAMETERS,
-      alpha: 'f32',
-      beta: 'f32',
+      ...ofType('f32', 'alpha beta'),
     },
     groupSize: [DIRECT_GROUP, 1, 1],
     write: (k, { args }) => {

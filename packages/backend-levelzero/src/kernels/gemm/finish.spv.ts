@@ -1,6 +1,7 @@
+import { ofType } from '@concord/variants';
 import type { FloatDType } from '@concord/backend-core';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
-import { gridOf, groupIndex } from '../grid.ts';
+import { gridOf, groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import type { Launch, Recorder } from '../recorder.ts';
 import type { Matrix } from './product.ts';
@@ -32,13 +33,7 @@ function defineEntriesKernel<Names extends string>(source: EntriesSource<Names>)
     name,
     parameters: {
       c: `${output}*`,
-      n: 'u64',
-      m: 'u64',
-      c_ld: 'u64',
-      c_stride: 'u64',
-      each: 'u64',
-      pieces: 'u64',
-      units: 'u64',
+      ...ofType('u64', 'n m c_ld c_stride each pieces units'),
       ...own,
     },
     groupSize: [GROUP, 1, 1],

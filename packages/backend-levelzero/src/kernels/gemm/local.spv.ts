@@ -1,5 +1,5 @@
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
-import { shapeOf } from '@concord/variants';
+import { ofType, shapeOf } from '@concord/variants';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import type { OperandFormats } from './direct.spv.ts';
 import {
@@ -17,8 +17,7 @@ import {
   tilesAtOnce,
 } from './table.ts';
 import { loadElement, storeResult } from './storage.ts';
-import type { DeviceTraits } from '../recorder.ts';
-import { lanesToAskFor } from '../subgroups.ts';
+import { type DeviceTraits, lanesToAskFor } from '../recorder.ts';
 import { multiplyAddsOf } from './product.ts';
 
 /** Shape of the tile of C that a group computes, and of what one of its work-items does. */
@@ -79,16 +78,9 @@ const local: (params: LocalParams) => Kernel = variants((params: LocalParams) =>
       a: `${input}*`,
       b: `${input}*`,
       c: `${output}*`,
-      m: 'u64',
-      n: 'u64',
-      a_ld: 'u64',
-      b_ld: 'u64',
-      c_ld: 'u64',
-      a_stride: 'u64',
-      b_stride: 'u64',
+      ...ofType('u64', 'm n a_ld b_ld c_ld a_stride b_stride'),
       ...SPLIT_PARAMETERS,
-      alpha: 'f32',
-      beta: 'f32',
+      ...ofType('f32', 'alpha beta'),
     },
     groupSize,
     subgroupSize: lanes,

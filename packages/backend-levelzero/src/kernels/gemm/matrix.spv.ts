@@ -1,10 +1,10 @@
+import { ofType } from '@concord/variants';
 import type { Value } from '@concord/spirv-builder';
 import type { FloatDType } from '@concord/backend-core';
-import { groupIndex } from '../grid.ts';
+import { groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { bytesOf } from '../bytes.ts';
+import { bytesOf, loadElement, storeElement } from './storage.ts';
 import { placeOf, SPLIT_PARAMETERS } from './table.ts';
-import { loadElement, storeElement } from './storage.ts';
 
 // What is known of the instructions of matrix engines (XMX).
 
@@ -75,15 +75,10 @@ export const matrixPack: (params: MatrixPackParams) => Kernel = variants(({ bloc
     parameters: {
       source: hasWords ? 'u32*' : 'f16*',
       blocks: 'u32*',
-      lines: 'u32',
-      terms: 'u32',
-      line_step: 'u64',
-      term_step: 'u64',
-      source_stride: 'u64',
+      ...ofType('u32', 'lines terms'),
+      ...ofType('u64', 'line_step term_step source_stride'),
       /** Blocks along the terms, and words of one matrix and of all. */
-      depth: 'u32',
-      matrix_words: 'u32',
-      words: 'u32',
+      ...ofType('u32', 'depth matrix_words words'),
     },
     groupSize: [MATRIX_PACK_GROUP, 1, 1],
     write: (k, { module, args }) => {
@@ -148,19 +143,14 @@ export const matrix: (params: MatrixParams) => Kernel = variants(({ lanes, outpu
   defineKernel({
     name: `gemm/matrix ${output} ${BLOCKS * BLOCK_ROWS}x${BLOCKS * lanes} of ${lanes}`,
     parameters: {
-      a: 'u32*',
-      b: 'u32*',
+      ...ofType('u32*', 'a b'),
       c: `${output}*`,
-      m: 'u32',
-      n: 'u32',
+      ...ofType('u32', 'm n'),
       /** Blocks along the terms, which `k` and `depth` count too; and words between matrices. */
-      blocks: 'u32',
-      a_stride: 'u32',
-      b_stride: 'u32',
+      ...ofType('u32', 'blocks a_stride b_stride'),
       c_ld: 'u64',
       ...SPLIT_PARAMETERS,
-      alpha: 'f32',
-      beta: 'f32',
+      ...ofType('f32', 'alpha beta'),
     },
     groupSize: [lanes, SUBGROUPS_N * SUBGROUPS_M, 1],
     subgroupSize: lanes,

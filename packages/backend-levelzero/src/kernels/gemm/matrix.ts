@@ -1,5 +1,5 @@
 import type { NamedVariant } from '@concord/variants';
-import { gridOf } from '../grid.ts';
+import { gridOf } from '../work.ts';
 import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
 import {
   BLOCK_DEPTH,

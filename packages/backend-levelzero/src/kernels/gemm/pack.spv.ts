@@ -1,3 +1,4 @@
+import { ofType } from '@concord/variants';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import type { FloatDType } from '@concord/backend-core';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
@@ -61,11 +62,7 @@ export const pack: (params: PackParams) => Kernel = variants(({ input, width, al
     parameters: {
       source: `${input}*`,
       panels: 'f32*',
-      lines: 'u64',
-      k: 'u64',
-      source_ld: 'u64',
-      source_stride: 'u64',
-      each: 'u64',
+      ...ofType('u64', 'lines k source_ld source_stride each'),
     },
     groupSize: [1, 1, 1],
     write: (k, { module, args }) => {

@@ -1,7 +1,7 @@
 import type { ResolvedGemm } from '@concord/backend-core/implement';
 import { decodeStep, WEIGHT_FEATURES } from '@concord/kernel';
 import { type Family, type KernelTable, sizeStep, VariantTables } from '@concord/variants';
-import { floatResults } from '../epilogue/plan-epilogue.ts';
+import { floatResults, planRun } from '../run/plan.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
 import { directTable } from './direct.spv.ts';
@@ -10,7 +10,6 @@ import { localTable } from './local.spv.ts';
 import { matrixTable } from './matrix.ts';
 import { type Matrix, partOf, parts, type Product, productOf } from './product.ts';
 import { DTYPES, type ProductTable, type ProductWork, ReusedScratch, type Splits, type Variant } from './table.ts';
-import { planRun } from '../run/plan.ts';
 import { subgroupTable } from './subgroup.spv.ts';
 import { vectorTables } from './vectors.ts';
 import { wideTable } from './wide.spv.ts';
@@ -58,7 +57,10 @@ export function planGemm(
 ): void {
   const plain = call.dtypeB === undefined ? call : withPlainB(call, recorder);
   if (call.epilogue === undefined) planProduct(productOf(plain), recorder, choose);
-  else planWithEpilogue(plain, recorder, choose);
+  else
+    floatResults.product(plain, recorder, (change) =>
+      planProduct({ ...productOf(plain), ...change }, recorder, choose),
+    );
 }
 
 /** The same product of a B in the dtype of A and C, which is written to scratch memory first. */
@@ -67,24 +69,6 @@ function withPlainB(call: ResolvedGemm<DeviceMemory>, recorder: Recorder): Resol
   const b = recorder.scratch(bytes);
   planRun({ geometry, spans: [...inputs.map((name) => call[name]), b] }, recorder);
   return { ...call, ...plain, b };
-}
-
-/** A product, and a kernel after it that makes C of its results: C itself in float32, else scratch memory. */
-function planWithEpilogue(call: ResolvedGemm<DeviceMemory>, recorder: Recorder, choose: ChooseVariant): void {
-  const { m, n, batchCount, beta, dtype } = call;
-  const domain = [batchCount, m, n];
-  const strides = [call.strideC, call.ldc, 1];
-  const product = productOf(call);
-  if (dtype === 'f32') {
-    planProduct(product, recorder, choose);
-    floatResults.finish(call, domain, { strides, dtype }, call.c, { span: call.c, strides }, recorder);
-    return;
-  }
-  const results =
-    beta === 0 ? floatResults.scratch(domain, recorder) : floatResults.widened(call.c, domain, strides, recorder);
-  const stride = batchCount === 1 ? 0 : m * n;
-  planProduct({ ...product, c: { span: results.span, dtype: 'f32', ld: n, stride } }, recorder, choose);
-  floatResults.finish(call, domain, { strides, dtype }, call.c, results, recorder);
 }
 
 function planProduct(product: Product, recorder: Recorder, choose: ChooseVariant): void {

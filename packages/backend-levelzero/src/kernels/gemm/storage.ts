@@ -1,5 +1,5 @@
 import type { FloatDType } from '@concord/backend-core';
-import type { FunctionBuilder, Value, VectorCount } from '@concord/spirv-builder';
+import type { FunctionBuilder, PointerType, Value, VectorCount } from '@concord/spirv-builder';
 
 /** Reads one element, or `count` neighbouring ones, as float32. */
 export function loadElement(k: FunctionBuilder, dtype: FloatDType, pointer: Value, count: 1 | VectorCount = 1): Value {
@@ -39,4 +39,14 @@ export function resultOf(k: FunctionBuilder, dtype: FloatDType, entry: Value, { 
 /** Writes {@link resultOf} to entries of C. */
 export function storeResult(k: FunctionBuilder, dtype: FloatDType, entry: Value, scaled: Scaled): void {
   storeElement(k, dtype, entry, resultOf(k, dtype, entry, scaled));
+}
+
+/** Memory as bytes: places in it are then sums of 32-bit numbers, with nothing to multiply. */
+export function bytesOf(k: FunctionBuilder, pointer: Value): Value {
+  return k.bitcast(pointer, k.types.pointer((pointer.type as PointerType).storage, k.types.int(8)));
+}
+
+/** A pointer as `like`, to byte `at`: below 2^31, where it has 32 bits, as the index of a pointer has a sign. */
+export function pointerAt(k: FunctionBuilder, bytes: Value, at: Value, like: Value): Value {
+  return k.bitcast(k.at(bytes, at), like.type);
 }

@@ -1,8 +1,8 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
 import type { FloatDType } from '@concord/backend-core';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
-import { shapeOf } from '@concord/variants';
-import { bytesOf, pointerAt } from '../bytes.ts';
+import { ofType, shapeOf } from '@concord/variants';
+import { bytesOf, loadElement, pointerAt, storeResult } from './storage.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import type { OperandFormats } from './direct.spv.ts';
 import {
@@ -19,9 +19,7 @@ import {
   splitsFor,
   tilesAtOnce,
 } from './table.ts';
-import { loadElement, storeResult } from './storage.ts';
-import type { DeviceTraits } from '../recorder.ts';
-import { smallestLanes } from '../subgroups.ts';
+import { type DeviceTraits, smallestLanes } from '../recorder.ts';
 import { type Matrix, multiplyAddsOf, type Product } from './product.ts';
 
 /** The tile of C that a sub-group computes. */
@@ -69,16 +67,10 @@ const subgroup: (params: SubgroupParams) => Kernel = variants((params: SubgroupP
       a: `${input}*`,
       b: `${input}*`,
       c: `${output}*`,
-      m: 'u32',
-      n: 'u32',
-      a_ld: 'u32',
-      b_ld: 'u32',
-      c_ld: 'u64',
-      a_stride: 'u64',
-      b_stride: 'u64',
+      ...ofType('u32', 'm n a_ld b_ld'),
+      ...ofType('u64', 'c_ld a_stride b_stride'),
       ...SPLIT_PARAMETERS,
-      alpha: 'f32',
-      beta: 'f32',
+      ...ofType('f32', 'alpha beta'),
     },
     groupSize: [lanes, SUBGROUPS, 1],
     subgroupSize: lanes,

@@ -1,5 +1,6 @@
 import type { ResolvedGemm } from '@concord/backend-core/implement';
-import { afterAll, beforeAll, describe, it, vi } from 'vitest';
+import { describe, it, vi } from 'vitest';
+import { opened } from '../../../../backend-cpu/test/opened.ts';
 import { checkGemm, type GemmCase } from '../../../../backend-cpu/test/op-memory.ts';
 import { withTraits } from '../../../test/support/forced-traits.ts';
 import { memoryOf } from '../../../test/support/spans.ts';
@@ -21,11 +22,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 type Plan = (call: ResolvedGemm<DeviceMemory>, recorder: Recorder) => void;
 
-let client: LevelZeroClient;
-beforeAll(async () => {
-  client = await LevelZeroClient.open();
-});
-afterAll(() => client.dispose());
+const client = opened(() => LevelZeroClient.open());
 
 const TRANSPOSES = ['NN', 'NT', 'TN', 'TT'] as const;
 

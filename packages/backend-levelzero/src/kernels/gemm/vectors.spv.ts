@@ -1,6 +1,7 @@
+import { ofType } from '@concord/variants';
 import type { FloatDType } from '@concord/backend-core';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
-import { groupIndex } from '../grid.ts';
+import { groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import { placeOf, SPLIT_PARAMETERS } from './table.ts';
 import { loadElement, storeResult } from './storage.ts';
@@ -24,15 +25,9 @@ function matvecParameters(formats: MatvecFormats): Readonly<Record<MatvecParamet
     matrix: `${formats.matrix}*`,
     vector: `${formats.vector}*`,
     c: `${formats.output}*`,
-    rows: 'u64',
-    matrix_ld: 'u64',
-    matrix_stride: 'u64',
-    vector_step: 'u64',
-    vector_stride: 'u64',
-    c_step: 'u64',
+    ...ofType('u64', 'rows matrix_ld matrix_stride vector_step vector_stride c_step'),
     ...SPLIT_PARAMETERS,
-    alpha: 'f32',
-    beta: 'f32',
+    ...ofType('f32', 'alpha beta'),
   };
 }
 
@@ -72,87 +67,56 @@ function sumOfComponents(k: FunctionBuilder, vector: Value): Value {
   return parts[0] as Value;
 }
 
-/** Rows of a group, and work-items that share each. */
-export const COLUMN_LANES = 32;
-const COLUMN_TEAM = 8;
+/** Rows of a group, and work-items that share each: of a matrix that lies column by column, and row by row. */
+const TEAMS = { columns: { rows: 32, team: 8 }, rows: { rows: 4, team: 64 } };
+export const COLUMN_LANES: number = TEAMS.columns.rows;
+export const TEAM_ROWS: number = TEAMS.rows.rows;
 
 /**
- * y = M x for GPUs, where M lies column by column. 32 neighbouring work-items read neighbouring rows of a column; 8 of
- * them share a row, each with every eighth column, and add up their sums in workgroup memory. Work-items beyond the
- * last row take that row again and write nothing.
+ * y = M x for GPUs. The work-items of a team share a row and add up their sums in workgroup memory. Where M lies column by
+ * column, 32 neighbouring work-items read neighbouring rows of a column, and 8 share a row, each with every eighth column;
+ * where it lies row by row along k, 64 neighbouring ones read neighbouring terms of a row. Teams beyond the last row take that
+ * row again and write nothing.
  */
-export const teamColumns: (formats: MatvecFormats) => Kernel = variants((formats: MatvecFormats) =>
-  defineKernel({
-    name: `gemm/team-columns ${formatsName(formats)}`,
-    parameters: matvecParameters(formats),
-    groupSize: [COLUMN_LANES, COLUMN_TEAM, 1],
-    write: (k, { module, args }) => {
-      const f32 = module.float(32);
-      const partial = k.localArray(f32, COLUMN_LANES * COLUMN_TEAM);
-      const { batch, begin, end, c } = placeOf(k, k.groupId(2), args);
-      const [lane, member] = [k.localId(0), k.localId(1)];
-      const wanted = k.add(k.mul(groupIndex(k), COLUMN_LANES), lane);
-      const row = k.math('u_min', wanted, k.sub(args.rows, 1));
-      const column = k.at(args.matrix, k.add(k.mul(batch, args.matrix_stride), row));
-      const vector = k.at(args.vector, k.mul(batch, args.vector_stride));
-      const [sum] = k.forLoop(
-        { from: k.add(begin, member), to: end, step: COLUMN_TEAM },
-        [k.constant(f32, 0)],
-        (p, [before]) => {
-          const x = loadElement(k, formats.vector, k.at(vector, k.mul(p, args.vector_step)));
-          const y = loadElement(k, formats.matrix, k.at(column, k.mul(p, args.matrix_ld)));
-          return [k.fma(y, x, before as Value)];
-        },
-      );
-      const place = k.at(partial, k.add(k.mul(member, COLUMN_LANES), lane));
-      sumOfTeam(k, { place, lane: member, size: COLUMN_TEAM, step: COLUMN_LANES }, sum as Value);
-      k.when(k.and(k.eq(member, 0), k.ult(wanted, args.rows)), () => {
-        const entry = k.at(args.c, k.add(c, k.mul(row, args.c_step)));
-        storeResult(k, formats.output, entry, { sum: k.load(place), alpha: args.alpha, beta: args.beta });
-      });
-    },
-  }),
-);
-
-/** Rows of a group, and work-items that share each. */
-export const TEAM_ROWS = 4;
-const ROW_TEAM = 64;
-
-/**
- * y = M x for GPUs, where M lies row by row along k. The 64 work-items of a team read neighbouring terms of a row and
- * add up their sums in workgroup memory. Teams beyond the last row take that row again and write nothing.
- */
-export const teamRows: (formats: MatvecFormats) => Kernel = variants((formats: MatvecFormats) =>
-  defineKernel({
-    name: `gemm/team-rows ${formatsName(formats)}`,
-    parameters: matvecParameters(formats),
-    groupSize: [ROW_TEAM, TEAM_ROWS, 1],
-    write: (k, { module, args }) => {
-      const f32 = module.float(32);
-      const partial = k.localArray(f32, ROW_TEAM * TEAM_ROWS);
-      const { batch, begin, end, c } = placeOf(k, k.groupId(2), args);
-      const [lane, team] = [k.localId(0), k.localId(1)];
-      const wanted = k.add(k.mul(groupIndex(k), TEAM_ROWS), team);
-      const row = k.math('u_min', wanted, k.sub(args.rows, 1));
-      const line = k.at(args.matrix, k.add(k.mul(batch, args.matrix_stride), k.mul(row, args.matrix_ld)));
-      const vector = k.at(args.vector, k.mul(batch, args.vector_stride));
-      const [sum] = k.forLoop(
-        { from: k.add(begin, lane), to: end, step: ROW_TEAM },
-        [k.constant(f32, 0)],
-        (p, [before]) => {
-          const x = loadElement(k, formats.vector, k.at(vector, k.mul(p, args.vector_step)));
-          return [k.fma(loadElement(k, formats.matrix, k.at(line, p)), x, before as Value)];
-        },
-      );
-      const place = k.at(partial, k.add(k.mul(team, ROW_TEAM), lane));
-      sumOfTeam(k, { place, lane, size: ROW_TEAM, step: 1 }, sum as Value);
-      k.when(k.and(k.eq(lane, 0), k.ult(wanted, args.rows)), () => {
-        const entry = k.at(args.c, k.add(c, k.mul(row, args.c_step)));
-        storeResult(k, formats.output, entry, { sum: k.load(place), alpha: args.alpha, beta: args.beta });
-      });
-    },
-  }),
-);
+const teams = (lies: 'columns' | 'rows'): ((formats: MatvecFormats) => Kernel) =>
+  variants((formats: MatvecFormats) => {
+    const { rows, team } = TEAMS[lies];
+    const alongRows = lies === 'rows';
+    const width = alongRows ? team : rows;
+    return defineKernel({
+      name: `gemm/team-${lies} ${formatsName(formats)}`,
+      parameters: matvecParameters(formats),
+      groupSize: alongRows ? [team, rows, 1] : [rows, team, 1],
+      write: (k, { module, args }) => {
+        const f32 = module.float(32);
+        const partial = k.localArray(f32, rows * team);
+        const { batch, begin, end, c } = placeOf(k, k.groupId(2), args);
+        const [x, y] = [k.localId(0), k.localId(1)];
+        const [member, own] = alongRows ? [x, y] : [y, x];
+        const wanted = k.add(k.mul(groupIndex(k), rows), own);
+        const row = k.math('u_min', wanted, k.sub(args.rows, 1));
+        const rowAt = alongRows
+          ? k.add(k.mul(batch, args.matrix_stride), k.mul(row, args.matrix_ld))
+          : k.add(k.mul(batch, args.matrix_stride), row);
+        const line = k.at(args.matrix, rowAt);
+        const vector = k.at(args.vector, k.mul(batch, args.vector_stride));
+        const range = { from: k.add(begin, member), to: end, step: team };
+        const [sum] = k.forLoop(range, [k.constant(f32, 0)], (p, [before]) => {
+          const factor = loadElement(k, formats.vector, k.at(vector, k.mul(p, args.vector_step)));
+          const term = alongRows ? p : k.mul(p, args.matrix_ld);
+          return [k.fma(loadElement(k, formats.matrix, k.at(line, term)), factor, before as Value)];
+        });
+        const place = k.at(partial, k.add(k.mul(y, width), x));
+        sumOfTeam(k, { place, lane: member, size: team, step: alongRows ? 1 : rows }, sum as Value);
+        k.when(k.and(k.eq(member, 0), k.ult(wanted, args.rows)), () => {
+          const entry = k.at(args.c, k.add(c, k.mul(row, args.c_step)));
+          storeResult(k, formats.output, entry, { sum: k.load(place), alpha: args.alpha, beta: args.beta });
+        });
+      },
+    });
+  });
+export const teamColumns: (formats: MatvecFormats) => Kernel = teams('columns');
+export const teamRows: (formats: MatvecFormats) => Kernel = teams('rows');
 
 /** Parameters of {@link wideColumns}. */
 interface WideColumnsParams extends MatvecFormats {

@@ -1,5 +1,5 @@
 import type { Candidates } from '@concord/variants';
-import { gridOf } from '../grid.ts';
+import { gridOf } from '../work.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceTraits, Launch, Recorder } from '../recorder.ts';
 import {

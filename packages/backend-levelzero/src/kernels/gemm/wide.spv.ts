@@ -1,6 +1,6 @@
 import type { FloatDType } from '@concord/backend-core';
 import type { Value } from '@concord/spirv-builder';
-import type { NamedVariant } from '@concord/variants';
+import { ofType, type NamedVariant } from '@concord/variants';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { storeResult } from './storage.ts';
 import { LANES, pack, PACK_DEPTH, PANEL_COLUMNS, PANEL_ROWS, TILE } from './pack.spv.ts';
@@ -43,25 +43,12 @@ const wide: (params: WideParams) => Kernel = variants(({ output }: WideParams) =
   defineKernel({
     name: `gemm/wide ${output}`,
     parameters: {
-      a: 'f32*',
-      b: 'f32*',
+      ...ofType('f32*', 'a b'),
       c: `${output}*`,
       sums: 'f32*',
-      m: 'u64',
-      n: 'u64',
-      k: 'u64',
-      a_stride: 'u64',
-      b_stride: 'u64',
-      c_stride: 'u64',
-      b_panel: 'u64',
-      b_step: 'u64',
-      c_ld: 'u64',
-      row_panels: 'u64',
-      panels_each: 'u64',
-      is_first: 'u32',
-      is_last: 'u32',
-      alpha: 'f32',
-      beta: 'f32',
+      ...ofType('u64', 'm n k a_stride b_stride c_stride b_panel b_step c_ld row_panels panels_each'),
+      ...ofType('u32', 'is_first is_last'),
+      ...ofType('f32', 'alpha beta'),
     },
     groupSize: [1, 1, 1],
     write: (k, { module, args }) => {

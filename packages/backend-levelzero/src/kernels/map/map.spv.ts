@@ -1,7 +1,7 @@
 import { names } from '@concord/kernel';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
-import { groupIndex } from '../grid.ts';
+import { groupIndex } from '../work.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
 import { axisCount, contractionOf, formName, formParameters, type RunForm } from '../run/form.ts';
 import { coordinatesOf, KernelCode } from '../run/kernel-code.ts';

@@ -2,11 +2,10 @@ import { BYTES_OF } from '@concord/backend-core/implement';
 import { outputsOf } from '@concord/kernel';
 import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
-import { MIN_RUN, RUNS_PER_THREAD } from '../work.ts';
+import { launchInPieces, MIN_RUN, RUNS_PER_THREAD } from '../work.ts';
 import type { Recorder } from '../recorder.ts';
 import { formOf, indexType, type PlanAxes, type RunToPlan, workOf } from '../run/call-geometry.ts';
 import { kernelsByKey } from '../run/form.ts';
-import { launchInPieces } from '../run/launch-in-pieces.ts';
 import { MAP_GROUP, mapKernel, type MapParams } from './map.spv.ts';
 
 /** Bytes of a GPU's vector where it is written. */

@@ -1,10 +1,9 @@
 import { foldsOf, hasMean, meanScale, outputsOf, partFoldsOf, scansOf, stateLength } from '@concord/kernel';
 import { pickVariant, sizeStep } from '@concord/variants';
-import { itemsPerRun } from '../work.ts';
+import { itemsPerRun, launchInPieces } from '../work.ts';
 import type { Recorder, Span } from '../recorder.ts';
 import { formOf, indexType, type PlanAxes, type RunArguments, type RunToPlan, workOf } from '../run/call-geometry.ts';
 import { kernelsByKey } from '../run/form.ts';
-import { launchInPieces } from '../run/launch-in-pieces.ts';
 import { combine } from '../stages/combine.spv.ts';
 import { countName, leftName, levelName, type Stage, statesName } from '../stages/stage.ts';
 import { rowsKernel } from './rows.spv.ts';

@@ -1,7 +1,7 @@
 import { foldsOf, hasMean, names, scansOf } from '@concord/kernel';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
-import { groupIndex } from '../grid.ts';
+import { groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, type ParameterType } from '../kernel.ts';
 import { contractionOf, formName, formParameters, type RunForm } from '../run/form.ts';
 import { type Condition, coordinatesOf, KernelCode, type RowScope } from '../run/kernel-code.ts';

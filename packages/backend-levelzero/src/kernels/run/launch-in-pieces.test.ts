@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 import { PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
-import { secondsFor } from '../work.ts';
+import { launchInPieces, secondsFor } from '../work.ts';
 import { defineKernel } from '../kernel.ts';
 import type { DeviceTraits, Launch } from '../recorder.ts';
-import { launchInPieces } from './launch-in-pieces.ts';
 
 const kernel = defineKernel({
   name: 'test/pieces',

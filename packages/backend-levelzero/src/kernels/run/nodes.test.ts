@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe } from 'vitest';
+import { describe } from 'vitest';
+import { opened } from '../../../../backend-cpu/test/opened.ts';
 import { describeNodes } from '../../../../backend-cpu/test/run-nodes.ts';
 import { runOnDevice } from '../../../test/support/run-on-device.ts';
 import { LevelZeroClient } from '../../device/level-zero-client.ts';
 
-let client: LevelZeroClient;
-beforeAll(async () => {
-  client = await LevelZeroClient.open();
-});
-afterAll(() => client.dispose());
+const client = opened(() => LevelZeroClient.open());
 
 describe.each([
   ['a CPU', { isCpuLike: true, computeUnits: 2 }],

@@ -1,8 +1,9 @@
 import { partFoldsOf } from '@concord/kernel';
 import { planMap } from '../map/plan.ts';
-import type { Recorder } from '../recorder.ts';
+import type { DeviceMemory, Recorder } from '../recorder.ts';
 import { planRows } from '../rows/plan.ts';
 import { planAxes, type RunToPlan } from './call-geometry.ts';
+import { FloatResults } from '@concord/variants';
 
 /** Plans a `run`: rows where anything is folded, else a map for the elements and one for what there is a row. */
 export function planRun(call: RunToPlan, recorder: Recorder): void {
@@ -16,3 +17,8 @@ export function planRun(call: RunToPlan, recorder: Recorder): void {
   if (geometry.rowLength > 0) planMap(call, axes, 'element', recorder);
   planMap(call, axes, 'row', recorder);
 }
+
+/** Ops whose results are in float32 before a `run` makes their output of them. */
+export const floatResults: FloatResults<DeviceMemory, Recorder> = new FloatResults(
+  (geometry, inputs, output, _params, recorder) => planRun({ geometry, spans: [...inputs, output] }, recorder),
+);

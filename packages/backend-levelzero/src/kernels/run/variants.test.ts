@@ -1,17 +1,14 @@
 import { checkedRun, defineKernel, type Kernel, type RunLayout, type RunShape } from '@concord/backend-core/kernel';
 import type { StoredElements } from '@concord/backend-cpu/reference';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { opened } from '../../../../backend-cpu/test/opened.ts';
 import { elements, runOnDevice } from '../../../test/support/run-on-device.ts';
 import { LevelZeroClient } from '../../device/level-zero-client.ts';
 import type { DeviceTraits } from '../recorder.ts';
 
 // Which kernels run depends on the device, the shape and how operands lie. Here each runs on the device at hand.
 
-let client: LevelZeroClient;
-beforeAll(async () => {
-  client = await LevelZeroClient.open();
-});
-afterAll(() => client.dispose());
+const client = opened(() => LevelZeroClient.open());
 
 const DEVICES: readonly (readonly [string, Partial<DeviceTraits>])[] = [
   ['a CPU', { isCpuLike: true, computeUnits: 2 }],

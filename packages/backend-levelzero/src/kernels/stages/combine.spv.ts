@@ -1,7 +1,7 @@
 import type { FoldOp, ValueType } from '@concord/backend-core/kernel';
 import { type Folding, foldingOf, FoldStates } from '@concord/kernel';
 import type { Value } from '@concord/spirv-builder';
-import { gridOf, groupIndex } from '../grid.ts';
+import { gridOf, groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import type { Recorder, Span } from '../recorder.ts';
 import { SpirvArithmetic } from '../arithmetic/spirv-arithmetic.ts';

@@ -1,8 +1,8 @@
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
-import type { TopKSource } from '@concord/variants';
+import { ofType, type TopKSource } from '@concord/variants';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import { acrossLanes } from '../arithmetic/across-lanes.ts';
-import { groupIndex } from '../grid.ts';
+import { groupIndex } from '../work.ts';
 
 /**
  * Parameters of a pass over packed rows of `length` elements. A row has `parts` of `chunk` elements, the last one perhaps
@@ -17,15 +17,9 @@ export function passParameters(source: TopKSource): Readonly<Record<string, Para
   return {
     input: 'u32*',
     ...(source === 'candidates' ? { places: 'u32*' } : {}),
-    values: 'u32*',
-    indices: 'u32*',
-    items: 'u64',
-    parts: 'u64',
-    length: 'u64',
-    chunk: 'u64',
-    results: 'u64',
-    k: 'u32',
-    flip: 'u32',
+    ...ofType('u32*', 'values indices'),
+    ...ofType('u64', 'items parts length chunk results'),
+    ...ofType('u32', 'k flip'),
   };
 }
 

@@ -1,7 +1,6 @@
 import type { ResolvedTopK } from '@concord/backend-core/implement';
 import { type Family, MAX_CHUNK, TOP_K_SOURCES, type TopKInput, type TopKOutput, topKTables } from '@concord/variants';
-import { MIN_RUN, RUNS_PER_THREAD } from '../work.ts';
-import { gridOf } from '../grid.ts';
+import { gridOf, MIN_RUN, RUNS_PER_THREAD } from '../work.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, Recorder } from '../recorder.ts';
 import { lane } from './lane.spv.ts';

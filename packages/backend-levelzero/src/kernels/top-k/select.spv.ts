@@ -1,6 +1,6 @@
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import { SORT_ENTRIES, type TopKSource } from '@concord/variants';
-import { groupIndex } from '../grid.ts';
+import { groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { elementOf, entryOf, keyOf, type Part, partOf, passParameters, wholeRow } from './lane.spv.ts';
 

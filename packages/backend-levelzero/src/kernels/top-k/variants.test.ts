@@ -1,5 +1,6 @@
 import { NOTHING_TUNED } from '@concord/variants';
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { describe, it } from 'vitest';
+import { opened } from '../../../../backend-cpu/test/opened.ts';
 import { checkTopK, type TopKCase } from '../../../../backend-cpu/test/op-memory.ts';
 import { withTraits } from '../../../test/support/forced-traits.ts';
 import { memoryOf } from '../../../test/support/spans.ts';
@@ -9,11 +10,7 @@ import { planTopK } from './plan.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 
-let client: LevelZeroClient;
-beforeAll(async () => {
-  client = await LevelZeroClient.open();
-});
-afterAll(() => client.dispose());
+const client = opened(() => LevelZeroClient.open());
 
 const as = (traits: Partial<DeviceTraits>, variant: string): Partial<DeviceTraits> => ({
   ...traits,

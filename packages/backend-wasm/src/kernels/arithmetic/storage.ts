@@ -7,32 +7,19 @@ import type { Vector, WasmArithmetic } from './wasm-arithmetic.ts';
 
 /** Four elements side by side, each as the 32 bits of its integer or, of f16 and bf16, as its 16 bits. */
 export function loadDense(dtype: DType, pointer: Local<'i32'>, offset: number): Value<'v128'> {
-  switch (dtype) {
-    case 'f16':
-    case 'bf16':
-      return v128.load16x4U(pointer, offset);
-    case 'i8':
-      return i32x4.extendLowI16x8S(i16x8.extendLowI8x16S(v128.load32Zero(pointer, offset)));
-    case 'u8':
-      return i32x4.extendLowI16x8U(i16x8.extendLowI8x16U(v128.load32Zero(pointer, offset)));
-    default:
-      return v128.load(pointer, offset);
-  }
+  const bytes = BYTES_OF[dtype];
+  if (bytes === 4) return v128.load(pointer, offset);
+  if (bytes === 2) return v128.load16x4U(pointer, offset);
+  const four = v128.load32Zero(pointer, offset);
+  if (dtype === 'i8') return i32x4.extendLowI16x8S(i16x8.extendLowI8x16S(four));
+  return i32x4.extendLowI16x8U(i16x8.extendLowI8x16U(four));
 }
 
 /** One element in all components, as {@link loadDense} has it. */
 export function loadSplat(dtype: DType, pointer: Value<'i32'>): Value<'v128'> {
-  switch (dtype) {
-    case 'f16':
-    case 'bf16':
-      return i32x4.splat(i32.load16U(pointer));
-    case 'i8':
-      return i32x4.splat(i32.load8S(pointer));
-    case 'u8':
-      return i32x4.splat(i32.load8U(pointer));
-    default:
-      return v128.load32Splat(pointer);
-  }
+  const bytes = BYTES_OF[dtype];
+  if (bytes === 4) return v128.load32Splat(pointer);
+  return i32x4.splat((bytes === 2 ? i32.load16U : dtype === 'i8' ? i32.load8S : i32.load8U)(pointer));
 }
 
 /** Loads an element for each component, each from its own address; the result is as that of {@link loadDense}. */
@@ -55,18 +42,11 @@ export function decode(a: WasmArithmetic, dtype: DType, raw: Value<'v128'>): Vec
 
 /** Values as elements, rounded or saturated, for the store functions. */
 export function encode(a: WasmArithmetic, dtype: DType, value: Vector): Vector {
-  switch (dtype) {
-    case 'f16':
-      return floatToHalf(a, value);
-    case 'bf16':
-      return floatToBfloat(a, value);
-    case 'i8':
-      return a.min('i32', a.max('i32', value, a.constant('i32', -128)), a.constant('i32', 127));
-    case 'u8':
-      return a.min('u32', value, a.constant('u32', 255));
-    default:
-      return value;
-  }
+  if (dtype === 'f16') return floatToHalf(a, value);
+  if (dtype === 'bf16') return floatToBfloat(a, value);
+  if (dtype === 'u8') return a.min('u32', value, a.constant('u32', 255));
+  if (dtype !== 'i8') return value;
+  return a.min('i32', a.max('i32', value, a.constant('i32', -128)), a.constant('i32', 127));
 }
 
 /** Writes four elements side by side. */

@@ -1,54 +1,16 @@
+import type { NamesIn } from '@concord/variants';
 import { Arguments, type Words } from '../common/arguments.ts';
 
 /** The maximum number of keys that a tile of queries meets at a time: the scores of a row have this many places. */
 export const BLOCK_KEYS = 128;
 
-export type AttentionWord =
-  | 'q'
-  | 'k'
-  | 'v'
-  | 'o'
-  | 'mask'
-  | 'lse'
-  | 'heads'
-  | 'headsOfKv'
-  | 'seqQ'
-  | 'seqKv'
-  | 'headDim'
-  | 'valueDim'
-  | 'qBatch'
-  | 'qHead'
-  | 'qRow'
-  | 'kBatch'
-  | 'kHead'
-  | 'kRow'
-  | 'vBatch'
-  | 'vHead'
-  | 'vRow'
-  | 'oBatch'
-  | 'oHead'
-  | 'oRow'
-  | 'maskBatch'
-  | 'maskHead'
-  | 'maskRow'
-  | 'maskKey'
-  | 'scale'
-  | 'softcap'
-  | 'firstOffset'
-  | 'endOffset'
-  | 'lengths'
-  | 'lengthStride'
-  | 'starts'
-  | 'startStride'
-  | 'rows'
-  | 'blockKeys'
-  | 'tilesOfHead'
-  | 'scoresAt'
-  | 'weightsAt'
-  | 'keysAt'
-  | 'valuesAt'
-  | 'outputsAt'
-  | 'largestAt';
+const OPERANDS = 'q k v o mask lse heads headsOfKv seqQ seqKv headDim valueDim';
+const STRIDES = 'qBatch qHead qRow kBatch kHead kRow vBatch vHead vRow oBatch oHead oRow';
+const MASK = 'maskBatch maskHead maskRow maskKey';
+const SCORES = 'scale softcap firstOffset endOffset rows lengths lengthStride starts startStride';
+const TILES = 'blockKeys tilesOfHead scoresAt weightsAt keysAt valuesAt outputsAt largestAt';
+
+export type AttentionWord = NamesIn<typeof OPERANDS | typeof STRIDES | typeof MASK | typeof SCORES | typeof TILES>;
 
 /** As `endOffset` where places are in memory: queries see all keys from the first on. */
 export const ALL_KEYS: number = 2 ** 31 - 1;
@@ -59,26 +21,7 @@ export const ALL_KEYS: number = 2 ** 31 - 1;
  * `blockKeys` keys at a time. The last words are places in the thread's own memory, in
  * which the packed queries lie at 0; at `largestAt` there are for each row the largest score so far and the sum of weights.
  */
-export const ATTENTION: Arguments<AttentionWord> = new Arguments([
-  ...(['q', 'k', 'v', 'o', 'mask', 'lse', 'heads', 'headsOfKv', 'seqQ', 'seqKv', 'headDim', 'valueDim'] as const),
-  ...([
-    'qBatch',
-    'qHead',
-    'qRow',
-    'kBatch',
-    'kHead',
-    'kRow',
-    'vBatch',
-    'vHead',
-    'vRow',
-    'oBatch',
-    'oHead',
-    'oRow',
-  ] as const),
-  ...(['maskBatch', 'maskHead', 'maskRow', 'maskKey', 'scale', 'softcap', 'firstOffset', 'endOffset', 'rows'] as const),
-  ...(['lengths', 'lengthStride', 'starts', 'startStride'] as const),
-  ...(['blockKeys', 'tilesOfHead', 'scoresAt', 'weightsAt', 'keysAt', 'valuesAt', 'outputsAt', 'largestAt'] as const),
-]);
+export const ATTENTION: Arguments<AttentionWord> = new Arguments([OPERANDS, STRIDES, MASK, SCORES, TILES]);
 
 /** The words of {@link ATTENTION}. */
 export type AttentionWords = Words<AttentionWord, never>;

@@ -3,12 +3,11 @@ import type { BackendKernels, CheckedAttention, ResolvedAttention, RunKernel } f
 import { maskStep } from '@concord/kernel';
 import { MAX_PLACED, placedSight } from '@concord/variants';
 import { type FunctionBody, type Local, ModuleBuilder } from '../../encoder/index.ts';
-import type { Launcher, WasmTraits } from '../kernel.ts';
+import type { Launcher, WasmBuffer, WasmTraits } from '../kernel.ts';
 import { type AttentionForm, blockFunctions, oneQueryFunctions, type TileFunctions } from './attention-functions.ts';
 import { type AttentionTile, BlockTile, OneQueryTile } from './attention-tile.ts';
 import { ALL_KEYS, ATTENTION, BLOCK_KEYS } from './attention-words.ts';
-import type { WasmBuffer } from '../../wasm-buffer.ts';
-import { bitsOf, operandAddress } from '../common/arguments.ts';
+import { bitsOf, codeOfTiles, operandAddress } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
 import { roundUp } from '../common/integers.ts';
 import { TILE_COLUMNS, TILE_ROWS } from '../gemm/micro-kernel.ts';
@@ -23,18 +22,14 @@ function attentionCode(traits: WasmTraits, dtype: FloatDType, form: AttentionFor
   const tileOf = isOneQuery
     ? tilesOf(OneQueryTile, oneQueryFunctions(module, traits, dtype, form))
     : tilesOf(BlockTile, blockFunctions(module, traits, dtype, form));
-  module.function(
-    { params: ['i32', 'i32', 'i32', 'i32'], result: 'none', export: 'run' },
-    (body, args, first, end, scratch) => {
-      body.for(first, end, 1, (number) => {
-        const tile = tileOf(body, args, number, scratch);
-        tile.begin();
-        body.for(tile.firstKey, tile.endKey, ATTENTION.word(args, 'blockKeys'), (key) => tile.addBlock(key));
-        tile.store();
-      });
-    },
-  );
-  return module.toBytes();
+  return codeOfTiles(module, (body, args, first, end, scratch) => {
+    body.for(first, end, 1, (number) => {
+      const tile = tileOf(body, args, number, scratch);
+      tile.begin();
+      body.for(tile.firstKey, tile.endKey, ATTENTION.word(args, 'blockKeys'), (key) => tile.addBlock(key));
+      tile.store();
+    });
+  });
 }
 
 type Place = readonly [body: FunctionBody, args: Local<'i32'>, tile: Local<'i32'>, scratch: Local<'i32'>];

@@ -1,6 +1,14 @@
 import type { Operand as CallOperand } from '@concord/backend-core/implement';
-import type { WasmBuffer } from '../../wasm-buffer.ts';
-import { f32, i32, type Operand, type Value } from '../../encoder/index.ts';
+import type { WasmBuffer } from '../kernel.ts';
+import {
+  f32,
+  type FunctionBody,
+  i32,
+  type Local,
+  type ModuleBuilder,
+  type Operand,
+  type Value,
+} from '../../encoder/index.ts';
 
 /** The address of an operand in the linear memory; 0 for one that is absent and not read. */
 export function operandAddress(operand: CallOperand<WasmBuffer> | undefined): number {
@@ -15,9 +23,12 @@ export type Words<Required extends string, Optional extends string> = Readonly<R
 export class Arguments<Required extends string, Optional extends string = never> {
   readonly #names: readonly (Required | Optional)[];
 
-  /** @param optional - words that are 0 where they are not given */
-  constructor(required: readonly Required[], optional: readonly Optional[] = []) {
-    this.#names = [...required, ...optional];
+  /**
+   * @param required - names in texts, apart by spaces
+   * @param optional - likewise: words that are 0 where they are not given
+   */
+  constructor(required: readonly string[], optional: readonly string[] = []) {
+    this.#names = [...required, ...optional].flatMap((names) => names.split(' ')) as (Required | Optional)[];
   }
 
   /** Bytes of the words: where others begin that a command has besides. */
@@ -52,6 +63,17 @@ export class Arguments<Required extends string, Optional extends string = never>
   float(args: Operand<'i32'>, name: Required | Optional): Value<'f32'> {
     return f32.load(args, 4 * this.#names.indexOf(name));
   }
+}
+
+type Word = Local<'i32'>;
+
+/** The bytes of a module whose exported function computes tiles of a command, `scratch` being the memory of its thread. */
+export function codeOfTiles(
+  module: ModuleBuilder,
+  compute: (body: FunctionBody, args: Word, firstTile: Word, endTile: Word, scratch: Word) => void,
+): Uint8Array<ArrayBuffer> {
+  module.function({ params: ['i32', 'i32', 'i32', 'i32'], result: 'none', export: 'run' }, compute);
+  return module.toBytes();
 }
 
 const float = new Float32Array(1);

@@ -1,3 +1,4 @@
+import { madeOnce } from '@concord/kernel';
 import { type Code, type FunctionBody, type Local, type Value, type ValueType, i32x4 } from '../../encoder/index.ts';
 import { unsigned } from '../../encoder/instruction.ts';
 
@@ -34,11 +35,6 @@ export class HoistedConstants {
 
   /** The bits in each component of a vector. */
   constant(bits: number): Local<'v128'> {
-    let local = this.#constants.get(bits);
-    if (local === undefined) {
-      local = this.#prologue.hoist(i32x4.splat(bits));
-      this.#constants.set(bits, local);
-    }
-    return local;
+    return madeOnce(this.#constants, bits, () => this.#prologue.hoist(i32x4.splat(bits)));
   }
 }

@@ -6,12 +6,11 @@ import {
   type ResolvedConv2d,
 } from '@concord/backend-core/implement';
 import { FloatResults } from '@concord/variants';
-import type { WasmBuffer } from '../../wasm-buffer.ts';
+import type { Launcher, WasmBuffer } from '../kernel.ts';
 import { bitsOf, operandAddress } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
 import { launchProduct, MATRIX_FORMS } from '../gemm/product.ts';
 import { tileEpilogue } from '../epilogue/epilogue-tile.ts';
-import type { Launcher } from '../kernel.ts';
 import { runKernel } from '../run/run.ts';
 import { convolveDepthwise, isDepthwise } from './depthwise.ts';
 import { eachPadded, paddedSize } from './padded-images.ts';

@@ -1,3 +1,4 @@
+import type { NamesIn } from '@concord/variants';
 import type { FloatDType } from '@concord/backend-core';
 import { BYTES_OF, type CheckedConv2d, type ResolvedConv2d } from '@concord/backend-core/implement';
 import {
@@ -11,40 +12,25 @@ import {
   v128,
   type Value,
 } from '../../encoder/index.ts';
-import { Arguments, operandAddress } from '../common/arguments.ts';
+import { Arguments, codeOfTiles, operandAddress } from '../common/arguments.ts';
 import { floatStorage, STORAGE_SHIFT } from '../common/float-storage.ts';
 import { divided, lesser, type MultiplyAdd, multiplyAdd } from '../common/integers.ts';
 import { type TileEpilogue, tileEpilogue, withEpilogueWords } from '../epilogue/epilogue-tile.ts';
 import { storeTile } from '../gemm/micro-kernel.ts';
-import type { Launcher, WasmTraits } from '../kernel.ts';
-import { everyOther } from './every-other.ts';
-import type { WasmBuffer } from '../../wasm-buffer.ts';
+import type { Launcher, WasmBuffer, WasmTraits } from '../kernel.ts';
+import { everyOther } from './window-columns.ts';
 import type { CodeCache } from '../common/code-cache.ts';
 import { eachPadded, paddedSize } from './padded-images.ts';
 
-type DepthwiseWord =
-  | 'images'
-  | 'filter'
-  | 'output'
-  | 'filters'
-  | 'filtersOfChannel'
-  | 'planeSize'
-  | 'rowStep'
-  | 'tapRow'
-  | 'outputHeight'
-  | 'outputWidth'
-  | 'rowsOfTile'
-  | 'tilesOfPlane'
-  | 'firstImage';
+const OF_PLANES = 'images filter output filters filtersOfChannel planeSize rowStep tapRow';
+const OF_OUTPUTS = 'outputHeight outputWidth rowsOfTile tilesOfPlane firstImage';
+type DepthwiseWord = NamesIn<typeof OF_PLANES | typeof OF_OUTPUTS>;
 
 /**
  * The words that {@link depthwiseCode} reads: float32 planes of `planeSize` elements without padding. An output's row is `rowStep`
  * elements of a plane after the previous one, a filter's row `tapRow`. A tile is `rowsOfTile` rows of a plane of the output.
  */
-const DEPTHWISE: Arguments<DepthwiseWord> = new Arguments([
-  ...(['images', 'filter', 'output', 'filters', 'filtersOfChannel', 'planeSize', 'rowStep', 'tapRow'] as const),
-  ...(['outputHeight', 'outputWidth', 'rowsOfTile', 'tilesOfPlane', 'firstImage'] as const),
-]);
+const DEPTHWISE: Arguments<DepthwiseWord> = new Arguments([OF_PLANES, OF_OUTPUTS]);
 
 /** The parameters of the code of a depthwise convolution. */
 interface DepthwiseForm {
@@ -64,43 +50,39 @@ function depthwiseCode(traits: WasmTraits, form: DepthwiseForm, epilogue: TileEp
   const madd = multiplyAdd(traits);
   const store = storeTile(module, dtype);
   const finish = epilogue?.emit(module, traits);
-  module.function(
-    { params: ['i32', 'i32', 'i32', 'i32'], result: 'none', export: 'run' },
-    (body, args, firstTile, end, scratch) => {
-      const word = (name: DepthwiseWord): Value<'i32'> => DEPTHWISE.word(args, name);
-      const filterStorage = floatStorage(dtype, body);
-      const width = body.let(word('outputWidth'));
-      const height = body.let(word('outputHeight'));
-      body.for(firstTile, end, 1, (tile) => {
-        const { quotient: plane, remainder: part } = divided(body, tile, word('tilesOfPlane'));
-        const { quotient: image, remainder: filter } = divided(body, plane, word('filters'));
-        const firstRow = body.let(i32.mul(part, word('rowsOfTile')));
-        const rows = body.let(lesser(word('rowsOfTile'), i32.sub(height, firstRow)));
-        const taps = i32.add(word('filter'), i32.shl(i32.mul(filter, filterHeight * filterWidth), shift));
-        const weights = Array.from({ length: filterHeight * filterWidth }, (_, tap) =>
-          body.let(f32x4.splat(filterStorage.load1(taps, tap << shift))),
-        );
-        const channel = i32.divU(plane, word('filtersOfChannel'));
-        const start = i32.add(i32.mul(channel, word('planeSize')), i32.mul(firstRow, word('rowStep')));
-        const line = body.let(i32.add(word('images'), i32.shl(start, 2)));
-        const sums = body.let(scratch);
-        body.for(0, rows, 1, () => {
-          sumRow(body, madd, form, weights, { line, tapRow: body.let(i32.shl(word('tapRow'), 2)), sums, width });
-          body.increase(line, i32.shl(word('rowStep'), 2));
-        });
-        const column = body.let(i32.mul(firstRow, width));
-        const count = body.let(i32.mul(rows, width));
-        const place = i32.add(i32.mul(i32.mul(plane, height), width), column);
-        const to = body.let(i32.add(word('output'), i32.shl(place, shift)));
-        if (finish === undefined) body.emit(callStatement(store, to, 0, scratch, 0, 1, count, 1, 0));
-        else {
-          const at = [i32.add(image, word('firstImage')), filter, column] as const;
-          body.emit(callStatement(finish, i32.add(args, DEPTHWISE.bytes), to, 0, scratch, 0, 1, count, ...at));
-        }
+  return codeOfTiles(module, (body, args, firstTile, end, scratch) => {
+    const word = (name: DepthwiseWord): Value<'i32'> => DEPTHWISE.word(args, name);
+    const filterStorage = floatStorage(dtype, body);
+    const width = body.let(word('outputWidth'));
+    const height = body.let(word('outputHeight'));
+    body.for(firstTile, end, 1, (tile) => {
+      const { quotient: plane, remainder: part } = divided(body, tile, word('tilesOfPlane'));
+      const { quotient: image, remainder: filter } = divided(body, plane, word('filters'));
+      const firstRow = body.let(i32.mul(part, word('rowsOfTile')));
+      const rows = body.let(lesser(word('rowsOfTile'), i32.sub(height, firstRow)));
+      const taps = i32.add(word('filter'), i32.shl(i32.mul(filter, filterHeight * filterWidth), shift));
+      const weights = Array.from({ length: filterHeight * filterWidth }, (_, tap) =>
+        body.let(f32x4.splat(filterStorage.load1(taps, tap << shift))),
+      );
+      const channel = i32.divU(plane, word('filtersOfChannel'));
+      const start = i32.add(i32.mul(channel, word('planeSize')), i32.mul(firstRow, word('rowStep')));
+      const line = body.let(i32.add(word('images'), i32.shl(start, 2)));
+      const sums = body.let(scratch);
+      body.for(0, rows, 1, () => {
+        sumRow(body, madd, form, weights, { line, tapRow: body.let(i32.shl(word('tapRow'), 2)), sums, width });
+        body.increase(line, i32.shl(word('rowStep'), 2));
       });
-    },
-  );
-  return module.toBytes();
+      const column = body.let(i32.mul(firstRow, width));
+      const count = body.let(i32.mul(rows, width));
+      const place = i32.add(i32.mul(i32.mul(plane, height), width), column);
+      const to = body.let(i32.add(word('output'), i32.shl(place, shift)));
+      if (finish === undefined) body.emit(callStatement(store, to, 0, scratch, 0, 1, count, 1, 0));
+      else {
+        const at = [i32.add(image, word('firstImage')), filter, column] as const;
+        body.emit(callStatement(finish, i32.add(args, DEPTHWISE.bytes), to, 0, scratch, 0, 1, count, ...at));
+      }
+    });
+  });
 }
 
 interface Row {

@@ -1,30 +1,22 @@
+import type { NamesIn } from '@concord/variants';
 import type { FloatDType } from '@concord/backend-core';
 import { BYTES_OF, type ResolvedConv2d } from '@concord/backend-core/implement';
 import { f32, i32, memory, ModuleBuilder, v128, type Value } from '../../encoder/index.ts';
-import { Arguments, operandAddress } from '../common/arguments.ts';
+import { Arguments, codeOfTiles, operandAddress } from '../common/arguments.ts';
 import { floatStorage } from '../common/float-storage.ts';
-import type { Launcher, WasmTraits } from '../kernel.ts';
-import type { WasmBuffer } from '../../wasm-buffer.ts';
+import type { Launcher, WasmBuffer, WasmTraits } from '../kernel.ts';
 import type { CodeCache } from '../common/code-cache.ts';
 
-type PadWord = 'from' | 'to' | 'imageHeight' | 'imageWidth' | 'height' | 'width' | 'top' | 'left';
+const PAD_WORDS = 'from to imageHeight imageWidth height width top left';
+type PadWord = NamesIn<typeof PAD_WORDS>;
 
 /** The words that {@link padCode} reads: sizes of a plane before and after, and the padding above and left of it. */
-const PAD: Arguments<PadWord> = new Arguments([
-  'from',
-  'to',
-  'imageHeight',
-  'imageWidth',
-  'height',
-  'width',
-  'top',
-  'left',
-]);
+const PAD: Arguments<PadWord> = new Arguments([PAD_WORDS]);
 
 /** Code whose tiles each copy a plane of an image as float32, with zeros around it. */
 function padCode(traits: WasmTraits, dtype: FloatDType): Uint8Array {
   const module = new ModuleBuilder({ shared: traits.isShared });
-  module.function({ params: ['i32', 'i32', 'i32', 'i32'], result: 'none', export: 'run' }, (body, args, first, end) => {
+  return codeOfTiles(module, (body, args, first, end) => {
     const word = (name: PadWord): Value<'i32'> => PAD.word(args, name);
     const storage = floatStorage(dtype, body);
     const [imageWidth, rowBytes] = [body.let(word('imageWidth')), body.let(i32.shl(word('width'), 2))];
@@ -57,7 +49,6 @@ function padCode(traits: WasmTraits, dtype: FloatDType): Uint8Array {
       });
     });
   });
-  return module.toBytes();
 }
 
 /** Memory that padded images may take at a time. */

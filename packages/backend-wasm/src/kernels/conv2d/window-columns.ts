@@ -1,9 +1,8 @@
-import { callStatement, type FunctionBody, i32, type Local, v128, type Value } from '../../encoder/index.ts';
+import { callStatement, type FunctionBody, i32, i8x16, type Local, v128, type Value } from '../../encoder/index.ts';
 import { divided, lesser } from '../common/integers.ts';
 import type { ColumnPacker } from '../gemm/pack-panels.ts';
 import { TILE_COLUMNS } from '../gemm/micro-kernel.ts';
 import { PRODUCT, type ProductWord, type WindowWord } from '../gemm/product-words.ts';
-import { everyOther } from './every-other.ts';
 
 type ReadWord = (name: ProductWord | WindowWord) => Value<'i32'>;
 
@@ -175,4 +174,12 @@ function gatherColumns(body: FunctionBody, word: ReadWord, gather: Gather): void
     }
     body.increase(to, 4 * TILE_COLUMNS);
   });
+}
+
+/** The bytes of words 0, 2, 5 and 7 of two vectors. */
+const BYTES = [0, 2, 5, 7].flatMap((word) => [0, 1, 2, 3].map((byte) => 4 * word + byte));
+
+/** Float32 0, 2, 4 and 6 at an address, from words 0 to 3 and 3 to 6: nothing after them is read. */
+export function everyOther(source: Local<'i32'>, offset: number): Value<'v128'> {
+  return i8x16.shuffle(v128.load(source, offset), v128.load(source, offset + 12), BYTES);
 }

@@ -1,6 +1,6 @@
 import type { CheckedEpilogue } from '@concord/backend-core/implement';
 import type { CheckedRun, KernelNode } from '@concord/backend-core/kernel';
-import { axisOf, formKey } from '@concord/kernel';
+import { axisOf, formKey, madeOnce } from '@concord/kernel';
 import { ONE_LINE, type RunForm } from '../run/form.ts';
 import { callForm, type FormAxes, geometryWords } from '../run/operand-forms.ts';
 
@@ -19,12 +19,7 @@ const known = new WeakMap<CheckedRun, EpilogueForm>();
 
 /** The form of an epilogue; worked out once for a geometry. */
 export function epilogueForm({ geometry }: CheckedEpilogue): EpilogueForm {
-  let form = known.get(geometry);
-  if (form === undefined) {
-    form = makeForm(geometry);
-    known.set(geometry, form);
-  }
-  return form;
+  return madeOnce(known, geometry, () => makeForm(geometry));
 }
 
 function makeForm(geometry: CheckedRun): EpilogueForm {

@@ -1,5 +1,4 @@
-import type { CheckedEpilogue, Operand } from '@concord/backend-core/implement';
-import { BYTES_OF } from '@concord/backend-core/implement';
+import { BYTES_OF, type CheckedEpilogue, type Operand } from '@concord/backend-core/implement';
 import { canContract } from '@concord/kernel';
 import {
   type FunctionBody,
@@ -9,10 +8,9 @@ import {
   type ModuleBuilder,
   select,
 } from '../../encoder/index.ts';
-import type { WasmBuffer } from '../../wasm-buffer.ts';
+import type { WasmBuffer, WasmCode, WasmTraits } from '../kernel.ts';
 import { WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import { bitsOf, operandAddress } from '../common/arguments.ts';
-import type { WasmCode, WasmTraits } from '../kernel.ts';
 import { Cursor } from '../run/cursor.ts';
 import { names, type OperandForm } from '../run/form.ts';
 import { NodeCode } from '../run/node-code.ts';

@@ -3,7 +3,7 @@ import type { ResolvedGemm } from '@concord/backend-core/implement';
 import { describe, expect, test } from 'vitest';
 import { checkGemm, type GemmCase } from '../../../../backend-cpu/test/op-memory.ts';
 import { KernelLauncher, TRAITS } from '../../../test/support/kernel-launcher.ts';
-import type { WasmBuffer } from '../../wasm-buffer.ts';
+import type { WasmBuffer } from '../kernel.ts';
 import { gemmKernel } from './gemm.ts';
 
 /** One column of one product each, in float16. */

@@ -1,11 +1,10 @@
 import { WEIGHT_BITS } from '@concord/backend-core';
 import type { BackendKernels, ResolvedGemm, RunKernel } from '@concord/backend-core/implement';
 import { decodeStep, WEIGHT_FEATURES } from '@concord/kernel';
-import type { WasmBuffer } from '../../wasm-buffer.ts';
+import type { Launcher, WasmBuffer } from '../kernel.ts';
 import { bitsOf, operandAddress } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
 import { tileEpilogue } from '../epilogue/epilogue-tile.ts';
-import type { Launcher } from '../kernel.ts';
 import { launchProduct, MATRIX_FORMS } from './product.ts';
 import { launchVector, type MatrixForm, VECTOR_BLOCK } from './vector.ts';
 import { BLOCKS, unitOf } from './weight-dots.ts';

@@ -1,46 +1,19 @@
+import type { NamesIn } from '@concord/variants';
 import { Arguments, type Words } from '../common/arguments.ts';
 
 /** Depth of the panels that are multiplied at a time: those of a tile of A then fit the second level of cache. */
 export const BLOCK_DEPTH = 256;
 
-export type ProductWord =
-  | 'a'
-  | 'c'
-  | 'm'
-  | 'n'
-  | 'k'
-  | 'rowStrideA'
-  | 'depthStrideA'
-  | 'strideA'
-  | 'periodA'
-  | 'rowStrideC'
-  | 'strideC'
-  | 'alpha'
-  | 'beta'
-  | 'tileM'
-  | 'tileN'
-  | 'tilesM'
-  | 'tilesN'
-  | 'packed'
-  | 'packedStride'
-  | 'firstBatch'
-  | 'sumsAt'
-  | 'panelsAt'
-  | 'b'
-  | 'strideB'
-  | 'columnStrideB'
-  | 'depthStrideB';
-export type WindowWord =
-  | 'outputWidth'
-  | 'rowStep'
-  | 'columnStep'
-  | 'filterHeight'
-  | 'filterWidth'
-  | 'nextColumn'
-  | 'nextRow'
-  | 'nextPlane'
-  | 'planeBatches'
-  | 'firstPlane';
+const OF_C = 'a c m n k rowStrideA depthStrideA strideA periodA rowStrideC strideC alpha beta';
+const OF_PLAN = 'tileM tileN tilesM tilesN packed packedStride firstBatch sumsAt panelsAt';
+const OF_B = 'b strideB columnStrideB depthStrideB';
+const OF_WINDOW = 'outputWidth rowStep columnStep filterHeight filterWidth nextColumn nextRow nextPlane';
+const OF_PLANES = 'planeBatches firstPlane';
+
+/** The words that a plan sets: the tiles of C, and addresses. */
+export type PlannedWord = NamesIn<typeof OF_PLAN>;
+export type ProductWord = NamesIn<typeof OF_C> | PlannedWord | NamesIn<typeof OF_B>;
+export type WindowWord = NamesIn<typeof OF_WINDOW> | NamesIn<typeof OF_PLANES>;
 
 /**
  * The words that all codes of a product read: `batches` matrices C = alpha A B + beta C of m x n over a depth of k. Strides count
@@ -50,63 +23,11 @@ export type WindowWord =
  * `packedStride` elements apart. The last words are for the packer of B, and for an epilogue: `planeBatches` batches are the rows of
  * one plane of it, of which the first is `firstPlane`.
  */
-export const PRODUCT: Arguments<ProductWord, WindowWord> = new Arguments(
-  [
-    'a',
-    'c',
-    'm',
-    'n',
-    'k',
-    'rowStrideA',
-    'depthStrideA',
-    'strideA',
-    'periodA',
-    'rowStrideC',
-    'strideC',
-    'alpha',
-    'beta',
-    'tileM',
-    'tileN',
-    'tilesM',
-    'tilesN',
-    'packed',
-    'packedStride',
-    'firstBatch',
-    'sumsAt',
-    'panelsAt',
-    'b',
-    'strideB',
-    'columnStrideB',
-    'depthStrideB',
-  ],
-  [
-    'outputWidth',
-    'rowStep',
-    'columnStep',
-    'filterHeight',
-    'filterWidth',
-    'nextColumn',
-    'nextRow',
-    'nextPlane',
-    'planeBatches',
-    'firstPlane',
-  ],
-);
+export const PRODUCT: Arguments<ProductWord, WindowWord> = new Arguments([OF_C, OF_PLAN, OF_B], [OF_WINDOW, OF_PLANES]);
 
 /** The words of {@link PRODUCT}. */
 export type ProductWords = Words<ProductWord, WindowWord>;
 
-/** The words that a plan sets: the tiles of C, and addresses. */
-export type PlannedWord =
-  | 'packedStride'
-  | 'firstBatch'
-  | 'tileM'
-  | 'tileN'
-  | 'tilesM'
-  | 'tilesN'
-  | 'packed'
-  | 'sumsAt'
-  | 'panelsAt';
 /** The words that the caller sets. */
 export type GivenWords = Omit<ProductWords, PlannedWord>;
 

@@ -8,6 +8,7 @@ import {
   select,
   type Value,
 } from '../../encoder/index.ts';
+import { codeOfTiles } from '../common/arguments.ts';
 import { STORAGE_SHIFT } from '../common/float-storage.ts';
 import { divided, lesser, roundUp } from '../common/integers.ts';
 import { type TileEpilogue, withEpilogueWords } from '../epilogue/epilogue-tile.ts';
@@ -34,7 +35,7 @@ type ReadWord = (name: ProductWord | WindowWord) => Value<'i32'>;
 function packColumnsCode(traits: WasmTraits, packer: ColumnPacker): Uint8Array {
   const module = new ModuleBuilder({ shared: traits.isShared });
   const packBlock = packer(module);
-  tileLoop(module, (body, word, tile, _scratch, args) => {
+  return tileLoop(module, (body, word, tile, _scratch, args) => {
     const n = word('n');
     const { quotient: rest, remainder: tileColumn } = divided(body, tile, word('tilesN'));
     const blocks = body.let(i32.divU(i32.add(word('k'), BLOCK_DEPTH - 1), BLOCK_DEPTH));
@@ -47,7 +48,6 @@ function packColumnsCode(traits: WasmTraits, packer: ColumnPacker): Uint8Array {
     const to = packedAddress(word, index, column, first, depth);
     body.emit(packBlock(args, { to: body.let(to), batch, column, columns, first, depth }));
   });
-  return module.toBytes();
 }
 
 /** Code whose tiles each compute one of C. */
@@ -67,7 +67,7 @@ function productCode(
   const isPlain = storageC === 'f32' && epilogue === undefined;
   const [shiftA, shiftC] = [STORAGE_SHIFT[storageA], STORAGE_SHIFT[storageC]];
 
-  tileLoop(module, (body, word, tile, scratch, args) => {
+  return tileLoop(module, (body, word, tile, scratch, args) => {
     const { quotient: rest, remainder: tileColumn } = divided(body, tile, word('tilesN'));
     const { quotient: index, remainder: tileRow } = divided(body, rest, word('tilesM'));
     const batch = body.let(i32.add(index, word('firstBatch')));
@@ -124,7 +124,6 @@ function productCode(
     const at = [i32.add(plane, word('firstPlane')), inPlane, column] as const;
     body.emit(callStatement(finish, i32.add(args, PRODUCT.bytes), to, strideC, sums, rowBytes, rows, columns, ...at));
   });
-  return module.toBytes();
 }
 
 /** True if a tile is a whole number of the micro-kernel's, and alpha is 1 and beta 0. */
@@ -156,13 +155,10 @@ function tileLoop(
     scratch: Local<'i32'>,
     args: Local<'i32'>,
   ) => void,
-): void {
-  module.function(
-    { params: ['i32', 'i32', 'i32', 'i32'], result: 'none', export: 'run' },
-    (body, args, first, end, scratch) => {
-      body.for(first, end, 1, (tile) => statements(body, (name) => PRODUCT.word(args, name), tile, scratch, args));
-    },
-  );
+): Uint8Array {
+  return codeOfTiles(module, (body, args, first, end, scratch) => {
+    body.for(first, end, 1, (tile) => statements(body, (name) => PRODUCT.word(args, name), tile, scratch, args));
+  });
 }
 
 /** The maximum number of rows and of columns of a tile of C: its panels of A and its sums fit the second level of cache. */

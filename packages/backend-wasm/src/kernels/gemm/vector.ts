@@ -1,5 +1,6 @@
+import type { NamesIn } from '@concord/variants';
 import type { StoredFloatDType, FloatDType } from '@concord/backend-core';
-import { Arguments, type Words } from '../common/arguments.ts';
+import { Arguments, codeOfTiles, type Words } from '../common/arguments.ts';
 import {
   callStatement,
   type FunctionBody,
@@ -19,24 +20,9 @@ import type { CodeCache } from '../common/code-cache.ts';
 import { addDots, addScaledRows, type VectorLoop } from './vector-dots.ts';
 import { addHalvesApart, addWeightDots, BLOCKS, type IntegerForm } from './weight-dots.ts';
 
-type VectorWord =
-  | 'matrix'
-  | 'x'
-  | 'to'
-  | 'count'
-  | 'depth'
-  | 'countStride'
-  | 'depthStride'
-  | 'matrixStride'
-  | 'xStride'
-  | 'xBatchStride'
-  | 'toStride'
-  | 'toBatchStride'
-  | 'alpha'
-  | 'beta'
-  | 'tile'
-  | 'tiles'
-  | 'isRow';
+const OF_OPERANDS = 'matrix x to count depth countStride depthStride matrixStride xStride xBatchStride';
+const OF_OUTPUTS = 'toStride toBatchStride alpha beta tile tiles isRow';
+type VectorWord = NamesIn<typeof OF_OPERANDS> | NamesIn<typeof OF_OUTPUTS>;
 /** The words of {@link VECTOR}. */
 export type VectorWords = Words<VectorWord, never>;
 
@@ -45,25 +31,7 @@ export type VectorWords = Words<VectorWord, never>;
  * count elements; one of `countStride` and `depthStride`, which are M's, is 1. A tile is `tile` outputs of one batch.
  * For an epilogue `isRow` is 1 where the outputs are a row of C, 0 for a column.
  */
-export const VECTOR: Arguments<VectorWord> = new Arguments([
-  'matrix',
-  'x',
-  'to',
-  'count',
-  'depth',
-  'countStride',
-  'depthStride',
-  'matrixStride',
-  'xStride',
-  'xBatchStride',
-  'toStride',
-  'toBatchStride',
-  'alpha',
-  'beta',
-  'tile',
-  'tiles',
-  'isRow',
-]);
+export const VECTOR: Arguments<VectorWord> = new Arguments([OF_OPERANDS, OF_OUTPUTS]);
 
 /** The words that the caller sets. */
 export type GivenVectorWords = Omit<VectorWords, 'tile' | 'tiles'>;
@@ -109,41 +77,37 @@ function vectorCode(traits: WasmTraits, dtype: FloatDType, form: MatrixForm, epi
   const store = storeTile(module, dtype, epilogue === undefined ? 'to' : 'sums');
   const finish = epilogue?.emit(module, traits);
   const wordBytes = VECTOR.bytes + (typeof form === 'string' ? 0 : BLOCKS.bytes);
-  module.function(
-    { params: ['i32', 'i32', 'i32', 'i32'], result: 'none', export: 'run' },
-    (body, args, firstTile, end, scratch) => {
-      const word = (name: VectorWord): Value<'i32'> => VECTOR.word(args, name);
-      const sums = body.let(i32.add(scratch, 4 * VECTOR_BLOCK));
-      body.for(firstTile, end, 1, (tile) => {
-        const { quotient: batch, remainder: part } = divided(body, tile, word('tiles'));
-        const output = body.let(i32.mul(part, word('tile')));
-        const count = body.let(lesser(word('tile'), i32.sub(word('count'), output)));
-        body.emit(memory.fill(sums, 0, i32.shl(count, 2)));
-        body.for(0, word('depth'), VECTOR_BLOCK, (first) => {
-          const depth = body.let(lesser(VECTOR_BLOCK, i32.sub(word('depth'), first)));
-          const inX = i32.add(i32.mul(batch, word('xBatchStride')), i32.mul(first, word('xStride')));
-          const fromX = i32.add(word('x'), i32.shl(inX, shift));
-          body.emit(callStatement(load, scratch, fromX, i32.shl(word('xStride'), shift), depth));
-          add({ body, args, sums, x: scratch, batch, output, first, count, depth });
-        });
-        const inTo = i32.add(i32.mul(batch, word('toBatchStride')), i32.mul(output, word('toStride')));
-        const to = body.let(i32.add(word('to'), i32.shl(inTo, shift)));
-        const stride = body.let(i32.shl(word('toStride'), shift));
-        const [alpha, beta] = [VECTOR.float(args, 'alpha'), VECTOR.float(args, 'beta')];
-        const sides = (isRow: Value<'i32'>, along: Value<'i32'>, across: Value<'i32'>) =>
-          [select(isRow, across, along), select(isRow, along, across)] as const;
-        const one = i32.const(1);
-        const isDense = i32.eq(word('toStride'), 1);
-        body.emit(callStatement(store, to, stride, sums, 4, ...sides(isDense, count, one), alpha, beta));
-        if (finish === undefined) return;
-        const isRow = word('isRow');
-        const tileSides = sides(isRow, count, one);
-        const at = sides(isRow, output, i32.const(0));
-        body.emit(callStatement(finish, i32.add(args, wordBytes), to, stride, sums, 4, ...tileSides, batch, ...at));
+  return codeOfTiles(module, (body, args, firstTile, end, scratch) => {
+    const word = (name: VectorWord): Value<'i32'> => VECTOR.word(args, name);
+    const sums = body.let(i32.add(scratch, 4 * VECTOR_BLOCK));
+    body.for(firstTile, end, 1, (tile) => {
+      const { quotient: batch, remainder: part } = divided(body, tile, word('tiles'));
+      const output = body.let(i32.mul(part, word('tile')));
+      const count = body.let(lesser(word('tile'), i32.sub(word('count'), output)));
+      body.emit(memory.fill(sums, 0, i32.shl(count, 2)));
+      body.for(0, word('depth'), VECTOR_BLOCK, (first) => {
+        const depth = body.let(lesser(VECTOR_BLOCK, i32.sub(word('depth'), first)));
+        const inX = i32.add(i32.mul(batch, word('xBatchStride')), i32.mul(first, word('xStride')));
+        const fromX = i32.add(word('x'), i32.shl(inX, shift));
+        body.emit(callStatement(load, scratch, fromX, i32.shl(word('xStride'), shift), depth));
+        add({ body, args, sums, x: scratch, batch, output, first, count, depth });
       });
-    },
-  );
-  return module.toBytes();
+      const inTo = i32.add(i32.mul(batch, word('toBatchStride')), i32.mul(output, word('toStride')));
+      const to = body.let(i32.add(word('to'), i32.shl(inTo, shift)));
+      const stride = body.let(i32.shl(word('toStride'), shift));
+      const [alpha, beta] = [VECTOR.float(args, 'alpha'), VECTOR.float(args, 'beta')];
+      const sides = (isRow: Value<'i32'>, along: Value<'i32'>, across: Value<'i32'>) =>
+        [select(isRow, across, along), select(isRow, along, across)] as const;
+      const one = i32.const(1);
+      const isDense = i32.eq(word('toStride'), 1);
+      body.emit(callStatement(store, to, stride, sums, 4, ...sides(isDense, count, one), alpha, beta));
+      if (finish === undefined) return;
+      const isRow = word('isRow');
+      const tileSides = sides(isRow, count, one);
+      const at = sides(isRow, output, i32.const(0));
+      body.emit(callStatement(finish, i32.add(args, wordBytes), to, stride, sums, 4, ...tileSides, batch, ...at));
+    });
+  });
 }
 
 /** A piece of a tile: some of the depth, from `first` on. */

@@ -1,3 +1,4 @@
+import type { NamesIn } from '@concord/variants';
 import type { FloatDType } from '@concord/backend-core';
 import {
   callStatement,
@@ -32,30 +33,10 @@ export interface IntegerForm {
 /** Elements that are read at once: 16 bytes. */
 export const unitOf = ({ bits }: Pick<IntegerForm, 'bits'>): number => 128 / bits;
 
+const BLOCK_WORDS = 'scales scaleBatch scaleRow scaleBlock zeros zeroBatch zeroRow zeroBlock block zero';
+
 /** The words of a matrix of integers beside those of any. Strides count elements. */
-export const BLOCKS: Arguments<
-  | 'scales'
-  | 'scaleBatch'
-  | 'scaleRow'
-  | 'scaleBlock'
-  | 'zeros'
-  | 'zeroBatch'
-  | 'zeroRow'
-  | 'zeroBlock'
-  | 'block'
-  | 'zero'
-> = new Arguments([
-  'scales',
-  'scaleBatch',
-  'scaleRow',
-  'scaleBlock',
-  'zeros',
-  'zeroBatch',
-  'zeroRow',
-  'zeroBlock',
-  'block',
-  'zero',
-]);
+export const BLOCKS: Arguments<NamesIn<typeof BLOCK_WORDS>> = new Arguments([BLOCK_WORDS]);
 
 /**
  * `(sums, matrix, strideBytes, x, count, depth, blocks, scale, zero)`: `sums[i] += M[i] x`, sums and x as float32. `blocks` is the

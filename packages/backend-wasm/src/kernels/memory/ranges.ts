@@ -1,4 +1,5 @@
 import { i32, memory, ModuleBuilder, type Statement, type Value } from '../../encoder/index.ts';
+import { codeOfTiles } from '../common/arguments.ts';
 import type { Command, WasmCode, WasmTraits } from '../kernel.ts';
 
 /** Bytes of a tile: some 8 microseconds of work. */
@@ -30,13 +31,13 @@ function codeOf(
   emit: (to: Word, word: Word, start: Word, bytes: Word) => Statement,
 ): WasmCode {
   const module = new ModuleBuilder({ shared: isShared });
-  const params = ['i32', 'i32', 'i32', 'i32'] as const;
-  module.function({ params, result: 'none', export: 'run' }, (body, args, first, end) => {
-    const start = body.let(i32.mul(first, TILE_BYTES));
-    const rest = body.let(i32.sub(i32.load(args, 8), start));
-    const wanted = body.let(i32.mul(i32.sub(end, first), TILE_BYTES));
-    body.if(i32.ltU(rest, wanted), () => body.set(wanted, rest));
-    body.emit(emit(i32.add(i32.load(args), start), i32.load(args, 4), start, wanted));
-  });
-  return { bytes: module.toBytes() };
+  return {
+    bytes: codeOfTiles(module, (body, args, first, end) => {
+      const start = body.let(i32.mul(first, TILE_BYTES));
+      const rest = body.let(i32.sub(i32.load(args, 8), start));
+      const wanted = body.let(i32.mul(i32.sub(end, first), TILE_BYTES));
+      body.if(i32.ltU(rest, wanted), () => body.set(wanted, rest));
+      body.emit(emit(i32.add(i32.load(args), start), i32.load(args, 4), start, wanted));
+    }),
+  };
 }

@@ -1,8 +1,7 @@
 import type { CheckedRun } from '@concord/backend-core/kernel';
 import { outputsOf, type RunAxes } from '@concord/kernel';
 import { LANES } from './cursor.ts';
-import { names, ONE_LINE, type RunForm } from './form.ts';
-import { unitsOf } from './node-cost.ts';
+import { names, ONE_LINE, type RunForm, unitsOf } from './form.ts';
 import { callForm, type FormAxes, geometryWords, mapAxes, reordered } from './operand-forms.ts';
 
 /** A command before its code is emitted. */

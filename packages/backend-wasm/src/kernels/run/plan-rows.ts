@@ -3,8 +3,7 @@ import type { CheckedRun } from '@concord/backend-core/kernel';
 import { partFoldsOf, type RunAxes, scansOf } from '@concord/kernel';
 import { LANES } from './cursor.ts';
 import { STATE_BYTES } from './fold-states.ts';
-import { names, ONE_LINE, type RunForm } from './form.ts';
-import { nodesToKeep, unitsOf } from './node-cost.ts';
+import { names, nodesToKeep, ONE_LINE, type RunForm, unitsOf } from './form.ts';
 import { callForm, type FormAxes, geometryWords, rowsAxes } from './operand-forms.ts';
 import { type FormedCommand, WIDE } from './plan-map.ts';
 

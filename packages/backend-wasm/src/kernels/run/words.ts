@@ -1,3 +1,4 @@
+import { madeOnce } from '@concord/kernel';
 import { type FunctionBody, i32, type Local, type Value, v128, type ValueType } from '../../encoder/index.ts';
 import { Prologue } from '../common/hoisted-constants.ts';
 
@@ -29,22 +30,12 @@ export class Words {
 
   /** A word as a number. */
   number(name: string): Local<'i32'> {
-    let local = this.#numbers.get(name);
-    if (local === undefined) {
-      local = this.hoist(i32.load(this.#args, this.#offset(name)));
-      this.#numbers.set(name, local);
-    }
-    return local;
+    return madeOnce(this.#numbers, name, () => this.hoist(i32.load(this.#args, this.#offset(name))));
   }
 
   /** A word in each component of a vector. */
   vector(name: string): Local<'v128'> {
-    let local = this.#vectors.get(name);
-    if (local === undefined) {
-      local = this.hoist(v128.load32Splat(this.#args, this.#offset(name)));
-      this.#vectors.set(name, local);
-    }
-    return local;
+    return madeOnce(this.#vectors, name, () => this.hoist(v128.load32Splat(this.#args, this.#offset(name))));
   }
 
   /** The bits in each component of a vector. */
@@ -58,12 +49,7 @@ export class Words {
   }
 
   #offset(name: string): number {
-    let slot = this.#slots.get(name);
-    if (slot === undefined) {
-      slot = this.#slots.size;
-      this.#slots.set(name, slot);
-    }
-    return 4 * slot;
+    return 4 * madeOnce(this.#slots, name, () => this.#slots.size);
   }
 }
 

@@ -12,9 +12,8 @@ import {
   v128,
   type Value,
 } from '../../encoder/index.ts';
-import { Arguments, operandAddress } from '../common/arguments.ts';
-import type { Launcher, WasmTraits } from '../kernel.ts';
-import type { WasmBuffer } from '../../wasm-buffer.ts';
+import { Arguments, codeOfTiles, operandAddress } from '../common/arguments.ts';
+import type { Launcher, WasmBuffer, WasmTraits } from '../kernel.ts';
 import { CodeCache } from '../common/code-cache.ts';
 
 /** Bytes of an element of the heap: its key and its place in the row. */
@@ -96,53 +95,49 @@ const TOP_K: Arguments<TopKWord> = new Arguments(['input', 'values', 'indices', 
 function topKCode(traits: WasmTraits): Uint8Array {
   const module = new ModuleBuilder({ shared: traits.isShared });
   const worst = new WorstOnTop(module);
-  module.function(
-    { params: ['i32', 'i32', 'i32', 'i32'], result: 'none', export: 'run' },
-    (body, args, firstRow, endRow, heap) => {
-      const word = (name: TopKWord): Local<'i32'> => body.let(TOP_K.word(args, name));
-      const [input, values, indices] = [word('input'), word('values'), word('indices')];
-      const [columns, k] = [word('columns'), word('k')];
-      const keyOf = keys(body, TOP_K.word(args, 'flip'));
-      body.for(firstRow, endRow, 1, (row) => {
-        const line = body.let(i32.add(input, i32.shl(i32.mul(row, columns), 2)));
-        const element = (place: Value<'i32'>): Value<'i32'> => i32.add(line, i32.shl(place, 2));
-        body.for(0, k, 1, (place) => {
-          const at = body.let(worst.address(heap, place));
-          const key = i32x4.extractLane(keyOf(v128.load32Zero(element(place))), 0);
-          body.emit(i32.store(at, key), i32.store(at, place, 4));
-        });
-        const parent = body.let(i32.shrU(k, 1));
-        body.while(i32.ne(parent, 0), () => {
-          body.increase(parent, -1);
-          const at = worst.address(heap, parent);
-          body.emit(worst.sink(heap, parent, i32.load(at), i32.load(at, 4), k));
-        });
-        const offer = (key: Value<'i32'>, place: Value<'i32'>): void =>
-          body.if(i32.gtS(key, i32.load(heap)), () => body.emit(worst.sink(heap, 0, key, place, k)));
-        const whole = body.let(i32.add(k, i32.and(i32.sub(columns, k), -4)));
-        body.for(k, whole, 4, (place) => {
-          const four = body.let(keyOf(v128.load(element(place))));
-          body.if(v128.anyTrue(i32x4.gtS(four, v128.load32Splat(heap))), () => {
-            for (let lane = 0; lane < 4; lane++) offer(i32x4.extractLane(four, lane), i32.add(place, lane));
-          });
-        });
-        body.for(whole, columns, 1, (place) => {
-          offer(body.let(i32x4.extractLane(keyOf(v128.load32Zero(element(place))), 0)), place);
-        });
-        // The worst of those that are left goes after the others.
-        const left = body.let(k);
-        body.while(i32.ne(left, 0), () => {
-          body.increase(left, -1);
-          const place = body.let(i32.load(heap, 4));
-          const to = body.let(i32.shl(i32.add(i32.mul(row, k), left), 2));
-          body.emit(i32.store(i32.add(indices, to), place), i32.store(i32.add(values, to), i32.load(element(place))));
-          const last = worst.address(heap, left);
-          body.emit(worst.sink(heap, 0, i32.load(last), i32.load(last, 4), left));
+  return codeOfTiles(module, (body, args, firstRow, endRow, heap) => {
+    const word = (name: TopKWord): Local<'i32'> => body.let(TOP_K.word(args, name));
+    const [input, values, indices] = [word('input'), word('values'), word('indices')];
+    const [columns, k] = [word('columns'), word('k')];
+    const keyOf = keys(body, TOP_K.word(args, 'flip'));
+    body.for(firstRow, endRow, 1, (row) => {
+      const line = body.let(i32.add(input, i32.shl(i32.mul(row, columns), 2)));
+      const element = (place: Value<'i32'>): Value<'i32'> => i32.add(line, i32.shl(place, 2));
+      body.for(0, k, 1, (place) => {
+        const at = body.let(worst.address(heap, place));
+        const key = i32x4.extractLane(keyOf(v128.load32Zero(element(place))), 0);
+        body.emit(i32.store(at, key), i32.store(at, place, 4));
+      });
+      const parent = body.let(i32.shrU(k, 1));
+      body.while(i32.ne(parent, 0), () => {
+        body.increase(parent, -1);
+        const at = worst.address(heap, parent);
+        body.emit(worst.sink(heap, parent, i32.load(at), i32.load(at, 4), k));
+      });
+      const offer = (key: Value<'i32'>, place: Value<'i32'>): void =>
+        body.if(i32.gtS(key, i32.load(heap)), () => body.emit(worst.sink(heap, 0, key, place, k)));
+      const whole = body.let(i32.add(k, i32.and(i32.sub(columns, k), -4)));
+      body.for(k, whole, 4, (place) => {
+        const four = body.let(keyOf(v128.load(element(place))));
+        body.if(v128.anyTrue(i32x4.gtS(four, v128.load32Splat(heap))), () => {
+          for (let lane = 0; lane < 4; lane++) offer(i32x4.extractLane(four, lane), i32.add(place, lane));
         });
       });
-    },
-  );
-  return module.toBytes();
+      body.for(whole, columns, 1, (place) => {
+        offer(body.let(i32x4.extractLane(keyOf(v128.load32Zero(element(place))), 0)), place);
+      });
+      // The worst of those that are left goes after the others.
+      const left = body.let(k);
+      body.while(i32.ne(left, 0), () => {
+        body.increase(left, -1);
+        const place = body.let(i32.load(heap, 4));
+        const to = body.let(i32.shl(i32.add(i32.mul(row, k), left), 2));
+        body.emit(i32.store(i32.add(indices, to), place), i32.store(i32.add(values, to), i32.load(element(place))));
+        const last = worst.address(heap, left);
+        body.emit(worst.sink(heap, 0, i32.load(last), i32.load(last, 4), left));
+      });
+    });
+  });
 }
 
 /** The bits of numbers as signed integers in the order of the numbers: zeros are equal, NaN is above Infinity. */

@@ -1,5 +1,5 @@
 import { log } from '@concord/kernel';
-import type { KernelTable } from '@concord/variants';
+import { ofType, type KernelTable } from '@concord/variants';
 import { wgslFunction } from '../arithmetic/wgsl-arithmetic.ts';
 import { defineKernel, type Kernel, mainOf, type UniformType, variants } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
@@ -32,19 +32,11 @@ export interface CombineParams {
 }
 
 const UNIFORMS: Readonly<Record<string, UniformType>> = {
-  slots: 'u32',
-  rows: 'u32',
-  value_dim: 'u32',
-  records_at: 'u32',
-  o_at: 'u32',
-  o_row: 'u32',
+  ...ofType('u32', 'slots rows value_dim records_at o_at o_row'),
 };
 const ANY_UNIFORMS: Readonly<Record<string, UniformType>> = {
   ...UNIFORMS,
-  queries: 'u32',
-  batch_heads: 'u32',
-  o_batch: 'u32',
-  o_head: 'u32',
+  ...ofType('u32', 'queries batch_heads o_batch o_head'),
   // Workgroups of a row.
   row_groups: 'u32',
   ...sightUniforms,

@@ -1,3 +1,4 @@
+import { ofType } from '@concord/variants';
 import { BYTES_OF, type StoredFloatDType } from '@concord/backend-core';
 import { tanh } from '@concord/kernel';
 import { wgslFunction } from '../arithmetic/wgsl-arithmetic.ts';
@@ -42,21 +43,12 @@ export const sightUniforms: Readonly<Record<string, UniformType>> = {
   /** The queries from seeing_begin to before this one see a key, as far as causal and window say. */
   seeing_end: 'u32',
   /** 0: there is no mask. 1: of f32, 2: of f16, 3: of u8, where 0 hides a key. */
-  masked: 'u32',
-  causal: 'u32',
+  ...ofType('u32', 'masked causal'),
   /** 1: lengths are in memory, 2: starts are, 3: both. The rest is for these. */
-  placed: 'u32',
-  lengths_at: 'u32',
-  lengths_step: 'u32',
-  starts_at: 'u32',
-  starts_step: 'u32',
-  all_queries: 'u32',
-  all_keys: 'u32',
-  first_query: 'u32',
-  first_key: 'u32',
+  ...ofType('u32', 'placed lengths_at lengths_step starts_at starts_step all_queries all_keys first_query'),
+  ...ofType('u32', 'first_key'),
   /** To take away from the place of query 0 for the first key that it sees; to add for the end of those. */
-  hidden: 'i32',
-  seen: 'i32',
+  ...ofType('i32', 'hidden seen'),
 };
 
 /**
@@ -64,39 +56,16 @@ export const sightUniforms: Readonly<Record<string, UniformType>> = {
  * elements of their operand, queries and keys counted from the window's first.
  */
 const anyUniforms: Readonly<Record<string, UniformType>> = {
-  heads: 'u32',
-  queries: 'u32',
-  head_dim: 'u32',
-  value_dim: 'u32',
-  batch_heads: 'u32',
-  group: 'u32',
+  ...ofType('u32', 'heads queries head_dim value_dim batch_heads group'),
   scale: 'f32',
-  q_at: 'u32',
-  q_batch: 'u32',
-  q_head: 'u32',
-  q_row: 'u32',
-  k_at: 'u32',
-  k_batch: 'u32',
-  k_head: 'u32',
-  k_row: 'u32',
-  v_at: 'u32',
-  v_batch: 'u32',
-  v_head: 'u32',
-  v_row: 'u32',
-  o_at: 'u32',
-  o_batch: 'u32',
-  o_head: 'u32',
+  ...ofType('u32', 'q_at q_batch q_head q_row k_at k_batch k_head k_row v_at v_batch v_head v_row o_at'),
+  ...ofType('u32', 'o_batch o_head'),
   /** From a row, or record, of the output to the next. */
   o_row: 'u32',
   ...sightUniforms,
   capped: 'u32',
-  softcap: 'f32',
-  softcap_inverse: 'f32',
-  mask_at: 'u32',
-  mask_batch: 'u32',
-  mask_head: 'u32',
-  mask_query: 'u32',
-  mask_key: 'u32',
+  ...ofType('f32', 'softcap softcap_inverse'),
+  ...ofType('u32', 'mask_at mask_batch mask_head mask_query mask_key'),
 };
 
 /** Uniforms of the kernels that attend. */
@@ -155,8 +124,7 @@ export function attentionInterface(
     },
     uniforms: {
       ...uniformsOf(form),
-      splits: 'u32',
-      split_keys: 'u32',
+      ...ofType('u32', 'splits split_keys'),
       ...(form === 'plain' ? {} : { split_step: 'u32' }),
     },
     params: paramsOf(form),

@@ -1,11 +1,10 @@
 import { BackendError } from '@concord/backend-core';
 import { BYTES_OF, type ResolvedAttention } from '@concord/backend-core/implement';
 import { apartFrom, bindable, bindingSlack, slice } from '../operands.ts';
-import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
+import { maxLoopIterations, type Recorder, type Span, type StorageBuffer } from '../recorder.ts';
 import { type Family, MAX_PLACED } from '@concord/variants';
 import type { Kernel } from '../kernel.ts';
 import { growing } from './growing.ts';
-import { maxLoopIterations } from '../loop-iterations.ts';
 import { directKeys } from './direct.wgsl.ts';
 import { attentionTables } from './all-tables.ts';
 import { type AttentionSizes, type AttentionVariant, type AttentionWork, formOf } from './table.ts';
@@ -13,7 +12,6 @@ import { combine, COMBINE_LANES, combineTable, slotsAtOnce } from './combine.wgs
 import { elementBytes, outputForm, type OutputForm } from './form.wgsl.ts';
 import {
   anyUniforms,
-  sightUniforms,
   cutCall,
   type Geometry,
   geometryOf,
@@ -23,6 +21,7 @@ import {
   maskHull,
   queryHull,
   type QueryWindow,
+  sightUniforms,
   type Window,
 } from './geometry.ts';
 

@@ -1,3 +1,4 @@
+import { ofType } from '@concord/variants';
 import type { UniformType } from '../kernel.ts';
 
 /**
@@ -90,25 +91,18 @@ fn exp_bits(bits: u32) -> u32 {
  * `combine` merges: per row the sums of weighted values, then the largest score and the sum of the weights.
  */
 export const attentionUniforms: Readonly<Record<string, UniformType>> = {
-  heads: 'u32',
-  queries: 'u32',
-  keys: 'u32',
-  head_dim: 'u32',
+  ...ofType('u32', 'heads queries keys head_dim'),
   /** The same, of calls in this form. */
   value_dim: 'u32',
   /** Number of the first query, and of the first key, in its head. */
-  first_query: 'u32',
-  first_key: 'u32',
+  ...ofType('u32', 'first_query first_key'),
   /** 1: query i sees key j when j <= i. */
   causal: 'u32',
   scale: 'f32',
   /** Where the operands begin in their bindings. */
-  q_at: 'u32',
-  k_at: 'u32',
-  v_at: 'u32',
+  ...ofType('u32', 'q_at k_at v_at'),
   /** From the keys, and values, of a head to those of the next. */
-  kv_head: 'u32',
-  o_at: 'u32',
+  ...ofType('u32', 'kv_head o_at'),
   /** From a row, or record, of the output to the next. */
   o_row: 'u32',
 };

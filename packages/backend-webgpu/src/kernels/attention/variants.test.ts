@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, it, vi } from 'vitest';
+import { describe, it, vi } from 'vitest';
+import { opened } from '../../../../backend-cpu/test/opened.ts';
 import { type AttentionCase, type AttentionCheck, checkAttention } from '../../../../backend-cpu/test/op-memory.ts';
 import { memoryOf } from '../../../test/support/device-values.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
@@ -19,11 +20,7 @@ interface Shape extends AttentionCase {
 // Software devices compile for seconds.
 vi.setConfig({ testTimeout: 180_000 });
 
-let client: WebGpuClient;
-beforeAll(async () => {
-  client = await WebGpuClient.open();
-});
-afterAll(() => client.dispose());
+const client = opened(() => WebGpuClient.open());
 
 /** Hidden keys and values must not matter, and the last value that is seen has to. */
 const spoil: AttentionCheck['spoil'] = ({ k, v, mask }, call) => {

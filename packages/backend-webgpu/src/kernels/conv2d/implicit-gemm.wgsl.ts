@@ -1,4 +1,4 @@
-import { shapeOf } from '@concord/variants';
+import { ofType, shapeOf } from '@concord/variants';
 import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
 import { repeat, storeC } from '../wgsl/snippets.ts';
 import {
@@ -143,8 +143,7 @@ ${repeat(laneFilters, (i) => {
       // Output entries of an image in a plane.
       image_places: 'u32',
       // Taps of a range, and elements between the sums of two ranges.
-      depth: 'u32',
-      output_split: 'u32',
+      ...ofType('u32', 'depth output_split'),
     },
     code: /* wgsl */ `
 ${windowFunctions}

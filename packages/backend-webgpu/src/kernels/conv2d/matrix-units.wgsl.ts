@@ -1,6 +1,6 @@
 import type { FloatDType } from '@concord/backend-core';
 import { BYTES_OF } from '@concord/backend-core/implement';
-import { shapeOf } from '@concord/variants';
+import { ofType, shapeOf } from '@concord/variants';
 import { mainOf } from '../kernel.ts';
 import { slice } from '../operands.ts';
 import { bindEpilogue } from '../epilogue/fused-epilogue.ts';
@@ -106,17 +106,11 @@ ${EIGHT.map((i) =>
     uniforms: {
       ...windowUniforms,
       // As those of a product, of filters and taps.
-      m: 'u32',
-      a_ld: 'u32',
-      a_start: 'u32',
-      a_stride: 'u32',
-      alpha: 'f32',
-      beta: 'f32',
-      reads_c: 'u32',
-      image_places: 'u32',
+      ...ofType('u32', 'm a_ld a_start a_stride'),
+      ...ofType('f32', 'alpha beta'),
+      ...ofType('u32', 'reads_c image_places'),
       // Taps of a range, and elements between the sums of two ranges.
-      depth: 'u32',
-      output_split: 'u32',
+      ...ofType('u32', 'depth output_split'),
     },
     features: ['f16', 'subgroups', 'chromium_experimental_subgroup_matrix'],
     silenced: ['chromium.subgroup_matrix_uniformity'],

@@ -1,10 +1,9 @@
 import { BackendError } from '@concord/backend-core';
 import type { ResolvedConv2d } from '@concord/backend-core/implement';
-import { floatResults } from '../epilogue/plan-epilogue.ts';
+import { floatResults } from '../run/plan-run.ts';
 import type { Kernel } from '../kernel.ts';
-import { maxLoopIterations } from '../loop-iterations.ts';
+import { type DeviceTraits, maxLoopIterations, type Recorder, type StorageBuffer } from '../recorder.ts';
 import { apartFrom, bindingSlack } from '../operands.ts';
-import type { DeviceTraits, Recorder, StorageBuffer } from '../recorder.ts';
 import { type Family, sizeStep, VariantTables } from '@concord/variants';
 import {
   bindWindow,

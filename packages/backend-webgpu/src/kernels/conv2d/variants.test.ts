@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { opened } from '../../../../backend-cpu/test/opened.ts';
 import { checkConv2d, type Conv2dCase } from '../../../../backend-cpu/test/op-memory.ts';
 import { memoryOf, pretending } from '../../../test/support/device-values.ts';
 import { emulatingUnits } from '../../../test/support/emulated-units.ts';
@@ -10,11 +11,7 @@ import type { Conv2dShape, Variant } from './windows.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 
-let client: WebGpuClient;
-beforeAll(async () => {
-  client = await WebGpuClient.open();
-});
-afterAll(() => client.dispose());
+const client = opened(() => WebGpuClient.open());
 
 /** A variant by id, from what a GPU, or a software device, has for a shape. */
 function variantOf(id: string, shape: Conv2dShape, traits: DeviceTraits): Variant | undefined {

@@ -1,3 +1,4 @@
+import { ofType } from '@concord/variants';
 import type { UniformType } from '../kernel.ts';
 
 /**
@@ -13,33 +14,16 @@ export const windowUniforms: Readonly<Record<string, UniformType>> = {
   /** Filters of a group. */
   filters: 'u32',
   /** Channels of a group. */
-  channels: 'u32',
-  height: 'u32',
-  width: 'u32',
-  filter_height: 'u32',
-  filter_width: 'u32',
-  output_height: 'u32',
-  output_width: 'u32',
-  first_row: 'u32',
-  rows: 'u32',
-  stride_h: 'u32',
-  stride_w: 'u32',
-  pad_h: 'u32',
-  pad_w: 'u32',
-  dilation_h: 'u32',
-  dilation_w: 'u32',
+  ...ofType('u32', 'channels height width filter_height filter_width output_height output_width first_row'),
+  ...ofType('u32', 'rows stride_h stride_w pad_h pad_w dilation_h dilation_w'),
   /** Where the operands begin in their bindings. */
-  input_at: 'u32',
-  filter_at: 'u32',
-  output_at: 'u32',
+  ...ofType('u32', 'input_at filter_at output_at'),
   /** From an image, and from a group of channels, to the next. */
-  input_image: 'u32',
-  input_group: 'u32',
+  ...ofType('u32', 'input_image input_group'),
   /** From a filter to the next. */
   filter_stride: 'u32',
   /** From the output of an image to that of the next, and from a plane of it to the next. */
-  output_image: 'u32',
-  output_plane: 'u32',
+  ...ofType('u32', 'output_image output_plane'),
   /** 1: add to what the output holds, the sum over the channels before. */
   accumulate: 'u32',
 };

@@ -11,7 +11,7 @@ import {
   productKernel,
   type TileLaunch,
 } from './product-kernel.ts';
-import { featuresFor, inputType, outputType, readFunction, storeFunction } from './storage-formats.ts';
+import { productBindings, readFunction, storeFunction } from './storage-formats.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { isVector, type Product, type ProductTable, type Variant } from './product.ts';
 import { tilesOn } from './tile.ts';
@@ -70,13 +70,8 @@ const direct = productKernel<DirectParams>('gemm/direct', (params, epilogue) => 
 
   return {
     name: `gemm/direct ${nameOf(params)} ${rows}x${columns}${wide ? ' wide' : ''}`,
-    storage: {
-      a: { access: 'read', type: inputType(input, wide) },
-      b: { access: 'read', type: inputType(input, wide) },
-      c: { access: 'read_write', type: outputType(output, wide) },
-    },
+    ...productBindings(input, output, [wide, wide, wide]),
     uniforms: PRODUCT_UNIFORMS,
-    features: featuresFor(output, wide),
     code: /* wgsl */ `
 ${readFunction('a', input, wide)}
 ${readFunction('b', input, wide)}

@@ -2,7 +2,8 @@ import { checkedRun, defineKernel } from '@concord/backend-core/kernel';
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
 import type { ResolvedGemm } from '@concord/backend-core/implement';
 import { batchedGemmReference } from '@concord/backend-cpu/reference';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { opened } from '../../../../backend-cpu/test/opened.ts';
 import { integers } from '../../../../backend-cpu/test/op-memory.ts';
 import { download, upload } from '../../../test/support/device-values.ts';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
@@ -39,11 +40,7 @@ interface Shape {
 const FACTOR = -0.5;
 const BATCH = 2;
 
-let client: WebGpuClient;
-beforeAll(async () => {
-  client = await WebGpuClient.open();
-});
-afterAll(() => client.dispose());
+const client = opened(() => WebGpuClient.open());
 
 function callOf(
   { m, n, k, dtype = 'f32' }: Shape,

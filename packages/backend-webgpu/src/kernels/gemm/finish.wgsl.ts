@@ -1,3 +1,4 @@
+import { ofType } from '@concord/variants';
 import { defineKernel, type Kernel, mainOf, type StorageBinding, type UniformType, variants } from '../kernel.ts';
 import type { Recorder, Span } from '../recorder.ts';
 import { halfBits } from '../wgsl/half.wgsl.ts';
@@ -118,18 +119,9 @@ function entriesUniforms(
 }
 
 const ENTRIES_UNIFORMS: Readonly<Record<string, UniformType>> = {
-  m: 'u32',
-  n: 'u32',
-  c_ld: 'u32',
-  c_stride: 'u32',
-  c_start: 'u32',
-  reads_c: 'u32',
-  units: 'u32',
-  units_per_row: 'u32',
+  ...ofType('u32', 'm n c_ld c_stride c_start reads_c units units_per_row'),
   // Whether the element after the end of a row, and of a matrix, is the first of the next.
-  rows_touch: 'u32',
-  batches_touch: 'u32',
-  batches: 'u32',
+  ...ofType('u32', 'rows_touch batches_touch batches'),
 };
 
 const setEntry = (output: 'f32' | 'f16'): string => /* wgsl */ `

@@ -1,12 +1,11 @@
+import { ofType } from '@concord/variants';
 import type { FloatDType } from '@concord/backend-core';
 import { mainOf, type UniformType } from '../kernel.ts';
 import type { RunSpec } from '../run/run-spec.ts';
 import { repeat, storeC } from '../wgsl/snippets.ts';
 import {
-  featuresFor,
-  inputType,
   type OutputFormat,
-  outputType,
+  productBindings,
   readFunction,
   storeFunction,
   type StoreInPlace,
@@ -49,25 +48,12 @@ export const MATVEC_EACH = 4;
  * elements between neighbours of a vector.
  */
 export const MATVEC_UNIFORMS: Readonly<Record<string, UniformType>> = {
-  rows: 'u32',
-  k: 'u32',
-  a_ld: 'u32',
-  b_step: 'u32',
-  c_step: 'u32',
-  a_start: 'u32',
-  b_start: 'u32',
-  c_start: 'u32',
-  a_stride: 'u32',
-  b_stride: 'u32',
-  c_stride: 'u32',
-  batches: 'u32',
+  ...ofType('u32', 'rows k a_ld b_step c_step a_start b_start c_start a_stride b_stride c_stride batches'),
   // Terms of a sum in each split, and elements between the results of two splits.
-  depth: 'u32',
-  c_split: 'u32',
+  ...ofType('u32', 'depth c_split'),
   // Workgroups for all rows of one matrix.
   tiles: 'u32',
-  alpha: 'f32',
-  beta: 'f32',
+  ...ofType('f32', 'alpha beta'),
   reads_c: 'u32',
 };
 
@@ -193,13 +179,8 @@ ${repeat(MATVEC_EACH, (i) => `      sum${i} += read_a(row${i} + ${at}) * x;`)}
     const total = (i: number): string => (wide ? `(sum${i}.x + sum${i}.y) + (sum${i}.z + sum${i}.w)` : `sum${i}`);
     return {
       name: `gemm/matvec-rows ${matvecName(params)}`,
-      storage: {
-        a: { access: 'read', type: inputType(input, wide) },
-        b: { access: 'read', type: inputType(input, wide) },
-        c: { access: 'read_write', type: outputType(output, wideResult) },
-      },
+      ...productBindings(input, output, [wide, wide, wideResult]),
       uniforms: MATVEC_UNIFORMS,
-      features: featuresFor(output, wideResult),
       code: /* wgsl */ `
 ${readFunction('a', input, wide)}
 ${readFunction('b', input, wide)}
@@ -266,13 +247,8 @@ export const matvecColumns: ProductKernel<MatvecColumnsParams, MatvecEpilogue> =
       `    sums += select(vec4f(), entries${p} * term${p}, p + ${p * team}u < end);`;
     return {
       name: `gemm/matvec-columns ${matvecName(params)} by ${atOnce}`,
-      storage: {
-        a: { access: 'read', type: inputType(input, wide) },
-        b: { access: 'read', type: inputType(input, false) },
-        c: { access: 'read_write', type: outputType(output, wideResult) },
-      },
+      ...productBindings(input, output, [wide, false, wideResult]),
       uniforms: MATVEC_UNIFORMS,
-      features: featuresFor(output, wideResult),
       code: /* wgsl */ `
 ${readFunction('a', input, wide)}
 ${readFunction('b', input, false)}

@@ -1,9 +1,9 @@
+import { ofType } from '@concord/variants';
 import type { FloatDType } from '@concord/backend-core';
 import { BYTES_OF } from '@concord/backend-core/implement';
 import { withEpilogue } from '../epilogue/epilogue-code.ts';
-import { defineKernel, type Kernel, type KernelSource, type UniformType, variants } from '../kernel.ts';
+import { defineKernel, type Kernel, kernelOfGraph, type KernelSource, type UniformType, variants } from '../kernel.ts';
 import type { DeviceTraits, Recorder } from '../recorder.ts';
-import { kernelOfGraph } from '../run/kernels-of-graph.ts';
 import type { RunSpec } from '../run/run-spec.ts';
 import { DTYPES, type OutputFormat } from './storage-formats.ts';
 import { bindEpilogue } from '../epilogue/fused-epilogue.ts';
@@ -52,27 +52,12 @@ export function operandParams(traits: DeviceTraits): readonly OperandParams[] {
 
 /** Uniforms of the kernels of a product. Sizes, leading dimensions, starts and strides count elements. */
 export const PRODUCT_UNIFORMS: Readonly<Record<string, UniformType>> = {
-  m: 'u32',
-  n: 'u32',
-  k: 'u32',
-  a_ld: 'u32',
-  b_ld: 'u32',
-  c_ld: 'u32',
-  a_start: 'u32',
-  b_start: 'u32',
-  c_start: 'u32',
-  a_stride: 'u32',
-  b_stride: 'u32',
-  c_stride: 'u32',
-  batches: 'u32',
+  ...ofType('u32', 'm n k a_ld b_ld c_ld a_start b_start c_start a_stride b_stride c_stride batches'),
   // Terms of a sum in each split, and elements between the results of two splits.
-  depth: 'u32',
-  c_split: 'u32',
+  ...ofType('u32', 'depth c_split'),
   // Tiles in a row of C, and in C.
-  tiles_n: 'u32',
-  tiles: 'u32',
-  alpha: 'f32',
-  beta: 'f32',
+  ...ofType('u32', 'tiles_n tiles'),
+  ...ofType('f32', 'alpha beta'),
   reads_c: 'u32',
 };
 

@@ -2,9 +2,8 @@ import type { FloatDType, WeightDType } from '@concord/backend-core';
 import { BYTES_OF, type CheckedQuant, type ResolvedGemm } from '@concord/backend-core/implement';
 import type { KernelTable as AnyTable, NamedVariant, VariantTable } from '@concord/variants';
 import type { FusedEpilogue } from '../epilogue/fused-epilogue.ts';
-import { maxLoopIterations } from '../loop-iterations.ts';
+import { type DeviceTraits, maxLoopIterations, type Recorder, type Span, type StorageBuffer } from '../recorder.ts';
 import { apartFrom, bindable, bindingSlack, slice } from '../operands.ts';
-import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
 import type { Kernel } from '../kernel.ts';
 
 /** A batch of stored matrices: row r of matrix b begins at element `b * stride + r * ld` of the span. */

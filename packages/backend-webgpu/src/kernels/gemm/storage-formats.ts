@@ -1,5 +1,5 @@
 import type { FloatDType } from '@concord/backend-core';
-import type { KernelFeature } from '../kernel.ts';
+import type { KernelFeature, KernelSource } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { halfBits, halfBitsOfFour } from '../wgsl/half.wgsl.ts';
 import { isSet } from '../wgsl/snippets.ts';
@@ -46,6 +46,22 @@ export function readFunction(name: string, dtype: FloatDType, wide: boolean): st
 /** Features that a kernel with this output needs. */
 export function featuresFor(output: OutputFormat, wide: boolean): readonly KernelFeature[] {
   return output === 'f16' && !wide ? ['f16'] : [];
+}
+
+/** Bindings `a`, `b` and `c` of a product, each in vectors of four elements or not, and the features that it needs. */
+export function productBindings(
+  input: FloatDType,
+  output: OutputFormat,
+  [a, b, c]: readonly [boolean, boolean, boolean],
+): Pick<KernelSource, 'storage' | 'features'> {
+  return {
+    storage: {
+      a: { access: 'read', type: inputType(input, a) },
+      b: { access: 'read', type: inputType(input, b) },
+      c: { access: 'read_write', type: outputType(output, c) },
+    },
+    features: featuresFor(output, c),
+  };
 }
 
 /** WGSL type of the output binding `c`. */

@@ -9,7 +9,7 @@ import {
   type ProductKernel,
   productKernel,
 } from './product-kernel.ts';
-import { featuresFor, inputType, outputType, readFunction, storeFunction } from './storage-formats.ts';
+import { productBindings, readFunction, storeFunction } from './storage-formats.ts';
 
 /** The options of {@link tileSide} for one operand. */
 interface TileSideParams {
@@ -273,13 +273,8 @@ ${repeat(laneN / 4, (g) => storeVector(down, i, g))}
 
   return {
     name: `gemm/tiled ${nameOf(params)} ${tileName(tile)} ${fit}`,
-    storage: {
-      a: { access: 'read', type: inputType(input, wide) },
-      b: { access: 'read', type: inputType(input, wide) },
-      c: { access: 'read_write', type: outputType(output, wide) },
-    },
+    ...productBindings(input, output, [wide, wide, wide]),
     uniforms: PRODUCT_UNIFORMS,
-    features: featuresFor(output, wide),
     code: /* wgsl */ `
 ${readFunction('a', input, wide)}
 ${readFunction('b', input, wide)}

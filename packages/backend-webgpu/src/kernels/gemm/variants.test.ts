@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { describe, it } from 'vitest';
+import { opened } from '../../../../backend-cpu/test/opened.ts';
 import { checkGemm, type GemmCase } from '../../../../backend-cpu/test/op-memory.ts';
 import { memoryOf, pretending } from '../../../test/support/device-values.ts';
 import { emulatingUnits } from '../../../test/support/emulated-units.ts';
@@ -12,11 +13,7 @@ import { TILES, wholeIteration } from './tile.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 
-let client: WebGpuClient;
-beforeAll(async () => {
-  client = await WebGpuClient.open();
-});
-afterAll(() => client.dispose());
+const client = opened(() => WebGpuClient.open());
 
 /** `2 A B - C` by one variant. */
 const check = (variant: Variant, shape: GemmCase, hasF16 = client.traits.hasF16): Promise<void> =>

@@ -18,7 +18,7 @@ import {
 } from './product.ts';
 import { tilesOn } from './tile.ts';
 import { MOST_LINES, unitOf, unsignedOf, weightRows, type WeightRowsParams } from './weight-rows.wgsl.ts';
-import type { WeightProduct } from './weights.ts';
+import type { WeightProduct } from './plan.ts';
 
 /** Workgroups, smallest team first; that of one invocation for devices where barriers are dear. */
 const GROUPS: readonly MatvecGroup[] = [

@@ -1,3 +1,4 @@
+import { ofType } from '@concord/variants';
 import { type FloatDType, WEIGHT_BITS, type WeightDType } from '@concord/backend-core';
 import { mainOf, type UniformType } from '../kernel.ts';
 import { repeat, storeC } from '../wgsl/snippets.ts';
@@ -38,22 +39,12 @@ export const MOST_LINES = 8;
 const UNIFORMS: Readonly<Record<string, UniformType>> = {
   ...MATVEC_UNIFORMS,
   // Rows of A, elements between them and between those of C.
-  lines: 'u32',
-  b_ld: 'u32',
-  c_ld: 'u32',
+  ...ofType('u32', 'lines b_ld c_ld'),
   // Turns the sign bits of signed integers, and what is subtracted from all integers then.
   flip: 'u32',
   zero_of_all: 'f32',
   // log2 of the units of a block.
-  block_shift: 'u32',
-  s_start: 'u32',
-  s_batch: 'u32',
-  s_row: 'u32',
-  s_block: 'u32',
-  z_start: 'u32',
-  z_batch: 'u32',
-  z_row: 'u32',
-  z_block: 'u32',
+  ...ofType('u32', 'block_shift s_start s_batch s_row s_block z_start z_batch z_row z_block'),
   // Whether zeros that are floats are f16.
   z_halves: 'u32',
 };

@@ -1,8 +1,8 @@
 import { WgslBlock } from '../arithmetic/wgsl-block.ts';
-import { defineKernel, type Kernel } from '../kernel.ts';
+import type { Kernel } from '../kernel.ts';
 import { GraphScope, NOWHERE, pointSource, storedBits } from '../run/graph-scope.ts';
-import { accessFunctions, divided, storeAt, type StoredValue } from '../run/operand-code.ts';
-import { paramUniforms, type RunSpec, sizeName, storageOf, uniformsOf } from '../run/run-spec.ts';
+import { defineGraphKernel, divided, storeAt, type StoredValue } from '../run/operand-code.ts';
+import { type RunSpec, sizeName, uniformsOf } from '../run/run-spec.ts';
 
 /** The distribution of the points of a map over the lanes. */
 export interface MapLayout {
@@ -42,22 +42,7 @@ export function mapKernel(name: string, spec: RunSpec, { layout, unroll }: MapLa
     }
     block.enclose(`if (${inside})`, stores);
   }
-  return defineKernel({
-    name,
-    storage: storageOf(spec),
-    uniforms: { count: 'u32', ...uniformsOf(spec) },
-    params: paramUniforms(spec),
-    code: /* wgsl */ `
-${accessFunctions(spec).join('\n')}
-@compute @workgroup_size(${MAP_LANES})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
-${block.text()}
-}`,
-  });
+  return defineGraphKernel(spec, { name, uniforms: { count: 'u32', ...uniformsOf(spec) }, lanes: MAP_LANES, block });
 }
 
 interface Point {

@@ -1,13 +1,13 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
-import { pickVariant, sizeStep, type NamedVariant } from '@concord/variants';
+import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
 import type { Recorder } from '../recorder.ts';
 import type { BoundPiece, VectorLayout } from '../run/bind.ts';
-import { kernelOfGraph } from '../run/kernels-of-graph.ts';
+import { kernelOfGraph } from '../kernel.ts';
 import { launchPiece, specOf, uniformValues } from '../run/launch-piece.ts';
 import type { BoundWindow, Piece } from '../run/piece.ts';
 import type { OperandSpec, RunSpec } from '../run/run-spec.ts';
-import { MAP_LANES, type MapLayout, mapKernel } from './map.wgsl.ts';
-import { type TileLayout, tileKernel } from './tile.wgsl.ts';
+import { MAP_LANES, mapKernel, type MapLayout } from './map.wgsl.ts';
+import { tileKernel, type TileLayout } from './tile.wgsl.ts';
 
 type Way = NamedVariant & MapLayout;
 type TileWay = NamedVariant & Pick<TileLayout, 'deep' | 'wide'>;
@@ -45,24 +45,13 @@ export function launchMap(
   recorder: Recorder,
 ): boolean {
   const { piece, bound } = window as BoundWindow;
-  launchPoints(piece, bound, vectors, params, recorder);
-  return true;
-}
-
-function launchPoints(
-  piece: Piece,
-  bound: BoundPiece,
-  vectors: VectorLayout,
-  params: readonly number[],
-  recorder: Recorder,
-): void {
+  if (vectors.turned !== undefined) {
+    launchTiles(piece, bound, vectors, params, recorder);
+    return true;
+  }
   const spec = specOf(piece, bound, vectors);
   const sizes = piece.sizes.map((size, axis) => (axis === vectors.axis ? size / vectors.width : size));
   const count = sizes.reduce((product, size) => product * size, 1);
-  if (vectors.turned !== undefined) {
-    launchTiles(piece, bound, vectors, params, recorder);
-    return;
-  }
   const way = chooseWay(spec, sizes, recorder);
   const { id, ...layout } = way;
   const kernel = kernelOfGraph<MapSpec>('map', { ...spec, ...layout }, (name, { layout: kind, unroll, ...own }) =>
@@ -72,10 +61,11 @@ function launchPoints(
   if (way.layout === 'flat') {
     const groups = Math.ceil(count / (MAP_LANES * way.unroll));
     launchPiece(recorder, bound, kernel, { uniforms, groups, variant: id });
-    return;
+    return true;
   }
   const grid = gridOf(sizes, way.unroll, recorder.traits.maxWorkgroupsPerDimension);
   launchPiece(recorder, bound, kernel, { uniforms, groups: grid[0] * grid[1] * grid[2], grid, variant: id });
+  return true;
 }
 
 /** Launches a kernel some of whose inputs are turned around. */

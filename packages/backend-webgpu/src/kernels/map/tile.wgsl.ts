@@ -1,9 +1,9 @@
 import { vectorAxis } from '@concord/kernel';
 import { WgslBlock } from '../arithmetic/wgsl-block.ts';
-import { defineKernel, type Kernel } from '../kernel.ts';
+import type { Kernel } from '../kernel.ts';
 import { GraphScope, NOWHERE, pointSource, storedBits } from '../run/graph-scope.ts';
-import { accessFunctions, components, loadAt, type RawValue, storeAt } from '../run/operand-code.ts';
-import { paramUniforms, type RunSpec, sizeName, storageOf, uniformsOf } from '../run/run-spec.ts';
+import { defineGraphKernel, components, loadAt, type RawValue, storeAt } from '../run/operand-code.ts';
+import { type RunSpec, sizeName, uniformsOf } from '../run/run-spec.ts';
 
 /** A tile that is turned around in workgroup memory. */
 export interface TileLayout {
@@ -77,22 +77,12 @@ export function tileKernel(name: string, spec: RunSpec, { across, deep, wide }: 
     for (const [output, raw] of raws.entries()) storeAt(stores, spec, output, coordinates, raw);
     block.enclose(`if (${deepAt} < u.${sizeName(across)} && ${wideAt} < u.${sizeName(last)})`, stores);
   }
-  return defineKernel({
+  return defineGraphKernel(spec, {
     name,
-    storage: storageOf(spec),
     uniforms: { tiles_wide: 'u32', tiles_deep: 'u32', ...uniformsOf(spec) },
-    params: paramUniforms(spec),
-    code: /* wgsl */ `
-${accessFunctions(spec).join('\n')}
-${turned.map((input) => `var<workgroup> tile${input}: array<u32, ${wide * line}>;`).join('\n')}
-@compute @workgroup_size(${TILE_LANES})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
-${block.text()}
-}`,
+    declarations: turned.map((input) => `var<workgroup> tile${input}: array<u32, ${wide * line}>;`),
+    lanes: TILE_LANES,
+    block,
   });
 }
 

@@ -10,10 +10,9 @@ import {
   stateLength,
 } from '@concord/kernel';
 import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
-import { maxLoopIterations } from '../loop-iterations.ts';
-import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
+import { type DeviceTraits, maxLoopIterations, type Recorder, type Span } from '../recorder.ts';
 import type { VectorLayout } from '../run/bind.ts';
-import { kernelOfGraph } from '../run/kernels-of-graph.ts';
+import { kernelOfGraph } from '../kernel.ts';
 import { launchPiece, specOf, uniformValues } from '../run/launch-piece.ts';
 import type { BoundWindow, Piece } from '../run/piece.ts';
 import { rowsKernel } from './rows.wgsl.ts';

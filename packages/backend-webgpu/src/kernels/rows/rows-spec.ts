@@ -1,3 +1,4 @@
+import { ofType } from '@concord/variants';
 import type { Kernel } from '@concord/backend-core/kernel';
 import { hasMean, hasPlaces, phasesOf, type RowClass, scansOf } from '@concord/kernel';
 import type { UniformType } from '../kernel.ts';
@@ -27,8 +28,7 @@ export function stageUniforms(spec: RowsSpec): Record<string, UniformType> {
   const axes = Array.from({ length: foldedRank }, (_, axis) => rowRank + axis);
   return {
     // Rows, in vectors where lanes lie across them, and vectors (or steps) of a row.
-    rows: 'u32',
-    steps: 'u32',
+    ...ofType('u32', 'rows steps'),
     ...(hasPlaces(spec.kernel)
       ? { [FIRST_PLACE]: 'u32', ...Object.fromEntries(axes.map((axis) => [placeName(axis), 'u32' as const])) }
       : {}),
@@ -37,11 +37,7 @@ export function stageUniforms(spec: RowsSpec): Record<string, UniformType> {
       ? {}
       : {
           // Steps of a part, parts of this launch, the number of the first, all parts of a row, and the words of a value.
-          chunk: 'u32',
-          parts: 'u32',
-          first_part: 'u32',
-          all_parts: 'u32',
-          plane: 'u32',
+          ...ofType('u32', 'chunk parts first_part all_parts plane'),
         }),
   };
 }

@@ -1,18 +1,18 @@
 import { foldAt, foldsOf, FoldStates, outputsOf, type PhaseFold, type Scans, scansOf } from '@concord/kernel';
 import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
 import { WgslBlock, type WgslValue, widened } from '../arithmetic/wgsl-block.ts';
-import { defineKernel, type Kernel } from '../kernel.ts';
+import type { Kernel } from '../kernel.ts';
 import { coordinateAt, GraphScope, type PointSource, storedBits } from '../run/graph-scope.ts';
 import {
-  accessFunctions,
   addressOf,
+  defineGraphKernel,
   divided,
   loadAt,
   type RawValue,
   storeAt,
   type StoredValue,
 } from '../run/operand-code.ts';
-import { paramUniforms, storageOf, uniformsOf } from '../run/run-spec.ts';
+import { uniformsOf } from '../run/run-spec.ts';
 import { foldVariables, mean, type OpenFold, openFolds, readVariables, ScratchCode, variablesOf } from './fold-code.ts';
 import { FIRST_PLACE, placeName, type RowsSpec, stageUniforms, unrollOf } from './rows-spec.ts';
 import { scanVectors } from './scan-code.ts';
@@ -28,26 +28,14 @@ export function rowsKernel(name: string, spec: RowsSpec): Kernel {
   const code = new RowsCode(spec, block);
   code.write();
   const usesSubgroups = spec.team.subgroup > 0 && spec.team.team > 1;
-  return defineKernel({
+  return defineGraphKernel(spec, {
     name,
-    storage: {
-      ...storageOf(spec),
-      ...(spec.stage === undefined ? {} : { scratch: { access: 'read_write', type: 'array<u32>' } as const }),
-    },
+    storage: spec.stage === undefined ? {} : { scratch: { access: 'read_write', type: 'array<u32>' } },
     uniforms: { ...uniformsOf(spec), ...stageUniforms(spec) },
-    params: paramUniforms(spec),
     features: usesSubgroups ? ['subgroups'] : [],
-    code: /* wgsl */ `
-${accessFunctions(spec).join('\n')}
-${code.declarations.join('\n')}
-@compute @workgroup_size(${lanesOf(spec.team)})
-fn main(
-  @builtin(workgroup_id) id: vec3u,
-  @builtin(num_workgroups) grid: vec3u,
-  @builtin(local_invocation_index) lane: u32,
-) {
-${block.text()}
-}`,
+    declarations: [code.declarations.join('\n')],
+    lanes: lanesOf(spec.team),
+    block,
   });
 }
 

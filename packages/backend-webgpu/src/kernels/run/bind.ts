@@ -1,5 +1,5 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
-import { accessOf, type Access } from '@concord/kernel';
+import { accessOf, type Access, madeOnce } from '@concord/kernel';
 import { bindable, slice, toScratch } from '../operands.ts';
 import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
 import { type Piece, type PieceOperand, reachOf } from './piece.ts';
@@ -230,11 +230,6 @@ export class PlanScratch {
   /** A copy of an input; it begins `source.byteOffset % 4` bytes into scratch memory. */
   copyOf(source: Span): Span {
     const key = [source.buffer.id, source.byteOffset, source.byteLength].join();
-    let copy = this.#copies.get(key);
-    if (copy === undefined) {
-      copy = toScratch(source, this.#recorder);
-      this.#copies.set(key, copy);
-    }
-    return copy;
+    return madeOnce(this.#copies, key, () => toScratch(source, this.#recorder));
   }
 }

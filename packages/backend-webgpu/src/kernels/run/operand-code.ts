@@ -3,6 +3,7 @@ import { BYTES_OF } from '@concord/backend-core/implement';
 import type { NumberType } from '@concord/backend-core/kernel';
 import { vectorAxis } from '@concord/kernel';
 import { type WgslBlock, type WgslValue, widened, wgslType } from '../arithmetic/wgsl-block.ts';
+import { defineKernel, type Kernel, type KernelSource, mainOf } from '../kernel.ts';
 import { scatterAt, scatterFunction } from './scatter-code.ts';
 import { bfloatBits, halfBitsOfFour, varyingZero } from '../wgsl/half.wgsl.ts';
 import {
@@ -10,8 +11,10 @@ import {
   type BindingSpec,
   offsetName,
   type OperandSpec,
+  paramUniforms,
   type RunSpec,
   sizeName,
+  storageOf,
   strideName,
 } from './run-spec.ts';
 
@@ -298,8 +301,29 @@ fn put${bytes}_${name}(at: u32, raw: u32) {
 }`;
 }
 
+/** What a kernel of a graph has besides that of every one; `declarations` are at module scope, `block` is in `main`. */
+interface GraphKernelSource extends Omit<KernelSource, 'storage' | 'params' | 'code'> {
+  readonly storage?: KernelSource['storage'];
+  readonly declarations?: readonly string[];
+  readonly lanes: number;
+  readonly block: WgslBlock;
+}
+
+/** Completes a kernel of a graph: with the bindings of its operands, the parameters, and the functions that reach them. */
+export function defineGraphKernel(
+  spec: RunSpec,
+  { declarations = [], lanes, block, ...source }: GraphKernelSource,
+): Kernel {
+  return defineKernel({
+    ...source,
+    storage: { ...storageOf(spec), ...source.storage },
+    params: paramUniforms(spec),
+    code: [...accessFunctions(spec), ...declarations, mainOf(lanes), block.text(), '}'].join('\n'),
+  });
+}
+
 /** WGSL functions that loads of far gather inputs and stores of narrow elements need. */
-export function accessFunctions({ kernel, operands, bindings }: RunSpec): readonly string[] {
+function accessFunctions({ kernel, operands, bindings }: RunSpec): readonly string[] {
   const outputs = operands.slice(kernel.inputs.length);
   const narrow = new Set(
     outputs.flatMap(({ dtype, access, level, binding }) => {

@@ -6,6 +6,7 @@ import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts
 import { launchRows } from '../rows/plan-rows.ts';
 import { bindPiece, PlanScratch, type VectorLayout } from './bind.ts';
 import { bindWindows, cutRows, narrowed, type Piece, tooLarge, wholePiece } from './piece.ts';
+import { FloatResults } from '@concord/variants';
 
 /** Points of a piece are numbered in 32 bits. */
 const MAX_POINTS = 2 ** 32 - 2 ** 16;
@@ -116,3 +117,11 @@ function splitTail(piece: Piece): Piece[] {
   const whole = size - (size % 4);
   return [narrowed(piece, axis, whole, size % 4), narrowed(piece, axis, 0, whole)];
 }
+
+/** Ops whose results are in float32 before a `run` makes their output of them. */
+export const floatResults: FloatResults<StorageBuffer, Recorder> = new FloatResults(
+  (geometry, inputs, output, params, recorder) => {
+    const isInPlace = inputs.some((input) => input?.buffer === output.buffer && input.byteOffset === output.byteOffset);
+    planRun({ geometry, inputs, outputs: [output], params, inPlace: [isInPlace] }, recorder);
+  },
+);

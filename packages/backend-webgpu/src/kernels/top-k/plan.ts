@@ -11,9 +11,8 @@ import {
   type TopKWork,
 } from '@concord/variants';
 import type { Kernel } from '../kernel.ts';
-import { maxLoopIterations } from '../loop-iterations.ts';
+import { type DeviceTraits, maxLoopIterations, type Recorder, type Span, type StorageBuffer } from '../recorder.ts';
 import { bindable, bindingSlack, slice } from '../operands.ts';
-import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
 import { lane, LANE_FORMS, type LaneForm, lanePerElement, select, sort } from './top-k.wgsl.ts';
 
 type From = TopKInput<StorageBuffer>;

@@ -1,4 +1,4 @@
-import { SORT_ENTRIES, type TopKSource } from '@concord/variants';
+import { ofType, SORT_ENTRIES, type TopKSource } from '@concord/variants';
 import { defineKernel, type Kernel, type KernelSource, mainOf, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/snippets.ts';
 
@@ -23,18 +23,8 @@ function passInterface(source: TopKSource): Pick<KernelSource, 'storage' | 'unif
       indices: written,
     },
     uniforms: {
-      items: 'u32',
-      parts: 'u32',
-      length: 'u32',
-      chunk: 'u32',
-      k: 'u32',
-      results: 'u32',
-      flip: 'u32',
-      base: 'u32',
-      input_at: 'u32',
-      places_at: 'u32',
-      values_at: 'u32',
-      indices_at: 'u32',
+      ...ofType('u32', 'items parts length chunk k results flip base input_at places_at values_at'),
+      ...ofType('u32', 'indices_at'),
     },
   };
 }

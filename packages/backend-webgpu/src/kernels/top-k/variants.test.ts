@@ -1,5 +1,6 @@
 import { idsOf, NOTHING_TUNED } from '@concord/variants';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { opened } from '../../../../backend-cpu/test/opened.ts';
 import { checkTopK, type TopKCase } from '../../../../backend-cpu/test/op-memory.ts';
 import { memoryOf, pretending } from '../../../test/support/device-values.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
@@ -7,11 +8,7 @@ import { planTopK, topKFamily } from './plan.ts';
 
 // Which variant runs depends on the device and on the shape. Here each runs on the device at hand, as if it was a GPU.
 
-let client: WebGpuClient;
-beforeAll(async () => {
-  client = await WebGpuClient.open();
-});
-afterAll(() => client.dispose());
+const client = opened(() => WebGpuClient.open());
 
 const SHORT: readonly TopKCase[] = [
   [1, 1, 1],

@@ -1,14 +1,11 @@
 import { f32ToF16Bits } from '@concord/backend-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { opened } from '../../../../backend-cpu/test/opened.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import { defineKernel } from '../kernel.ts';
 import { halfBitsOfFour } from './half.wgsl.ts';
 
-let client: WebGpuClient;
-beforeAll(async () => {
-  client = await WebGpuClient.open();
-});
-afterAll(() => client.dispose());
+const client = opened(() => WebGpuClient.open());
 
 const round = defineKernel({
   name: 'test/half',

@@ -7,12 +7,10 @@ import {
   toF16Array,
 } from '@concord/backend-core';
 import { type AttentionReference, attentionReference, visibleKeys } from '@concord/backend-cpu/reference';
-import { attentionBound, lseBound, ulpF16, ulpF32 } from '../../checks/bounds.ts';
-import { compareAll } from '../../checks/compare.ts';
-import type { CaseContext } from '../../harness/case.ts';
+import { attentionBound, compareAll, lseBound, ulpF16, ulpF32 } from '../../checks/compare.ts';
+import type { CaseContext, Check } from '../../harness/case.ts';
 import { checkPlanned, checkRepeat, type PlanCall } from '../../harness/planned-call.ts';
 import type { Random } from '../../harness/random.ts';
-import type { Check } from '../../harness/suite.ts';
 import {
   type AttentionParams,
   dtypeKvOf,
@@ -22,7 +20,7 @@ import {
   shapeOf,
   valueDimOf,
   viewsOf,
-} from './params.ts';
+} from './suite.ts';
 import { type AttentionOperands, placeAttention } from './placement.ts';
 
 /** Which part of a drawn mask hides its key. */

@@ -1,4 +1,4 @@
-import type { AttentionParams } from './params.ts';
+import type { AttentionParams } from './suite.ts';
 
 /** Name of a check, and the parameters that differ from the defaults. */
 export type Entry = readonly [string, Partial<AttentionParams>];

@@ -1,7 +1,7 @@
 import { type AttentionCall, type DevicePtr, type HeadStrides, offsetPtr } from '@concord/backend-core';
 import { CaseFailure } from '../../harness/case.ts';
-import type { Slot, Slots } from '../../harness/slot.ts';
-import { type AttentionParams, dtypeKvOf, kvHeadsOf, maskDtypeOf, valueDimOf, viewsOf } from './params.ts';
+import type { Slot, Slots } from '../../harness/workspace.ts';
+import { type AttentionParams, dtypeKvOf, kvHeadsOf, maskDtypeOf, valueDimOf, viewsOf } from './suite.ts';
 
 /** The input of a case: packed, also where the case lays them out otherwise. */
 export interface AttentionOperands {

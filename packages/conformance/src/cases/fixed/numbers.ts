@@ -1,11 +1,9 @@
 import { download, type ReduceOp, upload } from '@concord/backend-core';
 import { type DefinedOp, OPS } from '@concord/backend-core/implement';
-import { ulpF32 } from '../../checks/bounds.ts';
-import { compareAll } from '../../checks/compare.ts';
-import { type ConformanceCase, expectThat } from '../../harness/case.ts';
-import { callOp } from '../../harness/sample-calls.ts';
+import { compareAll, ulpF32 } from '../../checks/compare.ts';
+import { behaviour, type CaseText, type ConformanceCase, expectThat, UNTOUCHED } from '../../harness/case.ts';
+import { callOp } from '../../harness/planned-call.ts';
 import { Workspace } from '../../harness/workspace.ts';
-import { behaviour, type CaseText, UNTOUCHED } from '../../harness/case-text.ts';
 
 interface NumberCase {
   readonly op: DefinedOp;

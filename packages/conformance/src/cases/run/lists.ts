@@ -1,10 +1,8 @@
 import { NODE_OPS, type NodeOp, STORAGE_DTYPES } from '@concord/backend-core/kernel';
 import { borderCount, FLOAT_SPECIALS, INTEGER_SPECIALS } from '../../run/data.ts';
-import { GATHER_KERNELS } from '../../run/gather-kernels.ts';
-import { SCAN_KERNELS } from '../../run/scan-kernels.ts';
-import { SCATTER_KERNELS } from '../../run/scatter-kernels.ts';
+import { GATHER_KERNELS, SCAN_KERNELS, SCATTER_KERNELS } from '../../run/access-kernels.ts';
 import { FOLD_CASES, inputTypeOf, NODE_CASES } from '../../run/node-kernels.ts';
-import type { RunParams } from '../../run/params.ts';
+import type { RunParams } from '../../run/plan.ts';
 
 /** Name of a check, and the parameters that differ from the defaults. */
 export type RunEntry = readonly [check: string, params: Partial<RunParams>];

@@ -1,17 +1,19 @@
 import { defineKernel, type Kernel, kernelFromJson, type NodeOp, type NumberType } from '@concord/backend-core/kernel';
-import type { CaseContext, ConformanceCase } from '../../harness/case.ts';
-import { type CaseText, UNTOUCHED } from '../../harness/case-text.ts';
-import { shapeOf } from '../../run/call.ts';
-import { callRun, checkPlan } from '../../run/check-plan.ts';
+import { type CaseContext, type CaseText, type ConformanceCase, UNTOUCHED } from '../../harness/case.ts';
+import {
+  callRun,
+  checkPlan,
+  type PlanRequest,
+  RUN_DEFAULTS,
+  type RunParams,
+  type RunPlan,
+  shapeOf,
+} from '../../run/plan.ts';
 import { specialsOf } from '../../run/data.ts';
 import { handKernel, remembered } from '../../run/hand-kernels.ts';
-import { expectedOf, judge, note } from '../../run/judge.ts';
-import type { PlanRequest } from '../../run/make-plan.ts';
-import { RunMemory } from '../../run/memory.ts';
+import { expectedOf, judge, note, RunMemory } from '../../run/judge.ts';
 import { parameterKernel } from '../../run/node-kernels.ts';
-import { RUN_DEFAULTS, type RunParams } from '../../run/params.ts';
-import type { RunPlan } from '../../run/plan.ts';
-import { KERNEL_OF, planned } from './checks.ts';
+import { KERNEL_OF, planned } from './suite.ts';
 
 const PASSES = `Each call gives what it gives alone. ${UNTOUCHED}`;
 

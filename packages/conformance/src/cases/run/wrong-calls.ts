@@ -1,5 +1,5 @@
 import { type DevicePtr, NULL_PTR, offsetPtr } from '@concord/backend-core';
-import { GUARD, type LooseCall } from './sample-run.ts';
+import { GUARD, type LooseCall } from './refusals.ts';
 
 /** The wrong call, of a right one and the addresses of its operands. */
 export type MakeWrong = (call: LooseCall, ptr: Readonly<Record<string, DevicePtr>>) => unknown;

@@ -1,6 +1,5 @@
 import type { ResolvedRun } from '@concord/backend-core/implement';
-import { NaiveBackend } from '../../naive/naive-backend.ts';
-import { type Parts, RIGHT } from '../../naive/parts.ts';
+import { NaiveBackend, type Parts, RIGHT } from '../../naive/parts.ts';
 import type { Mutant } from '../mutant.ts';
 
 /** Parts with a bug, made anew for each backend object: some remember. */

@@ -1,5 +1,5 @@
 import type { DType } from '@concord/backend-core';
-import { floatBits } from '../../../src/run/storage.ts';
+import { floatBits } from '../../../src/run/placement.ts';
 import { RIGHT } from '../../naive/parts.ts';
 import type { Mutant } from '../mutant.ts';
 import { type Bug, partMutants } from './naive-mutant.ts';

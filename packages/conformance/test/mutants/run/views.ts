@@ -1,7 +1,6 @@
 import type { Operand, RunLayout } from '@concord/backend-core/implement';
 import type { Kernel } from '@concord/backend-core/kernel';
-import { bytesOf } from '../../../src/run/storage.ts';
-import { denseStrides } from '../../../src/run/view.ts';
+import { bytesOf, denseStrides } from '../../../src/run/placement.ts';
 import { RIGHT } from '../../naive/parts.ts';
 import { inKernel, type Mutant } from '../mutant.ts';
 import { type Bug, callMutants, partMutants } from './naive-mutant.ts';
