@@ -16,6 +16,7 @@ const table = defineKernel('table', { inputs: { t: { type: 'i32', access: 'gathe
 
 type Fields = Partial<RunDomain> & { inputs?: object; outputs?: object };
 const negated = (call: Fields) => checkRun(negate, { shape: [2, 3], ...call } as never);
+const refused = (call: Fields, words: string | RegExp) => expectInvalid(() => negated(call), words);
 const summed = (call: Fields) => checkRun(sums, { shape: [2, 3, 4], folded: 1, ...call } as never);
 const looked = (call: Fields) => checkRun(table, { shape: [2, 3], ...call } as never);
 
@@ -23,20 +24,17 @@ describe('the domain', () => {
   it('has at most 8 axes of sizes below 2^32', () => {
     expect(negated({ shape: [] })).toMatchObject({ shape: [], rowCount: 1, rowLength: 1, inputs: [{ extent: 1 }] });
     expect(negated({ shape: [1, 1, 1, 1, 1, 1, 1, 7] }).rowCount).toBe(7);
-    expectInvalid(
-      () => negated({ shape: Array.from({ length: 9 }, () => 1) }),
-      'shape must have at most 8 axes, got 9',
-    );
-    expectInvalid(() => negated({ shape: [1, 2 ** 32] }), 'shape[1] must be below 2^32, got 4294967296');
-    expectInvalid(() => negated({ shape: 5 as never }), 'shape must be an array of integers, got 5');
-    expectInvalid(() => negated({ shape: [1, -1] }), 'shape[1] must be a non-negative safe integer, got -1');
+    refused({ shape: Array.from({ length: 9 }, () => 1) }, 'shape must have at most 8 axes, got 9');
+    refused({ shape: [1, 2 ** 32] }, 'shape[1] must be below 2^32, got 4294967296');
+    refused({ shape: 5 as never }, 'shape must be an array of integers, got 5');
+    refused({ shape: [1, -1] }, 'shape[1] must be a non-negative safe integer, got -1');
   });
 
   it('has fewer than 2^53 points', () => {
     const detail = 'the domain [2097152, 4294967295, 1024] must have fewer than 2^53 points';
-    expectInvalid(() => negated({ shape: [2 ** 21, 2 ** 32 - 1, 1024] }), detail);
+    refused({ shape: [2 ** 21, 2 ** 32 - 1, 1024] }, detail);
     const repeated = { inputs: { x: { strides: [0, 0] } } };
-    expectInvalid(() => negated({ shape: [2 ** 21, 2 ** 32 - 1], ...repeated }), 'output y spans more than 2^53 bytes');
+    refused({ shape: [2 ** 21, 2 ** 32 - 1], ...repeated }, 'output y spans more than 2^53 bytes');
   });
 
   it('with a 0 in it stores nothing, whatever the rest', () => {
@@ -62,7 +60,7 @@ describe('the domain', () => {
     for (const folded of [undefined as never, 0]) expectInvalid(() => summed({ folded }), forgotten);
     expectInvalid(() => summed({ folded: 4 }), 'folded 4 exceeds the 3 axes of shape');
     expectInvalid(() => summed({ folded: -1 }), 'folded must be a non-negative safe integer, got -1');
-    expectInvalid(() => negated({ folded: 1 }), 'kernel negate folds nothing: folded must be left out');
+    refused({ folded: 1 }, 'kernel negate folds nothing: folded must be left out');
     expect(negated({ folded: 0 }).folded).toBe(0);
   });
 
@@ -110,26 +108,20 @@ describe('layouts', () => {
     });
     expect(inputs[0]).toMatchObject({ strides: [0, 5], extent: 11 });
     expect(outputs[0]).toMatchObject({ strides: [1, 10], dtype: 'bf16', extent: 22 });
-    expectInvalid(() => negated({ inputs: { x: { strides: [2 ** 52, 1] } } }), 'input x spans more than 2^53 bytes');
+    refused({ inputs: { x: { strides: [2 ** 52, 1] } } }, 'input x spans more than 2^53 bytes');
   });
 
   it('have one stride per axis of their level', () => {
-    expectInvalid(
-      () => negated({ inputs: { x: { strides: [1] } } }),
-      'strides of input x must have 2 elements, got [1]',
-    );
+    refused({ inputs: { x: { strides: [1] } } }, 'strides of input x must have 2 elements, got [1]');
     expectInvalid(
       () => summed({ inputs: { w: { strides: [1, 1, 1] } } }),
       'strides of input w must have 2 elements, got [1, 1, 1]',
     );
-    expectInvalid(
-      () => negated({ outputs: { y: { strides: [1, -1] } } }),
+    refused(
+      { outputs: { y: { strides: [1, -1] } } },
       'strides of output y[1] must be a non-negative safe integer, got -1',
     );
-    expectInvalid(
-      () => negated({ outputs: { y: { strides: 'ab' } } }),
-      'strides of output y must be an array of integers, got "ab"',
-    );
+    refused({ outputs: { y: { strides: 'ab' } } }, 'strides of output y must be an array of integers, got "ab"');
   });
 
   it.each([
@@ -179,7 +171,7 @@ describe('layouts', () => {
       [1, 1],
       [4, 2],
     ]) {
-      expectInvalid(() => negated({ outputs: { y: { strides } } }), detail(`[${strides.join(', ')}]`));
+      refused({ outputs: { y: { strides } } }, detail(`[${strides.join(', ')}]`));
     }
     expect(negated({ outputs: { y: { strides: [1, 2] } } }).outputs[0]?.extent).toBe(6);
   });

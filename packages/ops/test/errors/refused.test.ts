@@ -250,12 +250,12 @@ const UNSUPPORTED: typeof REFUSED = {
     ops.tile(x(2, 2, 2, 2, 2), [2, 2, 2, 2, 2]),
 };
 
-const calls = (code: ErrorCode, all: typeof REFUSED) =>
-  Object.entries(all).map(([words, call]) => ({ code, words, call }));
+const rows = (code: ErrorCode, all: typeof REFUSED) =>
+  Object.entries(all).map(([words, call]) => [words, code, call] as const);
 
-test.each([...calls('INVALID_ARGUMENT', REFUSED), ...calls('UNSUPPORTED', UNSUPPORTED)])(
-  '$code: $words, and nothing is left',
-  ({ code, words, call }) => {
+test.each([...rows('INVALID_ARGUMENT', REFUSED), ...rows('UNSUPPORTED', UNSUPPORTED)])(
+  '%s: and nothing is left',
+  (words, code, call) => {
     const before = ops.memory();
     ops.tidy(() => void expectError(call, code, words));
     expect(ops.memory()).toEqual(before);
