@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
-import { add, run, Tensor, tidy, zeros } from '@concord/ops';
+import { add, reshape, run, Tensor, tidy, zeros } from '@concord/ops';
 import { invalidArgument } from './errors.ts';
 import { tensorsOf } from './tree.ts';
 
@@ -218,7 +218,7 @@ function optimizer<Params>(
   const [first] = tensors;
   if (first === undefined) throw invalidArgument(rule.name, 'takes parameters, of which there are none');
   const { backend } = first;
-  const steps = zeros(backend, [1]);
+  const steps = zeros(backend, []);
   const state = tensors.map(({ shape }) => rule.kept.map(() => zeros(backend, shape)));
   const step = (gradients: Params): void => {
     const given = tensorsOf(gradients);
@@ -232,7 +232,10 @@ function optimizer<Params>(
       const isCounted = kernel.inputs.some(({ name }) => name === 'step');
       for (const [at, p] of tensors.entries()) {
         const kept = Object.fromEntries(rule.kept.map((name, index) => [name, state[at]?.[index] as Tensor]));
-        const scalars = { ...(isCounted ? { step: steps } : {}), ...(own instanceof Tensor ? { rate: own } : {}) };
+        const scalars = {
+          ...(isCounted ? { step: steps } : {}),
+          ...(own instanceof Tensor ? { rate: reshape(own, []) } : {}),
+        };
         const inputs = { p, g: given[at] as Tensor, ...kept, ...scalars };
         run(kernel, inputs, { shape: p.shape, params: own instanceof Tensor ? numbers : { ...numbers, rate: own } });
       }

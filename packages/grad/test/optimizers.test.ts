@@ -76,12 +76,14 @@ describe('optimisers', () => {
   ];
   test.each(rules)('%s takes the steps of its paper', async (_, create, rule) => {
     for (const rate of [0.1, tensor(backend, [0.1]), (step: Tensor) => mul(step, 0.1)] as const) {
-      const p = [tensor(backend, [1, -2])];
+      // One of no axes beside it.
+      const p = [tensor(backend, [1, -2]), tensor(backend, 1, [])];
       using optimizer = create(p, rate);
       const [expected, states] = [[1, -2], [[], []] as number[][]];
       for (const [index, each] of gradients.entries()) {
         using g = tensor(backend, each);
-        optimizer.step([g]);
+        using first = tensor(backend, each[0] as number, []);
+        optimizer.step([g, first]);
         for (const [at, own] of each.entries()) {
           expected[at] = rule(
             expected[at] as number,
@@ -93,6 +95,7 @@ describe('optimisers', () => {
         }
       }
       await close(p[0] as Tensor, expected, 5);
+      await close(p[1] as Tensor, expected.slice(0, 1), 5);
     }
   });
 
