@@ -20,8 +20,8 @@ export interface Vjp<Value, Arguments extends readonly unknown[]> extends Dispos
   /**
    * The gradients of the arguments from those of the value's tensors, given in its form. May be called once; what was kept is given back.
    *
-   * @throws {BackendError} INVALID_ARGUMENT when it was called before, for gradients of another form or shape, and where memory that the
-   *   gradient needs was overwritten
+   * @throws {BackendError} INVALID_ARGUMENT when it was called before, for gradients of another form or shape, and where the function
+   *   itself overwrote memory that the gradient needs
    */
   readonly pullback: (gradient: Value) => Arguments;
   /** Gives back what is kept for {@link Vjp.pullback}. Idempotent. */
@@ -54,7 +54,12 @@ export function valueAndGrad<
 >(
   f: (argument: Argument, ...others: Others) => Value,
 ): (argument: Argument, ...others: Others) => ValueAndGradient<Value, Argument> {
+  if (typeof f !== 'function') throw invalidArgument('valueAndGrad', 'takes a function');
   return (argument, ...others) => {
+    if (tensorsOf(argument).length === 0) {
+      const hint = 'give a tensor, or lists and plain objects of them: those in objects of a class are not looked for';
+      throw invalidArgument('valueAndGrad', 'the first argument has no tensors', hint);
+    }
     const { value, tape, leaves } = trace('valueAndGrad', [argument], ([own]) => f(own as Argument, ...others));
     try {
       const loss = (value instanceof Tensor ? value : value[0]) as Tensor | undefined;
@@ -62,7 +67,8 @@ export function valueAndGrad<
         const got = loss instanceof Tensor ? loss.toString() : typeof loss;
         throw invalidArgument('valueAndGrad', `the function must return one float, got ${got}`, 'sum(x) or mean(x)');
       }
-      const [gradient] = pull(tape, leaves, [loss], [full(loss.backend, loss.shape, 1)], [argument]);
+      const own = (): readonly unknown[] => pull(tape, leaves, [loss], [full(loss.backend, loss.shape, 1)], [argument]);
+      const [gradient] = tidy(own);
       return { value, gradient: gradient as Argument };
     } catch (error) {
       for (const each of tensorsOf(value)) each.dispose();
@@ -97,7 +103,7 @@ export function grad<Argument, Others extends readonly unknown[]>(
 
 /**
  * What `f` computes from tensors, or trees of them, and a function that passes gradients of all that on to all of these: the product of a
- * vector and the Jacobian.
+ * vector and the Jacobian. What `f` read is to stay as it is until then: what is written to it after `vjp` is not seen.
  *
  * @throws {BackendError} INVALID_ARGUMENT for tensors of integers; UNSUPPORTED as {@link valueAndGrad}
  * @example
@@ -124,6 +130,7 @@ export function vjp<Value, Arguments extends readonly unknown[]>(
     if (isDone) throw invalidArgument('pullback', 'may be called once, and not after dispose', 'call vjp again');
     const given = tensorsOf(gradient);
     const fits = (x: Tensor, at: number): boolean => results[at]?.shape.join() === x.shape.join();
+    checkFloats('pullback', given);
     if (given.length !== results.length || !given.every(fits)) {
       throw invalidArgument('pullback', 'takes gradients of the form and the shapes of the value');
     }
@@ -225,9 +232,19 @@ function tapes(): Tape[] {
   return listeners.filter((each) => each instanceof Tape);
 }
 
+/** What a function gives, in memory that is not that of its arguments: these have gradients of their own. Nobody hears of it. */
+function ownResult<Arguments extends readonly unknown[], Value>(
+  parts: Arguments,
+  f: (...parts: Arguments) => Value,
+): Value {
+  const shared = new Set(tensorsOf(parts).map(({ storage }) => storage));
+  return unheard(() => tidy(() => mapTensors(f(...parts), (x) => (shared.has(x.storage) ? copy(x) : x))));
+}
+
 /**
  * A function as `f`, of which only the arguments and the result are kept for the gradient: it is computed again when that is. Saves memory
- * for time: of a transformer, that of all blocks but one.
+ * for time: of a transformer, that of all blocks but one. What `f` reads besides its arguments has to be there still: give it as an
+ * argument where the function that is differentiated makes it.
  *
  * @throws {BackendError} as `f`, which must give the same again
  * @example
@@ -240,7 +257,7 @@ export function checkpoint<Arguments extends readonly unknown[], Value>(
   f: (...parts: Arguments) => Value,
 ): (...parts: Arguments) => Value {
   return (...parts) => {
-    const value = unheard(() => tidy(() => f(...parts)));
+    const value = ownResult(parts, f);
     for (const tape of tapes()) {
       const held = mapTensors(parts, (x) => tape.hold(x));
       tape.record({
@@ -272,7 +289,7 @@ export function customVjp<Arguments extends readonly Tensor[]>(
   backward: (gradient: Tensor, xs: Arguments, result: Tensor) => readonly (Tensor | undefined)[],
 ): (...xs: Arguments) => Tensor {
   return (...xs) => {
-    const value = unheard(() => tidy(() => f(...xs)));
+    const value = ownResult(xs, f);
     for (const tape of tapes()) {
       if (!xs.some((x) => tape.wants(x))) continue;
       const held = xs.map((x) => tape.hold(x));
@@ -284,13 +301,18 @@ export function customVjp<Arguments extends readonly Tensor[]>(
         results: [result],
         backward: ([gradient]) => {
           const given = backward(gradient as Tensor, held as unknown as Arguments, result);
-          const fits = given.every((each, at) => each === undefined || each.shape.join() === xs[at]?.shape.join());
-          if (given.length !== held.length || !fits) {
-            throw invalidArgument('customVjp', 'backward must give a gradient, or undefined, for each argument');
+          const fits = (each: Tensor | undefined, at: number): boolean =>
+            each === undefined || (each instanceof Tensor && each.shape.join() === xs[at]?.shape.join());
+          if (!Array.isArray(given) || given.length !== held.length || !given.every(fits)) {
+            throw invalidArgument(
+              'customVjp',
+              'backward must give a list of a gradient, or undefined, for each argument',
+            );
           }
           for (const [at, each] of given.entries()) {
             const to = held[at] as Tensor;
-            if (each !== undefined && tape.wants(to)) tape.give(to, each);
+            // What backward gives may be memory that it uses again.
+            if (each !== undefined && tape.wants(to)) tape.give(to, copy(each));
           }
         },
       });

@@ -10,7 +10,8 @@ export function mapTensors<T>(tree: T, change: (x: Tensor, path: string) => Tens
   if (tree instanceof Tensor) return change(tree, path) as T;
   if (Array.isArray(tree))
     return tree.map((each: unknown, index) => mapTensors(each, change, `${path}[${index}]`)) as T;
-  if (typeof tree !== 'object' || tree === null || Object.getPrototypeOf(tree) !== Object.prototype) return tree;
+  if (typeof tree !== 'object' || tree === null) return tree;
+  if (![Object.prototype, null].includes(Object.getPrototypeOf(tree) as object | null)) return tree;
   const entries = Object.entries(tree).map(([name, each]) => [
     name,
     mapTensors(each as unknown, change, `${path}.${name}`),
@@ -29,12 +30,13 @@ export function tensorsOf(tree: Tree): Tensor[] {
 }
 
 /**
- * A tree with the other tensors of a list, in its order.
+ * Checks that each tensor of a tree can have a gradient.
  *
- * @throws {BackendError} INVALID_ARGUMENT for a tensor of integers, which has no gradient
+ * @throws {BackendError} INVALID_ARGUMENT for a tensor of integers, which has none, and for one that was disposed
  */
 export function checkFloats(op: string, tree: Tree): void {
   mapTensors(tree, (x, path) => {
+    if (x.isDisposed) throw invalidArgument(op, `argument${path} is ${x.toString()}`);
     if (ELEMENT_TYPES[x.dtype].value === 'f32') return x;
     const hint = 'let the function read it from outside, or as a later argument';
     throw invalidArgument(op, `argument${path} is ${x.toString()}, and integers have no gradient`, hint);

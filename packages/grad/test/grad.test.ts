@@ -1,7 +1,7 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import { WasmBackend } from '@concord/backend-wasm';
 import * as o from '@concord/ops';
-import { add, copy, mul, record, sum, tensor, type Tensor, tidy } from '@concord/ops';
+import { add, copy, memory, mul, record, sum, tensor, type Tensor, tidy } from '@concord/ops';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   adamW,
@@ -179,6 +179,28 @@ describe('functions', () => {
     await close(grad(replaced)(x), [0, 0]);
   });
 
+  test('a result in the memory of an argument has a gradient of its own', async () => {
+    const x = tensor(backend, [1, 2]);
+    const reverse = customVjp(
+      (y: Tensor) => y,
+      (g) => [o.neg(g)],
+    );
+    await close(grad((y: Tensor) => sum(reverse(mul(y, y))))(x), [-2, -4]);
+    await close(grad((y: Tensor) => sum(reverse(y)))(x), [-1, -1]);
+    const view = checkpoint((y: Tensor) => o.reshape(y, [2, 1]));
+    await close(grad((y: Tensor) => sum(mul(view(mul(y, y)), 3)))(x), [6, 12]);
+    // What backward gives may be memory that it uses again.
+    const scratch = o.zeros(backend, [2]);
+    const doubled = customVjp(
+      (y: Tensor) => mul(y, 2),
+      (g) => [mul(g, 2, { out: scratch })],
+    );
+    const both = grad(({ a, b }: { a: Tensor; b: Tensor }) => sum(add(mul(doubled(a), 5), mul(doubled(b), 7))));
+    const { a, b } = both({ a: x, b: copy(x) });
+    await close(a, [10, 10]);
+    await close(b, [14, 14]);
+  });
+
   test('errors have codes', () => {
     const x = tensor(backend, [1, 2]);
     const codeOf = (work: () => unknown): unknown => {
@@ -197,6 +219,18 @@ describe('functions', () => {
     expect(codeOf(() => grad((y: Tensor) => sum(o.cummax(y)))(x))).toBe('UNSUPPORTED');
     expect(codeOf(() => grad((y: Tensor) => sum(mul(o.viewAs(o.viewAs(y, 'i32'), 'f32'), y)))(x))).toBe(undefined);
     expect(codeOf(() => sgd({}, { rate: 1 }))).toBe('INVALID_ARGUMENT');
+    // Without a tensor the gradient would be the argument itself.
+    expect(codeOf(() => grad(() => sum(x))(new Map([['x', x]])))).toBe('INVALID_ARGUMENT');
+    expect(codeOf(() => grad(undefined as never))).toBe('INVALID_ARGUMENT');
+    const gone = copy(x);
+    gone.dispose();
+    expect(codeOf(() => grad((y: Tensor) => sum(y))(gone))).toBe('INVALID_ARGUMENT');
+    expect(codeOf(() => vjp((y: Tensor) => mul(y, 2), x).pullback(gone))).toBe('INVALID_ARGUMENT');
+    const bad = customVjp(
+      (y: Tensor) => mul(y, 2),
+      (g) => g as never,
+    );
+    expect(codeOf(() => grad((y: Tensor) => sum(bad(y)))(x))).toBe('INVALID_ARGUMENT');
     expect(
       codeOf(() =>
         grad((y: Tensor) => {
@@ -239,6 +273,26 @@ describe('edges, as PyTorch has them', () => {
 });
 
 describe('memory', () => {
+  // Outside of any tidy.
+  test('memory that only a place is left of is not freed twice, and what fails keeps nothing', async () => {
+    const x = tensor(wasm, [1, 2]);
+    const before = [memory().tensors, wasm.memory().liveAllocations];
+    const spread = (x: Tensor): Tensor => sum(tidy(() => add(o.reshape(mul(x, x), [2, 1]), tensor(wasm, [[1, 2, 3]]))));
+    const slope = grad(spread)(x);
+    await close(slope, [6, 12]);
+    slope.dispose();
+    const overwritten = (x: Tensor): Tensor => {
+      const [y, z] = [mul(x, x), o.zeros(wasm, [2])];
+      mul(y, y, { out: z });
+      add(y, 1, { out: y });
+      return sum(z);
+    };
+    expect(() => grad(overwritten)(x)).toThrow('overwritten');
+    expect(() => grad((y: Tensor) => sum(mul(y, x)))(x)).toThrow('as another tensor');
+    expect([memory().tensors, wasm.memory().liveAllocations]).toEqual(before);
+    x.dispose();
+  });
+
   const batch = { x: [0.3, -0.7, 0.9, 0.2], t: [1, -1] };
   const newParams = (): { w: Tensor; b: Tensor; v: Tensor } =>
     tidy(() => ({

@@ -19,7 +19,11 @@ export function areApart(shape: readonly number[], strides: readonly number[]): 
 const kernels: Kernel[] = [];
 
 /** Adds values to all that a tensor lies in, each at the place of its element of the tensor, several of which may have one. */
-export function addAtPlaces(all: Tensor, { shape, strides, offset }: Tensor, value: Tensor): void {
+export function addAtPlaces(
+  all: Tensor,
+  { shape, strides, offset }: Pick<Tensor, 'shape' | 'strides' | 'offset'>,
+  value: Tensor,
+): void {
   const kernel = (kernels[shape.length] ??= define(shape.length));
   const params = Object.fromEntries(strides.map((stride, axis) => [`s${axis}`, stride]));
   const { ptr, strides: own, dtype } = value;

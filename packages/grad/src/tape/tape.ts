@@ -15,6 +15,7 @@ import {
   type Launched,
   listen,
   type Listener,
+  type SharedLayout,
   sharedLayout,
   Storage,
 } from '@concord/ops/listen';
@@ -62,6 +63,8 @@ export class Tape implements Listener {
   readonly #gradients = new Map<Storage, Tensor>();
   readonly #writes = new Map<Storage, Write[]>();
   readonly #dtypes = new Map<Storage, DType>();
+  /** Of the launch that is taken down. */
+  readonly #operands: Tensor[] = [];
   #count = 0;
 
   /** @param parent - whose differentiated memory is that of this tape too */
@@ -93,7 +96,13 @@ export class Tape implements Listener {
   }
 
   launched(launch: Launched): void {
-    this.record(this.#entryOf(this, launch));
+    this.#operands.length = 0;
+    try {
+      this.record(this.#entryOf(this, launch));
+    } catch (error) {
+      for (const each of this.#operands) each.dispose();
+      throw error;
+    }
   }
 
   /** Takes an entry down, if it has to do with what is differentiated. */
@@ -128,7 +137,9 @@ export class Tape implements Listener {
     dtype: DType,
   ): Tensor {
     const storage = ptr === NULL_PTR ? new Storage(backend, ptr, 0, false) : this.#storageAt(backend, ptr);
-    return new Tensor(storage, sharedLayout(shape, strides, dtype), (ptr - storage.ptr) / BYTES_OF[dtype]);
+    const operand = new Tensor(storage, sharedLayout(shape, strides, dtype), (ptr - storage.ptr) / BYTES_OF[dtype]);
+    this.#operands.push(operand);
+    return operand;
   }
 
   /** Another handle of a tensor, which no `tidy` disposes. */
@@ -137,15 +148,14 @@ export class Tape implements Listener {
   }
 
   /** Adds to the gradient of a tensor, whose elements may lie on each other. */
-  give(to: Tensor, gradient: Tensor): void {
+  give(to: View, gradient: Tensor): void {
     if (to.size === 0) return;
     tidy(() => {
       const axes = [...to.shape.keys()].filter((axis) => to.strides[axis] === 0 && (to.shape[axis] as number) > 1);
       if (axes.length === 0) return this.#add(to, gradient);
       const shape = to.shape.map((size, axis) => (axes.includes(axis) ? 1 : size));
-      const once = new Tensor(to.storage, sharedLayout(shape, to.strides, to.dtype), to.offset);
+      const once = { ...viewIn(to.storage, sharedLayout(shape, to.strides, to.dtype)), offset: to.offset };
       this.#add(once, sum(gradient, { axis: axes, keepDims: true }));
-      once.dispose();
     });
   }
 
@@ -157,7 +167,7 @@ export class Tape implements Listener {
     view.dispose();
   }
 
-  #add(to: Tensor, value: Tensor): void {
+  #add(to: View, value: Tensor): void {
     const { storage } = value;
     const isWhole = storage.isOwned && value.offset === 0 && storage.bytes === value.size * 4;
     if (!this.#gradients.has(to.storage) && fills(to) && isWhole && isAlike(to, value)) return this.#set(to, value);
@@ -169,7 +179,7 @@ export class Tape implements Listener {
   }
 
   /** Returns whether {@link Tape.target} would say that it adds. */
-  wouldAdd(to: Tensor): boolean {
+  wouldAdd(to: View): boolean {
     return this.#gradients.has(to.storage) || !fills(to);
   }
 
@@ -178,12 +188,13 @@ export class Tape implements Listener {
    *
    * @returns adds - false: the memory is new, and all of it is to be written
    */
-  target(to: Tensor, isZeroed = false): { readonly view: Tensor; readonly adds: boolean } {
+  target(to: View, isZeroed = false): { readonly view: Tensor; readonly adds: boolean } {
     const own = this.#gradients.get(to.storage);
     const adds = own !== undefined || isZeroed || !fills(to);
     if (own === undefined) {
-      const made = fresh(to.backend, to.storage.bytes / BYTES_OF[to.dtype]);
-      if (adds) to.backend.fill(made.ptr, 0, made.storage.bytes);
+      const { backend, bytes } = to.storage;
+      const made = fresh(backend, bytes / BYTES_OF[to.dtype]);
+      if (adds) backend.fill(made.ptr, 0, made.storage.bytes);
       this.#set(to, made);
       made.dispose();
     } else if (own.storage.users > 1) {
@@ -196,14 +207,14 @@ export class Tape implements Listener {
   }
 
   /** The gradient that there is, as a tensor laid out as its own. */
-  #view(of: Tensor): Tensor {
+  #view(of: View): Tensor {
     this.#checkType(of);
     const { storage } = this.#gradients.get(of.storage) as Tensor;
     return new Tensor(storage, sharedLayout(of.shape, of.strides, 'f32'), of.offset);
   }
 
   /** Makes memory the gradient of all that a tensor lies in. */
-  #set(to: Tensor, { storage }: Tensor): void {
+  #set(to: View, { storage }: Tensor): void {
     this.#checkType(to);
     const own = new Tensor(storage, denseLayout([storage.bytes / 4], 'f32'));
     this.#gradients.get(to.storage)?.dispose();
@@ -211,7 +222,7 @@ export class Tape implements Listener {
     own.watch();
   }
 
-  #checkType({ storage, dtype }: Tensor): void {
+  #checkType({ storage, dtype }: View): void {
     const before = this.#dtypes.get(storage) ?? dtype;
     this.#dtypes.set(storage, before);
     if (before === dtype) return;
@@ -240,16 +251,19 @@ export class Tape implements Listener {
   backward(): void {
     for (let entry = this.#entries.pop(); entry !== undefined; entry = this.#entries.pop()) {
       const { outputs, kept = [], results = [], backward, op, index, isPartial = [] } = entry;
-      tidy(() => {
-        const gradients = outputs.map((output, at) => this.take(output, isPartial[at] === true));
-        if (backward !== undefined && gradients.some((each) => each !== undefined)) {
+      const gradients: (Tensor | undefined)[] = [];
+      try {
+        tidy(() => {
+          for (const [at, output] of outputs.entries()) gradients.push(this.take(output, isPartial[at] === true));
+          if (backward === undefined || gradients.every((each) => each === undefined)) return;
           for (const each of kept) this.#checkUnchanged(op, each, index);
           for (const each of results) this.#checkUnchanged(op, each, index + 1);
           backward(gradients);
-        }
+        });
+      } finally {
         for (const each of gradients) each?.dispose();
-      });
-      drop(entry);
+        drop(entry);
+      }
     }
   }
 
@@ -269,9 +283,7 @@ export class Tape implements Listener {
       for (const [storage, gradient] of inner.#gradients) {
         if (!this.#isActive(storage)) continue;
         const dtype = inner.#dtypes.get(storage) as DType;
-        const to = new Tensor(storage, denseLayout(gradient.shape, dtype));
-        this.give(to, gradient);
-        to.dispose();
+        this.give(viewIn(storage, denseLayout(gradient.shape, dtype)), gradient);
       }
       inner.dispose();
     });
@@ -351,18 +363,25 @@ export function place(backend: ComputeBackend, shape: readonly number[]): Tensor
 }
 
 /** Returns whether a tensor is all of its storage, each element once. */
-function fills({ offset, shape, strides, size, dtype, storage }: Tensor): boolean {
+function fills({ offset, shape, strides, size, dtype, storage }: View): boolean {
   return offset === 0 && size * BYTES_OF[dtype] === storage.bytes && areApart(shape, strides);
 }
 
 /** Returns whether the elements of two tensors of one shape lie alike. */
-function isAlike(a: Tensor, b: Tensor): boolean {
+function isAlike(a: View, b: View): boolean {
   return a.shape.every((size, axis) => size === b.shape[axis] && (size === 1 || a.strides[axis] === b.strides[axis]));
 }
 
+/** Where a tensor lies or lay: its memory may be freed, and is not held. */
+type View = Pick<Tensor, 'storage' | 'shape' | 'strides' | 'dtype' | 'offset' | 'size'>;
+
+function viewIn(storage: Storage, { shape, strides, dtype, size }: SharedLayout): View {
+  return { storage, shape, strides, dtype, size, offset: 0 };
+}
+
 /** All that a tensor lies in. */
-function flat({ storage, dtype }: Tensor): Tensor {
-  return new Tensor(storage, denseLayout([storage.bytes / BYTES_OF[dtype]], dtype));
+function flat({ storage, dtype }: View): View {
+  return viewIn(storage, denseLayout([storage.bytes / BYTES_OF[dtype]], dtype));
 }
 
 /** Of the elements of a storage the first of a tensor, and what is behind its last one. */
