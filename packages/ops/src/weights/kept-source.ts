@@ -1,6 +1,6 @@
 import { refuse } from '../tensor/errors.ts';
 import type { ByteSource, OpenBytes } from './byte-source.ts';
-import { addressBeside, fetchFrom, openResponse } from './response-source.ts';
+import { absolute, addressBeside, fetchFrom, openResponse } from './response-source.ts';
 import type { WeightCache } from './weight-cache.ts';
 
 /** Bytes that are kept under a name. */
@@ -55,7 +55,7 @@ interface Reading {
 }
 
 async function openKept(href: string, cache: WeightCache, signal: AbortSignal | undefined): Promise<OpenBytes> {
-  const id = await digestText(href);
+  const id = await digestText(absolute(href));
   const kept = await readKept(cache, id);
   let [version, first]: [Version | undefined, Body | undefined] = [kept, undefined];
   try {
@@ -263,16 +263,16 @@ async function request(href: string, from: number, signal: AbortSignal | undefin
   if (!response.ok) throw refuse('safetensors', `${href} answered ${status}`);
   const own = (name: string): string | undefined => response.headers.get(name) ?? undefined;
   const tag = own('etag') ?? own('last-modified');
-  // A length of something compressed is not that of the file.
-  const told = own('content-encoding') === undefined ? own('content-length') : undefined;
   const [, start, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(own('content-range') ?? '') ?? [];
   const isPart = status === 206;
   if (isPart && Number(start ?? 0) !== from) {
     await response.body?.cancel();
     throw refuse('safetensors', `${href} answered ${own('content-range') ?? 'a range'} to bytes=${from}-`);
   }
-  const size = Number((isPart ? total : told) ?? NaN);
-  const version = tag === undefined || !(size > 0) ? undefined : { tag, size };
+  // A length of something compressed is not that of the file.
+  const isPlain = own('content-encoding') === undefined;
+  const size = Number((isPart ? total : own('content-length')) ?? NaN);
+  const version = tag === undefined || !isPlain || !(size > 0) ? undefined : { tag, size };
   return { response, from: isPart ? from : 0, version };
 }
 

@@ -49,9 +49,18 @@ export async function fetchFrom(href: string, signal?: AbortSignal, init: Reques
 
 /** The address of the file of that name beside another; beside a relative address, as the page has it. */
 export function addressBeside(file: string, href: string): string {
-  const { location } = globalThis as { readonly location?: UrlLike };
   // As a name: `%`, `?` and `#` in it are letters, not the parts of an address.
-  return new URL(encodeURIComponent(file), new URL(href, location?.href)).href;
+  return new URL(encodeURIComponent(file), absolute(href)).href;
+}
+
+/** A relative address as `fetch` of the page or worker takes it: from its base. */
+export function absolute(href: string): string {
+  const { document, location } = globalThis as {
+    readonly document?: { readonly baseURI: string };
+    readonly location?: UrlLike;
+  };
+  const base = document?.baseURI ?? location?.href;
+  return URL.canParse(href, base) ? new URL(href, base).href : href;
 }
 
 /** The body of a response from its beginning to its end. */

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { CpuBackend } from '@concord/backend-cpu';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { expectRejection } from '../../../backend-core/test/expect-error.ts';
@@ -213,6 +214,33 @@ test.each([404, 503])('an answer of %i is told', async (status) => {
 
 test('nothing is kept of a file that could change unseen', async () => {
   files.set('/x', { bytes: FILE, etag: undefined });
+  same(await read(), FILE);
+  expect(cache.kept.size).toBe(0);
+});
+
+test('a relative address is of its page: pages of one origin have their own', async () => {
+  files.set('/a/x', { bytes: FILE, etag: '"1"' });
+  files.set('/b/x', { bytes: FILE.map((byte) => byte ^ 1), etag: '"1"' });
+  const { fetch: own } = globalThis;
+  vi.stubGlobal('fetch', (href: string, init: RequestInit) => own(new URL(href, location.href), init));
+  try {
+    for (const path of ['/a/x', '/b/x', '/a/x']) {
+      vi.stubGlobal('location', { href: new URL(path, url).href });
+      same(await read(0, Infinity, cache, 'x'), files.get(path)?.bytes as Uint8Array);
+    }
+    expect(cache.pieces).toBe(6);
+  } finally {
+    vi.unstubAllGlobals();
+  }
+});
+
+test('what comes compressed is read, and not kept by the length of that', async () => {
+  const packed = gzipSync(FILE);
+  answer = (_, response) => {
+    const range = `bytes 0-${packed.length - 1}/${packed.length}`;
+    const headers = { 'content-encoding': 'gzip', 'content-range': range, etag: '"1"' };
+    response.writeHead(206, headers).end(packed);
+  };
   same(await read(), FILE);
   expect(cache.kept.size).toBe(0);
 });
