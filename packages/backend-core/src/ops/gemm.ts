@@ -287,8 +287,15 @@ function checkLeadingDimension(name: string, value: number, atLeast: number): vo
   if (value < atLeast) throw invalid(`${name} must be at least ${atLeast}, the length of a stored row, got ${value}`);
 }
 
-function cost({ m, n, k, batchCount, dtype, dtypeB = dtype, quantB, beta }: CheckedGemm): OpCost {
+function cost(call: CheckedGemm): OpCost {
+  const { m, n, k, batchCount, dtype, dtypeB = dtype, quantB, beta, strideA, strideB } = call;
+  const bytesA = m * k * BYTES_OF[dtype];
   const bytesB = (k * n * WEIGHT_BITS[dtypeB]) / 8 + (quantB === undefined ? 0 : quantBytes(quantB, n));
-  const bytes = (m * k + (beta === 0 ? 1 : 2) * m * n) * BYTES_OF[dtype] + bytesB;
-  return { operations: 2 * batchCount * m * n * k, bytes: batchCount * bytes };
+  const bytesC = (beta === 0 ? 1 : 2) * m * n * BYTES_OF[dtype];
+  // All batches may share one.
+  const times = (stride: number): number => (stride === 0 ? 1 : batchCount);
+  return {
+    operations: 2 * batchCount * m * n * k,
+    bytes: times(strideA) * bytesA + times(strideB) * bytesB + batchCount * bytesC,
+  };
 }

@@ -98,6 +98,13 @@ describe('a profile', () => {
     ]);
   });
 
+  it('counts a matrix that all batches share once', async () => {
+    const { backend, a, b, c } = await opened(new MemoryBackend());
+    const batch = { batchCount: 5, strideA: 8, strideB: 0, strideC: 6 };
+    const { launches } = await profile(backend, () => backend.batchedGemm({ m: 2, n: 3, k: 4, a, b, c, ...batch }));
+    expect(launches).toMatchObject([{ bytes: 4 * (5 * 8 + 12 + 5 * 6), operations: 5 * 48 }]);
+  });
+
   it('counts what an epilogue reads', async () => {
     const { backend, a, b, c } = await opened(new MemoryBackend({ hasEpilogues: true }));
     const biased = defineKernel('biased', { inputs: { acc: 'f32', bias: 'f32' } }, ({ acc, bias }, k) => ({
@@ -189,6 +196,22 @@ describe('a backend without a trace', () => {
     expect(launches[3]).not.toHaveProperty('bytes');
     expect(Object.keys(other)).toEqual([]);
     expectInvalid(() => other.gemm({ m: -1, n: 3, k: 4, a, b, c }));
+  });
+
+  it('is one whose methods are its own, too, and whose method that calls another is one launch', async () => {
+    const { backend, a, b, c } = await opened(new MemoryBackend());
+    const gemm: ComputeBackend['gemm'] = (call) => backend.gemm(call);
+    const binary: ComputeBackend['binary'] = ({ a, b, output }) => other.gemm({ m: 2, n: 2, k: 2, a, b, c: output });
+    const other = Object.assign(foreign(backend), { gemm, binary });
+    const work = (): void => other.binary({ op: 'add', n: 4, a, b, output: c });
+    for (const _ of [0, 1]) {
+      const { launches } = await profile(other, async () => {
+        work();
+        await expect(profile(other, work)).rejects.toMatchObject({ detail: expect.stringContaining('traced already') });
+      });
+      expect(launches.map(({ op }) => op)).toEqual(['binary']);
+    }
+    expect([other.gemm, other.binary]).toEqual([gemm, binary]);
   });
 
   it('is refused where it is frozen', async () => {

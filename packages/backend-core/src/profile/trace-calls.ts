@@ -14,6 +14,8 @@ import type { CheckedCall, DerivedDefinition } from '../ops/op-definition.ts';
 type Methods = Record<string, ((...args: never[]) => unknown) | undefined>;
 type Call = Pick<TracedLaunch, 'kernel' | 'call'>;
 
+const tracedNow = new WeakSet<object>();
+
 /**
  * The launches of a backend without `traceLaunches`, by methods that stand in the place of its own: calls, what it plans and what it
  * records from now on. Only the host's time of them is known.
@@ -25,17 +27,28 @@ export function traceCalls(backend: ComputeBackend, onLaunch: (launch: TracedLau
   if (!Object.isExtensible(methods)) {
     throw new BackendError('UNSUPPORTED', 'a frozen object that has no traceLaunches cannot be profiled');
   }
-  if (Object.hasOwn(methods, 'gemm')) throw invalid('the launches of this backend are traced already');
+  if (tracedNow.has(methods)) throw invalid('the launches of this backend are traced already');
+  let isInside = false;
   const timed = (op: TracedLaunch['op'], callOf: () => Call, work: () => void): void => {
+    // A method that calls others is one launch.
+    if (isInside) return work();
     const startMs = performance.now();
-    work();
+    isInside = true;
+    try {
+      work();
+    } finally {
+      isInside = false;
+    }
     const hostMs = performance.now() - startMs;
     onLaunch({ op, ...callOf(), isReplay: op === 'replay', startMs, hostMs, isDone: false, passes: [] });
   };
   const own: Methods = {};
+  const before: Methods = {};
   const wrap = (name: string, make: (original: (...args: unknown[]) => unknown) => (...args: never[]) => unknown) => {
     const original = methods[name] as ((...args: unknown[]) => unknown) | undefined;
-    if (original !== undefined) own[name] = make((...args) => original.apply(backend, args));
+    if (original === undefined) return;
+    if (Object.hasOwn(methods, name)) before[name] = original as Methods[string];
+    own[name] = make((...args) => original.apply(backend, args));
   };
   for (const op of OP_NAMES) {
     wrap(
@@ -75,9 +88,15 @@ export function traceCalls(backend: ComputeBackend, onLaunch: (launch: TracedLau
     };
   });
   Object.assign(methods, own);
+  tracedNow.add(methods);
   return {
     stop: async () => {
-      for (const [name, method] of Object.entries(own)) if (methods[name] === method) delete methods[name];
+      for (const [name, method] of Object.entries(own)) {
+        if (methods[name] !== method) continue;
+        delete methods[name];
+        if (before[name] !== undefined) methods[name] = before[name];
+      }
+      tracedNow.delete(methods);
     },
   };
 }
