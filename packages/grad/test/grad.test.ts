@@ -1,3 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { CpuBackend } from '@concord/backend-cpu';
 import { WasmBackend } from '@concord/backend-wasm';
 import * as o from '@concord/ops';
@@ -273,6 +276,18 @@ describe('edges, as PyTorch has them', () => {
 });
 
 describe('memory', () => {
+  test('a vjp that is forgotten is collected with all that it holds', async () => {
+    setFlagsFromString('--expose-gc');
+    const gc = runInNewContext('gc') as () => void;
+    const x = tensor(wasm, [1, 2]);
+    for (let turn = 0; turn < 20; turn++) (gc(), await setImmediate());
+    const before = memory().tensors;
+    for (let index = 0; index < 10; index++) vjp((y: Tensor) => mul(y, y), x).value.dispose();
+    for (let turn = 0; turn < 20 && memory().tensors > before; turn++) (gc(), await setImmediate());
+    expect(memory().tensors).toBeLessThanOrEqual(before);
+    x.dispose();
+  });
+
   // Outside of any tidy.
   test('memory that only a place is left of is not freed twice, and what fails keeps nothing', async () => {
     const x = tensor(wasm, [1, 2]);

@@ -98,6 +98,17 @@ describe('a profile', () => {
     ]);
   });
 
+  it('begins when what was queued before is done', async () => {
+    const { backend, add } = await opened(new TimedBackend());
+    const synchronize = backend.synchronize.bind(backend);
+    backend.synchronize = async (wait) => {
+      await synchronize(wait);
+      backend.log.push('waited');
+    };
+    await profile(backend, add);
+    expect(backend.log).toEqual(['waited', 'started', 'waited', 'stopped']);
+  });
+
   it('counts a matrix that all batches share once', async () => {
     const { backend, a, b, c } = await opened(new MemoryBackend());
     const batch = { batchCount: 5, strideA: 8, strideB: 0, strideC: 6 };

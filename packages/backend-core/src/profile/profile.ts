@@ -113,10 +113,13 @@ export async function profile<T>(
       void trace.stop();
     }
   };
+  const wait = signal === undefined ? { timeoutMs: Infinity } : { timeoutMs: Infinity, signal };
+  // A host that waits for each launch would give the first one the time of all that was queued before.
+  const [before] = await Promise.allSettled([backend.synchronize(wait)]);
+  if (before.status === 'rejected' && signal?.aborted !== true) throw before.reason;
   const trace: LaunchTrace = backend.traceLaunches?.(onLaunch) ?? traceCalls(backend, onLaunch);
   const startMs = performance.now();
   let [result] = await Promise.allSettled([unlessAborted(async () => await work(backend), signal)]);
-  const wait = signal === undefined ? { timeoutMs: Infinity } : { timeoutMs: Infinity, signal };
   const [waited] = await Promise.allSettled([backend.synchronize(wait)]);
   if (waited.status === 'rejected' && result.status === 'fulfilled') result = waited;
   const wallMs = performance.now() - startMs;
