@@ -169,6 +169,15 @@ function trace<Value>(op: string, primals: readonly unknown[], f: (own: readonly
         return leaf;
       });
       const result = listen(tape, () => f(own));
+      if (typeof Object(result).then === 'function') {
+        // Whatever it still does is not to end in an unhandled rejection besides.
+        (result as PromiseLike<unknown>).then(undefined, () => undefined);
+        throw invalidArgument(
+          op,
+          'the function must return at once, got a promise',
+          'read what it returns outside of it',
+        );
+      }
       // They go with the tape; what is computed again may find them outside.
       const isOwn = (x: Tensor): boolean => leaves.includes(x);
       const handle = (x: Tensor): Tensor => (isOwn(x) ? made(tape.hold(x)) : x);

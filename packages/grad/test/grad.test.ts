@@ -229,6 +229,9 @@ describe('functions', () => {
     gone.dispose();
     expect(codeOf(() => grad((y: Tensor) => sum(y))(gone))).toBe('INVALID_ARGUMENT');
     expect(codeOf(() => vjp((y: Tensor) => mul(y, 2), x).pullback(gone))).toBe('INVALID_ARGUMENT');
+    expect(() => grad((async (y: Tensor) => sum(y)) as never)(x)).toThrow(
+      'valueAndGrad: the function must return at once',
+    );
     const bad = customVjp(
       (y: Tensor) => mul(y, 2),
       (g) => g as never,
@@ -279,11 +282,12 @@ describe('memory', () => {
   test('a vjp that is forgotten is collected with all that it holds', async () => {
     setFlagsFromString('--expose-gc');
     const gc = runInNewContext('gc') as () => void;
+    const collect = (): Promise<void> => (gc(), setImmediate());
     const x = tensor(wasm, [1, 2]);
-    for (let turn = 0; turn < 20; turn++) (gc(), await setImmediate());
+    for (let turn = 0; turn < 20; turn++) await collect();
     const before = memory().tensors;
     for (let index = 0; index < 10; index++) vjp((y: Tensor) => mul(y, y), x).value.dispose();
-    for (let turn = 0; turn < 20 && memory().tensors > before; turn++) (gc(), await setImmediate());
+    for (let turn = 0; turn < 20 && memory().tensors > before; turn++) await collect();
     expect(memory().tensors).toBeLessThanOrEqual(before);
     x.dispose();
   });

@@ -12,6 +12,18 @@ describe('attention', () => {
     refused({ [name]: 1.5 }, `${name} must be a non-negative safe integer, got 1.5`);
   });
 
+  it.each([
+    [{}, 4 * 5],
+    [{ causal: true }, 1 + 2 + 3 + 4],
+    // A token after a cache sees all of it.
+    [{ causal: true, seqQ: 1, causalOffset: 4 }, 5],
+    [{ causal: true, causalOffset: 1, window: 2 }, 4 * 2],
+    [{ causal: true, lengths: {} }, 2 + 3 + 4 + 5],
+    [{ causal: true, starts: {}, window: 3 }, 4 * 3],
+  ])('%j costs the keys that are seen', (fields, keys) => {
+    expect(definition.cost(attention(fields)!).operations).toBe(2 * 2 * 3 * keys * (6 + 6));
+  });
+
   it('scale, causal and dtype have their types', () => {
     refused({ scale: undefined }, 'scale must be a number, got undefined');
     refused({ scale: '1' }, 'scale must be a number, got "1"');

@@ -187,15 +187,30 @@ export const attention: OpDefinition<AttentionShape & AttentionViews, CheckedAtt
   },
   dtypes: ['f32', 'f16'],
   check,
-  cost: ({ batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim, dtype, dtypeKv, causal }) => ({
-    operations: (causal ? 1 : 2) * batch * heads * seqQ * seqKv * (headDim + valueDim),
-    bytes: batch * (heads * seqQ * BYTES_OF[dtype] + kvHeads * seqKv * BYTES_OF[dtypeKv]) * (headDim + valueDim),
-  }),
+  cost: (call) => {
+    const { batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim, dtype, dtypeKv } = call;
+    return {
+      operations: 2 * batch * heads * seenKeys(call) * (headDim + valueDim),
+      bytes: batch * (heads * seqQ * BYTES_OF[dtype] + kvHeads * seqKv * BYTES_OF[dtypeKv]) * (headDim + valueDim),
+    };
+  },
   sample: {
     shape: { batch: 1, heads: 2, seqQ: 3, seqKv: 4, headDim: 5, scale: 1 },
     nothingToDo: [{ batch: 0 }, { heads: 0 }],
   },
 };
+
+/** The keys that all queries of a head see, together; of places and lengths in memory at most. */
+function seenKeys({ seqQ, seqKv, causal, causalOffset, window, lengthStride, startStride }: CheckedAttention): number {
+  if (startStride !== undefined) return seqQ * Math.min(seqKv, window);
+  let keys = 0;
+  for (let query = 0; query < seqQ; query++) {
+    const place = (lengthStride === undefined ? 0 : seqKv - seqQ) + causalOffset + query;
+    const last = causal ? Math.max(0, Math.min(seqKv, place + 1)) : seqKv;
+    keys += Math.max(0, last - Math.max(0, place - window + 1));
+  }
+  return keys;
+}
 
 function check(shape: AttentionShape & AttentionViews): CheckedAttention | null {
   const { batch, heads, seqQ, seqKv, headDim } = shape;

@@ -36,7 +36,11 @@ export function profileText(
   const cells = rows.map(({ name, launches, replayed, hostMs, ms, clock = NONE, gbs, gflops, share }) => [
     printable(name),
     ...[String(launches), String(replayed), formatCallTime(hostMs)],
-    ...[ms === undefined ? NONE : formatCallTime(ms), clock, percent(ms === undefined ? undefined : ms / all)],
+    ...[
+      ms === undefined ? NONE : formatCallTime(ms),
+      clock,
+      percent(ms === undefined || all === 0 ? undefined : ms / all),
+    ],
     ...[speed(gbs), speed(gflops), ...(hasShares ? [percent(share)] : [])],
   ]);
   const table = plainTable(head, cells, colors, { right: [1, 2, 3, 4, 6, 7, 8, 9] });
