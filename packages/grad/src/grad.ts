@@ -5,7 +5,7 @@ import { invalidArgument } from './errors.ts';
 import { areApart } from './tape/places.ts';
 import { entryOf } from './tape/rules.ts';
 import { Tape } from './tape/tape.ts';
-import { checkFloats, mapTensors, tensorsOf, withTensors } from './tree.ts';
+import { byPath, checkFloats, inOrderOf, mapTensors, tensorsOf, withTensors } from './tree.ts';
 
 /** A value and the gradient of it. */
 export interface ValueAndGradient<Value, Argument> {
@@ -62,7 +62,7 @@ export function valueAndGrad<
     }
     const { value, tape, leaves } = trace('valueAndGrad', [argument], ([own]) => f(own as Argument, ...others));
     try {
-      const loss = (value instanceof Tensor ? value : value[0]) as Tensor | undefined;
+      const loss = (value instanceof Tensor ? value : Object(value)[0]) as Tensor | undefined;
       if (!(loss instanceof Tensor) || loss.size !== 1 || ELEMENT_TYPES[loss.dtype].value !== 'f32') {
         const got = loss instanceof Tensor ? loss.toString() : typeof loss;
         throw invalidArgument('valueAndGrad', `the function must return one float, got ${got}`, 'sum(x) or mean(x)');
@@ -121,6 +121,7 @@ export function vjp<Value, Arguments extends readonly unknown[]>(
   const { value, tape, leaves } = trace('vjp', primals, (own) => f(...(own as unknown as Arguments)));
   const results = tensorsOf(value).map((each) => tape.hold(each));
   for (const each of results) each.watch();
+  const form = byPath(value);
   let isDone = false;
   const dispose = (): void => {
     isDone = true;
@@ -129,12 +130,15 @@ export function vjp<Value, Arguments extends readonly unknown[]>(
   };
   const pullback = (gradient: Value): Arguments => {
     if (isDone) throw invalidArgument('pullback', 'may be called once, and not after dispose', 'call vjp again');
-    const given = tensorsOf(gradient);
-    const fits = (x: Tensor, at: number): boolean => results[at]?.shape.join() === x.shape.join();
-    checkFloats('pullback', given);
-    if (given.length !== results.length || !given.every(fits)) {
+    const given = inOrderOf(form, gradient);
+    if (given === undefined) {
       throw invalidArgument('pullback', 'takes gradients of the form and the shapes of the value');
     }
+    // Of integers there is none.
+    checkFloats(
+      'pullback',
+      given.filter((_, at) => tape.wants(results[at] as Tensor)),
+    );
     try {
       return pull(tape, leaves, results, given, primals) as unknown as Arguments;
     } finally {
@@ -319,6 +323,10 @@ export function customVjp<Arguments extends readonly Tensor[]>(
               'backward must give a list of a gradient, or undefined, for each argument',
             );
           }
+          checkFloats(
+            'customVjp',
+            given.filter((_, at) => tape.wants(held[at] as Tensor)),
+          );
           for (const [at, each] of given.entries()) {
             const to = held[at] as Tensor;
             // What backward gives may be memory that it uses again.

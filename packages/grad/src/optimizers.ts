@@ -2,7 +2,7 @@
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
 import { add, reshape, run, Tensor, tidy, zeros } from '@concord/ops';
 import { invalidArgument } from './errors.ts';
-import { tensorsOf } from './tree.ts';
+import { byPath, inOrderOf } from './tree.ts';
 
 type Float = Value<'f32'>;
 
@@ -214,15 +214,16 @@ function optimizer<Params>(
   rate: Rate,
   numbers: Readonly<Record<string, number>>,
 ): Optimizer<Params> {
-  const tensors = tensorsOf(params);
+  const form = byPath(params);
+  const tensors = form.map(([, p]) => p);
   const [first] = tensors;
   if (first === undefined) throw invalidArgument(rule.name, 'takes parameters, of which there are none');
   const { backend } = first;
   const steps = zeros(backend, []);
   const state = tensors.map(({ shape }) => rule.kept.map(() => zeros(backend, shape)));
   const step = (gradients: Params): void => {
-    const given = tensorsOf(gradients);
-    if (given.length !== tensors.length || given.some(({ shape }, at) => shape.join() !== tensors[at]?.shape.join())) {
+    const given = inOrderOf(form, gradients);
+    if (given === undefined) {
       throw invalidArgument(rule.name, 'takes gradients in the form of the parameters');
     }
     tidy(() => {

@@ -14,19 +14,32 @@ export function mapTensors<T>(tree: T, change: (x: Tensor, path: string) => Tens
   if (![Object.prototype, null].includes(Object.getPrototypeOf(tree) as object | null)) return tree;
   const entries = Object.entries(tree).map(([name, each]) => [
     name,
-    mapTensors(each as unknown, change, `${path}.${name}`),
+    mapTensors(each as unknown, change, path + (/^[\w$]+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`)),
   ]);
   return Object.fromEntries(entries) as T;
 }
 
 /** The tensors of a tree, in its order. */
 export function tensorsOf(tree: Tree): Tensor[] {
-  const found: Tensor[] = [];
-  mapTensors(tree, (x) => {
-    found.push(x);
+  return byPath(tree).map(([, x]) => x);
+}
+
+/** The tensors of a tree with where they are in it, in its order. */
+export function byPath(tree: Tree): [path: string, x: Tensor][] {
+  const found: [string, Tensor][] = [];
+  mapTensors(tree, (x, path) => {
+    found.push([path, x]);
     return x;
   });
   return found;
+}
+
+/** The tensors of a tree in the order of another one: names of objects have none. Undefined where its form or a shape is another. */
+export function inOrderOf(form: readonly (readonly [path: string, x: Tensor])[], tree: Tree): Tensor[] | undefined {
+  const own = new Map(byPath(tree));
+  const found = form.map(([path]) => own.get(path) as Tensor);
+  const fits = found.every((x, at) => x?.shape.join() === form[at]?.[1].shape.join());
+  return fits && own.size === form.length ? found : undefined;
 }
 
 /**

@@ -63,6 +63,8 @@ describe('functions', () => {
     await close(a, [105, 70]);
     await close(b, [102, 30]);
     expect(() => pullback(given)).toThrow('may be called once');
+    const other = vjp((a: Tensor) => ({ once: mul(a, 1), tenfold: mul(a, 10) }), tensor(backend, [1, 1]));
+    await close(other.pullback({ tenfold: tensor(backend, [1, 0]), once: tensor(backend, [0, 1]) })[0], [10, 1]);
   });
 
   test('views of one argument, expanded ones and the same one twice', async () => {
@@ -225,6 +227,7 @@ describe('functions', () => {
     // Without a tensor the gradient would be the argument itself.
     expect(codeOf(() => grad(() => sum(x))(new Map([['x', x]])))).toBe('INVALID_ARGUMENT');
     expect(codeOf(() => grad(undefined as never))).toBe('INVALID_ARGUMENT');
+    expect(codeOf(() => grad((() => undefined) as never)(x))).toBe('INVALID_ARGUMENT');
     const gone = copy(x);
     gone.dispose();
     expect(codeOf(() => grad((y: Tensor) => sum(y))(gone))).toBe('INVALID_ARGUMENT');
@@ -232,6 +235,13 @@ describe('functions', () => {
     expect(() => grad((async (y: Tensor) => sum(y)) as never)(x)).toThrow(
       'valueAndGrad: the function must return at once',
     );
+    const whole = tensor(backend, [1, 2], [2], { dtype: 'i32' });
+    expect(codeOf(() => vjp((y: Tensor) => mul(y, 2), x).pullback(whole))).toBe('INVALID_ARGUMENT');
+    const toWhole = customVjp(
+      (y: Tensor) => mul(y, 2),
+      () => [whole],
+    );
+    expect(codeOf(() => grad((y: Tensor) => sum(toWhole(y)))(x))).toBe('INVALID_ARGUMENT');
     const bad = customVjp(
       (y: Tensor) => mul(y, 2),
       (g) => g as never,

@@ -99,6 +99,16 @@ describe('optimisers', () => {
     }
   });
 
+  test('gradients are those of the same names, in whatever order these come', async () => {
+    const params = { w: tensor(backend, [1, 2]), 'b.c': tensor(backend, [3, 4]) };
+    const optimizer = sgd(params, { rate: 1 });
+    optimizer.step({ 'b.c': tensor(backend, [10, 10]), w: tensor(backend, [1, 1]) });
+    await close(params.w, [0, 1]);
+    await close(params['b.c'], [-7, -6]);
+    const other = { w: tensor(backend, [1, 1]), b: { c: tensor(backend, [1, 1]) } };
+    expect(() => optimizer.step(other as never)).toThrow('takes gradients in the form of the parameters');
+  });
+
   test('schedules and clipping', async () => {
     const at = async (f: (step: Tensor) => Tensor, step: number): Promise<number> => f(tensor(backend, [step])).item();
     const cosine = warmupCosine({ peak: 2, warmup: 10, total: 110, floor: 1 });
