@@ -114,6 +114,7 @@ export function vjp<Value, Arguments extends readonly unknown[]>(
 ): Vjp<Value, Arguments> {
   const { value, tape, leaves } = trace('vjp', primals, (own) => f(...(own as unknown as Arguments)));
   const results = tensorsOf(value).map((each) => tape.hold(each));
+  for (const each of results) each.watch();
   let isDone = false;
   const dispose = (): void => {
     isDone = true;

@@ -240,16 +240,19 @@ export class Tape implements Listener {
   backward(): void {
     for (let entry = this.#entries.pop(); entry !== undefined; entry = this.#entries.pop()) {
       const { outputs, kept = [], results = [], backward, op, index, isPartial = [] } = entry;
-      tidy(() => {
-        const gradients = outputs.map((output, at) => this.take(output, isPartial[at] === true));
-        if (backward !== undefined && gradients.some((each) => each !== undefined)) {
+      const gradients: (Tensor | undefined)[] = [];
+      try {
+        tidy(() => {
+          for (const [at, output] of outputs.entries()) gradients.push(this.take(output, isPartial[at]));
+          if (backward === undefined || gradients.every((each) => each === undefined)) return;
           for (const each of kept) this.#checkUnchanged(op, each, index);
           for (const each of results) this.#checkUnchanged(op, each, index + 1);
           backward(gradients);
-        }
+        });
+      } finally {
         for (const each of gradients) each?.dispose();
-      });
-      drop(entry);
+        drop(entry);
+      }
     }
   }
 
