@@ -13,6 +13,7 @@ export const nav = [
   { text: 'Benchmarks', link: '/benchmarks/', activeMatch: '/benchmarks/' },
   { text: 'Playground', link: '/playground' },
   { text: 'Test my GPU', link: '/test-my-gpu' },
+  { text: 'A language model', link: '/lm' },
 ];
 
 /** @param {string} file */
@@ -45,6 +46,7 @@ export function sidebar(root) {
         { text: 'Concepts', link: '/concepts' },
         { text: 'Playground', link: '/playground' },
         { text: 'Test my GPU', link: '/test-my-gpu' },
+        { text: 'A language model', link: '/lm' },
       ],
     },
     {
@@ -54,6 +56,7 @@ export function sidebar(root) {
         { text: 'A browser', link: '/start/browser' },
         { text: 'A worker', link: '/start/worker' },
         { text: 'React', link: '/start/react' },
+        { text: 'What ran, and how long', link: '/profile' },
       ],
     },
     {
@@ -66,6 +69,7 @@ export function sidebar(root) {
         { text: 'Attention heads', link: '/recipes/heads' },
         { text: 'Pooling', link: '/recipes/pooling' },
         { text: 'Search', link: '/recipes/search' },
+        { text: 'Run an ONNX model', link: '/recipes/onnx' },
         { text: 'Images', link: '/recipes/images' },
         { text: 'A custom kernel', link: '/recipes/custom-kernel' },
         { text: 'Gradients of your own kernel', link: '/recipes/gradients' },

@@ -42,6 +42,7 @@ export {
   WEIGHT_BITS,
   type WeightDType,
 } from './contract/element-types.ts';
+export type { LaunchTrace, TracedLaunch, TracedPass } from './contract/launch-trace.ts';
 export { type DevicePtr, NULL_PTR, offsetPtr } from './contract/device-ptr.ts';
 export type {
   AttentionCall,

@@ -14,6 +14,7 @@ import {
   checkFields,
   DTYPES,
   type InitResult,
+  type LaunchTimer,
   type Operand,
   type ResolvedGemm,
 } from '@concord/backend-core/implement';
@@ -138,6 +139,11 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
   }
 
   protected async doSynchronize(): Promise<void> {}
+
+  /** Ops run in the call. */
+  protected override startTimer(): LaunchTimer {
+    return { passes: [], wait: () => undefined, stop: async () => undefined };
+  }
 }
 
 function bytes({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Uint8Array {

@@ -4,6 +4,7 @@ import {
   BaseBackend,
   type InitResult,
   type Launch,
+  type LaunchTimer,
   type Operand,
   type Sequence,
 } from '@concord/backend-core/implement';
@@ -133,6 +134,14 @@ export class WasmBackend extends BaseBackend<WasmBuffer> {
   protected override doSequence(calls: readonly Launch<WasmBuffer>[]): Sequence {
     const planned = super.doSequence(calls);
     return this.#machine.list(() => planned.run());
+  }
+
+  /** Where the host may wait for the threads. */
+  protected override startTimer(): LaunchTimer | undefined {
+    const machine = this.#machine;
+    return machine.mode === 'worker'
+      ? undefined
+      : { passes: [], wait: () => machine.waitNow(), stop: async () => undefined };
   }
 
   protected doSynchronize(isWanted: () => boolean): Promise<void> {

@@ -5,6 +5,7 @@ import type { ConformanceOptions } from './commands/conformance.ts';
 import type { DevicesOptions } from './commands/devices.ts';
 import type { FuzzOptions } from './commands/fuzz.ts';
 import type { KernelOptions } from './commands/kernel.ts';
+import type { ProfileOptions } from './commands/profile.ts';
 import type { TuneOptions } from './commands/tune.ts';
 import { commandContext, type Finish, type ProgramContext } from './context.ts';
 import { EXIT, EXIT_CODE_HELP } from './command-error.ts';
@@ -15,6 +16,7 @@ import {
   fraction,
   gathered,
   opsWithKernels,
+  PROFILE_ROWS,
   positive,
   positiveInteger,
   seed,
@@ -229,6 +231,45 @@ const bench: AddCommand = (program, context, finish) =>
       finish(await bench(await commandContext(context), options));
     });
 
+const PROFILE_HELP = `
+The file exports a function that gets an open backend:
+  export default async function (backend) { ... }
+The time is the device's where it tells ("device"), or else the host's where the
+work is done in the call ("host"). Each launch is timed by itself, and the first
+of a kernel includes what the driver compiles then: see --warm-up.
+
+Examples:
+  concord profile ./dist/model.js
+  concord profile ./dist/model.js --backend webgpu --by shape --warm-up 1
+  concord profile ./dist/model.js --trace trace.json   for ui.perfetto.dev
+  concord profile ./dist/model.js --json - | jq '.sums[] | { name, ms }'
+
+Exit codes:
+  0    the program ran
+  1    the program failed, or an unforeseen error; what ran until then is shown
+  2    wrong arguments, or a file that cannot be loaded
+  3    the backend cannot be used here
+  130  interrupted with Ctrl-C; what ran until then is shown and written`;
+
+const profile: AddCommand = (program, context, finish) =>
+  program
+    .command('profile')
+    .summary('show what a program launches, and how long it takes')
+    .description('Runs a program on a backend and shows each launch: what it was, its time, its bytes and operations.')
+    .argument('<file>', 'a module that exports a function of a backend')
+    .option('--export <name>', 'which export to run', 'default')
+    .option('--backend <name>', 'where to run it (default: what an application would get)')
+    .addOption(new Option('--by <what>', 'what the rows of the table are').choices(PROFILE_ROWS).default('op'))
+    .option('--roofline', 'measure first what the device reaches, and show shares of that')
+    .option('--warm-up <n>', 'runs before the one that is profiled', positiveInteger, 0)
+    .option('--json <file>', 'write the profile as JSON; - writes to stdout and all else to stderr')
+    .option('--trace <file>', 'write a trace for Perfetto or chrome://tracing; - writes to stdout')
+    .addHelpText('after', PROFILE_HELP)
+    .action(async (file: string, options: ProfileOptions) => {
+      const { profile } = await import('./commands/profile.ts');
+      finish(await profile(await commandContext(context), file, options));
+    });
+
 const TUNE_HELP = `
 A backend has several kernels for each op and chooses between them by shape and
 device. This measures all of them on this device, at a walk through the sizes,
@@ -333,6 +374,6 @@ const completion: AddCommand = (program, context, finish) =>
 
 /** Every subcommand. Completion knows the commands before it, so it is the last. */
 export const COMMANDS: readonly AddCommand[] = [
-  ...[devices, conformance, fuzz, info, kernel, bench, tune, report],
+  ...[devices, conformance, fuzz, info, kernel, bench, profile, tune, report],
   completion,
 ];

@@ -15,6 +15,7 @@ export type {
 export type { ConformanceJson, VariantFailure } from './conformance/backend-run.ts';
 export type { FuzzJson } from './commands/fuzz.ts';
 export type { InfoJson } from './commands/info.ts';
+export type { ProfileJson } from './commands/profile.ts';
 export type { KernelJson } from './commands/kernel.ts';
 export type { KernelExplanation } from './kernel/explain-kernel.ts';
 export type { KernelFacts } from './kernel/kernel-facts.ts';

@@ -19,3 +19,5 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   stderr: process.stderr,
   signal: interrupt.signal,
 });
+// What a program that was profiled still has open.
+if (interrupt.signal.aborted) setTimeout(() => process.exit(), 1_000).unref();

@@ -21,6 +21,7 @@ Examples:
   concord conformance --backend cpu
   concord fuzz --seconds 60
   concord bench --html bench.html
+  concord profile ./dist/model.js --trace trace.json
   concord tune
   concord report concord-conformance.json --html report.html
   concord info gemm/exact/m=17,n=33,k=65,TN

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -30,6 +32,20 @@ test.each([
   expect(await code).toBe(130);
   expect(output.stdout).toMatch(message);
   expect(output.stderr).toBe('');
+});
+
+test('Ctrl-C ends a profile of a program that never does, with what it launched', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'concord-endless-'));
+  const file = join(folder, 'endless.mjs');
+  const add = "backend.binary({ op: 'add', n: 4, a: x, b: x, output: x })";
+  const rest = "setInterval(() => {}, 1000); console.log('ready'); await new Promise(() => {})";
+  writeFileSync(file, `export default async (backend) => { const x = backend.alloc(16); ${add}; ${rest}; };`);
+  const { child, output, code } = start('profile', file, '--backend', 'cpu');
+  await once(child.stdout as NodeJS.ReadableStream, 'data');
+  child.kill('SIGINT');
+  expect(await code).toBe(130);
+  expect(output.stdout).toMatch(/^binary add +1 .*\n[^]*^Interrupted: this is what ran until then$/m);
+  rmSync(folder, { recursive: true });
 });
 
 test('a reader that goes away is no error', async () => {

@@ -56,7 +56,7 @@ test('the names of ops and element types in them are those of the contract', () 
   };
   const all = readdirSync(FOLDER).flatMap((file) => enums(schemaOf(file.replace(/\.json$/, ''))));
   const ops = all.filter((names) => names.includes('gemm'));
-  const besides = ['memory', 'lifecycle'];
+  const besides = ['memory', 'lifecycle', 'replay'];
   expect(ops.length).toBeGreaterThan(3);
   for (const names of ops) expect(names.filter((name) => !besides.includes(name))).toEqual([...OP_NAMES]);
   const dtypes = all.filter((names) => names.includes('f16'));
@@ -102,6 +102,15 @@ describe('conformance', () => {
     const text = await outputOf('--backend', 'level-zero,idle,cpu', '--filter', 'reduce', '--sample', '0.1');
     expect(expectValid('conformance', text)).toHaveLength(3);
   });
+});
+
+test.each([
+  ['as it is', []],
+  ['that fails, with a roofline', ['--export', 'failing', '--roofline']],
+])('a profile of a program %s', async (_, options) => {
+  vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const program = join(import.meta.dirname, 'fixtures/program.fixture.ts');
+  expectValid('profile', (await run(['profile', program, '--backend', 'cpu', '--json', '-', ...options], all)).stdout);
 });
 
 test.each([

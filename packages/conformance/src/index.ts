@@ -20,6 +20,6 @@ export { requiredBackends } from './run-conformance.ts';
 export { type BackendFactory, type CaseResult, runCase } from './run-conformance.ts';
 export { type ConformanceOptions, type ConformanceReport, runConformance } from './run-conformance.ts';
 export { type FuzzFailure, type FuzzOptions, type FuzzReport, type FuzzStop, runFuzz } from './run-fuzz.ts';
-export type { ProgramCounts } from './programs/run-program.ts';
+export type { ProgramCounts } from './programs/step.ts';
 export { type CaseSelection, selectCases } from './select-cases.ts';
 export { neverRanText, type VariantRuns } from './run-conformance.ts';

@@ -3,7 +3,7 @@ import { SUITES } from './select-cases.ts';
 import { Random } from './harness/random.ts';
 import type { DrawnCase } from './harness/case.ts';
 import { programCase } from './programs/program-cases.ts';
-import { noCounts, type ProgramCounts } from './programs/run-program.ts';
+import { noCounts, type ProgramCounts } from './programs/step.ts';
 import { type BackendFactory, type CaseResult, runCase } from './run-conformance.ts';
 
 /** Options of {@link runFuzz}. */

@@ -13,6 +13,7 @@ import { lifetimeCases } from './cases/lifetimes.ts';
 import { memoryCases } from './cases/memory.ts';
 import { orderOfChecksCases } from './cases/order-of-checks.ts';
 import { plannedCallCases } from './cases/planned-calls.ts';
+import { profileCases } from './cases/profiles.ts';
 import { recordingSlotCases } from './cases/recording-slots.ts';
 import { recordingCases } from './cases/recordings.ts';
 import { reduceSuite } from './cases/reduce.ts';
@@ -72,6 +73,7 @@ function listed(): ReadonlyMap<string, ConformanceCase> {
       ...memoryCases,
       ...lifetimeCases,
       ...recordingCases,
+      ...profileCases,
       ...recordingSlotCases,
       ...refusalCases,
       ...epilogueRefusalCases,

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { findCase, runCase, runFuzz } from '../src/index.ts';
 import { drawProgram } from '../src/programs/draw-program.ts';
 import { programText, shrinkProgram } from '../src/programs/program-cases.ts';
-import { noCounts, runProgram, stepsMade } from '../src/programs/run-program.ts';
-import type { Place } from '../src/programs/step.ts';
+import { runProgram, stepsMade } from '../src/programs/run-program.ts';
+import { noCounts, type Place } from '../src/programs/step.ts';
 import { MUTANTS } from './mutants/index.ts';
 import { inFront, type Mutant } from './mutants/mutant.ts';
 

@@ -12,6 +12,7 @@ import {
   type BaseBackendOptions,
   type KernelCall,
   type Launch,
+  type LaunchTimer,
   type Operand,
   type PlannedKernels,
   type Sequence,
@@ -50,6 +51,8 @@ export interface PlannedDevice<Buffer, Plan> {
   memory(): { readonly pooledBytes: number };
   /** Records what was planned for an op, with these operands and parameters; `op` is its name in messages. */
   run(op: string, plan: Plan, operands: readonly Operand<Buffer>[], params: readonly number[]): void;
+  /** Times what is launched from now on. */
+  startTimer(): LaunchTimer;
   /** What was planned for ops, to be queued again and again. */
   sequence(calls: readonly PlannedCall<Buffer, Plan>[]): Sequence;
 }
@@ -177,6 +180,10 @@ export abstract class PlannedBackend<
       return { op, operands, plan: this.#readyPlan(plans, launch), params: plans.params ?? launch.params };
     });
     return this.opened.sequence(planned);
+  }
+
+  protected override startTimer(): LaunchTimer {
+    return this.opened.startTimer();
   }
 
   protected doAlloc(bytes: number, label: string | undefined): Buffer {

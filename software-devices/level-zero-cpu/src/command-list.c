@@ -46,7 +46,10 @@ void recording_drop(recording *dropped)
 {
     if (atomic_fetch_sub_explicit(&dropped->references, 1, memory_order_acq_rel) != 1) return;
     for (const command *each = dropped->first; each != NULL; each = each->next)
-        if (each->kind == COMMAND_LAUNCH) object_drop(&each->kernel->base);
+        if (each->kind == COMMAND_LAUNCH) {
+            object_drop(&each->kernel->base);
+            if (each->signal != NULL) object_drop(&each->signal->base);
+        }
     for (piece *next, *each = dropped->pieces; each != NULL; each = next) {
         next = each->next;
         free(each);
@@ -85,7 +88,10 @@ ze_result_t recording_add(recording *to, const command *given)
     command *added = recording_take(to, sizeof *added);
     if (added == NULL) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     *added = *given;
-    if (added->kind == COMMAND_LAUNCH) object_keep(&added->kernel->base);
+    if (added->kind == COMMAND_LAUNCH) {
+        object_keep(&added->kernel->base);
+        if (added->signal != NULL) object_keep(&added->signal->base);
+    }
     if (to->last == NULL) to->first = added;
     else to->last->next = added;
     to->last = added;
@@ -192,7 +198,7 @@ ze_result_t command_list_recording(ze_command_list_handle_t handle, const contex
     return ZE_RESULT_SUCCESS;
 }
 
-/* Inside the lock. There are no events, so a handle of one is none of an object that is alive. */
+/* Inside the lock. Only launches signal events, and nothing waits for them. */
 static ze_result_t check_append(const command_list *to, ze_event_handle_t signal, uint32_t wait_count,
                                 ze_event_handle_t *waits)
 {
@@ -293,7 +299,9 @@ ze_result_t zeCommandListAppendLaunchKernel(ze_command_list_handle_t hCommandLis
                                             const ze_group_count_t *pLaunchFuncArgs, ze_event_handle_t hSignalEvent,
                                             uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
-    APPEND_TO(list, hCommandList, hSignalEvent, numWaitEvents, phWaitEvents);
+    APPEND_TO(list, hCommandList, NULL, numWaitEvents, phWaitEvents);
+    __attribute__((cleanup(object_drop_variable))) event *signal = object_acquire(hSignalEvent, KIND_EVENT);
+    if (hSignalEvent != NULL && signal == NULL) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     if (pLaunchFuncArgs == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     HOLD(kernel, launched, hKernel, KIND_KERNEL);
     TRY(check_kernel(launched, list->context));
@@ -301,7 +309,7 @@ ze_result_t zeCommandListAppendLaunchKernel(ze_command_list_handle_t hCommandLis
                                 pLaunchFuncArgs->groupCountZ};
     for (int i = 0; i < 3; i++)
         if (groups[i] > INT32_MAX) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    command launch = {.kind = COMMAND_LAUNCH};
+    command launch = {.kind = COMMAND_LAUNCH, .signal = signal};
     TRY(snapshot(list->recording, launched, groups, &launch));
     return recording_add(list->recording, &launch);
 }

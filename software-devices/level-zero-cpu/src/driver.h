@@ -39,6 +39,8 @@ typedef enum {
     KIND_MODULE,
     KIND_BUILD_LOG,
     KIND_KERNEL,
+    KIND_EVENT_POOL,
+    KIND_EVENT,
     KIND_COUNT
 } object_kind;
 
@@ -274,6 +276,16 @@ typedef struct {
     const context *context; /* of the allocation it was in when it was recorded, NULL for memory of the program's own */
 } operand;
 
+/* Signaled by launches alone, with the times when one began and ended. Nothing waits for it on the device. */
+typedef struct {
+    object base;
+    atomic_bool is_signaled;
+    uint64_t start, end; /* nanoseconds; of use when it is signaled */
+} event;
+
+/* Nanoseconds of a clock that never goes back. */
+uint64_t event_clock(void);
+
 typedef struct command {
     struct command *next;
     command_kind kind;
@@ -281,6 +293,7 @@ typedef struct command {
         struct {
             kernel *kernel;
             engine_launch launch;
+            event *signal; /* NULL for none */
         };
         struct {
             operand to, from; /* a fill has no `from` */

@@ -258,10 +258,21 @@ static void launch(worker *on, const command *of)
 {
     const uint32_t *groups = of->launch.groups;
     atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed);
-    if (!are_pointers_alive(of) || groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return;
-    on->is_busy = true;
-    const ze_result_t result = engine_enqueue(on->stream, &of->launch);
-    if (result != ZE_RESULT_SUCCESS) fail("a launch failed:", of->kernel->info->name, result);
+    if (!are_pointers_alive(of)) return;
+    /* One that is timed runs alone. */
+    if (of->signal != NULL) {
+        finish(on);
+        of->signal->start = event_clock();
+    }
+    if (groups[0] > 0 && groups[1] > 0 && groups[2] > 0) {
+        on->is_busy = true;
+        const ze_result_t result = engine_enqueue(on->stream, &of->launch);
+        if (result != ZE_RESULT_SUCCESS) fail("a launch failed:", of->kernel->info->name, result);
+    }
+    if (of->signal == NULL) return;
+    finish(on);
+    of->signal->end = event_clock();
+    atomic_store(&of->signal->is_signaled, true);
 }
 
 static void fill(char *to, const char *pattern, size_t pattern_bytes, size_t bytes)

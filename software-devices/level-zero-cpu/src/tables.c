@@ -104,14 +104,25 @@ TABLE(zeGetKernelProcAddrTable, ze_kernel_dditable_t)
     table->pfnGetProperties = zeKernelGetProperties;
 END
 
+TABLE(zeGetEventPoolProcAddrTable, ze_event_pool_dditable_t)
+    table->pfnCreate = zeEventPoolCreate;
+    table->pfnDestroy = zeEventPoolDestroy;
+END
+
+TABLE(zeGetEventProcAddrTable, ze_event_dditable_t)
+    table->pfnCreate = zeEventCreate;
+    table->pfnDestroy = zeEventDestroy;
+    table->pfnQueryStatus = zeEventQueryStatus;
+    table->pfnHostReset = zeEventHostReset;
+    table->pfnQueryKernelTimestamp = zeEventQueryKernelTimestamp;
+END
+
 TABLE(zeGetMemProcAddrTable, ze_mem_dditable_t)
     table->pfnAllocDevice = zeMemAllocDevice;
     table->pfnAllocHost = zeMemAllocHost;
     table->pfnFree = zeMemFree;
 END
 
-EMPTY(zeGetEventPoolProcAddrTable, ze_event_pool_dditable_t)
-EMPTY(zeGetEventProcAddrTable, ze_event_dditable_t)
 EMPTY(zeGetEventExpProcAddrTable, ze_event_exp_dditable_t)
 EMPTY(zeGetKernelExpProcAddrTable, ze_kernel_exp_dditable_t)
 EMPTY(zeGetDeviceExpProcAddrTable, ze_device_exp_dditable_t)

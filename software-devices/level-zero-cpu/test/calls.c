@@ -278,18 +278,58 @@ static void foreign_objects(void)
     context = own;
 }
 
+static void events(void)
+{
+    ze_event_pool_handle_t pool, none;
+    ze_event_handle_t event;
+    ze_kernel_timestamp_result_t times;
+    const ze_group_count_t groups = {4, 1, 1};
+    ze_event_pool_desc_t pool_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, .count = 1};
+    ze_event_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC};
+    pool_desc.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+    OK(zeEventPoolCreate(context, &pool_desc, 0, NULL, &pool));
+    pool_desc.count = 0;
+    EXPECT_RESULT(zeEventPoolCreate(context, &pool_desc, 0, NULL, &none), BAD_SIZE);
+    pool_desc.count = 1;
+    pool_desc.flags = ZE_EVENT_POOL_FLAG_IPC;
+    EXPECT_RESULT(zeEventPoolCreate(context, &pool_desc, 0, NULL, &none), UNSUPPORTED);
+    OK(zeEventCreate(pool, &desc, &event));
+    desc.index = 1;
+    EXPECT_RESULT(zeEventCreate(pool, &desc, &event), BAD_ARGUMENT);
+    EXPECT_RESULT(zeEventPoolDestroy(pool), IN_USE);
+    EXPECT_RESULT(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
+    EXPECT_RESULT(zeEventQueryKernelTimestamp(event, &times), ZE_RESULT_NOT_READY);
+    EACH_BAD(zeEventQueryStatus(bad));
+    EACH_BAD(zeEventHostReset(bad));
+    EACH_BAD(zeEventQueryKernelTimestamp(bad, &times));
+    set_probe(kernel, memory, 3, 4);
+    for (int i = 1; i < BAD; i++)
+        EXPECT_RESULT(zeCommandListAppendLaunchKernel(list, kernel, &groups, bad_handles[i], 0, NULL), NO_HANDLE);
+    EXPECT_RESULT(zeCommandListAppendBarrier(list, event, 0, NULL), NO_HANDLE);
+    const uint64_t before = now();
+    OK(zeCommandListAppendLaunchKernel(list, kernel, &groups, event, 0, NULL));
+    delay_next(5 * MILLISECOND);
+    run_list(queue, list);
+    OK(zeEventQueryStatus(event));
+    EXPECT_RESULT(zeEventQueryKernelTimestamp(event, NULL), NO_POINTER);
+    OK(zeEventQueryKernelTimestamp(event, &times));
+    EXPECT(before <= times.global.kernelStart && times.global.kernelStart < times.global.kernelEnd);
+    EXPECT(times.global.kernelEnd <= now() && is_probed(memory, 16, 3, 4));
+    OK(zeEventHostReset(event));
+    EXPECT_RESULT(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
+    OK(zeEventDestroy(event));
+    OK(zeEventPoolDestroy(pool));
+}
+
 static void not_there(void)
 {
-    ze_event_pool_handle_t pool;
     ze_command_list_handle_t immediate;
     ze_image_handle_t image;
     void *made;
-    const ze_event_pool_desc_t pool_desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, .count = 1};
     const ze_command_queue_desc_t queue_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
     const ze_image_desc_t image_desc = {.stype = ZE_STRUCTURE_TYPE_IMAGE_DESC};
     const ze_device_mem_alloc_desc_t device_desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
     const ze_host_mem_alloc_desc_t host_desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
-    EXPECT_RESULT(zeEventPoolCreate(context, &pool_desc, 0, NULL, &pool), UNSUPPORTED);
     EXPECT_RESULT(zeCommandListCreateImmediate(context, device, &queue_desc, &immediate), UNSUPPORTED);
     EXPECT_RESULT(zeMemAllocShared(context, &device_desc, &host_desc, 4, 0, device, &made), UNSUPPORTED);
     EXPECT_RESULT(zeImageCreate(context, device, &image_desc, &image), UNSUPPORTED);
@@ -316,6 +356,7 @@ int main(int argc, char **argv)
     commands();
     execution_and_waits();
     foreign_objects();
+    events();
     not_there();
     /* None of all that has left anything behind. */
     OK(zeMemFree(context, memory));

@@ -2,6 +2,7 @@
 import type { Capabilities, DeviceInfo, OpName, Support } from './capabilities.ts';
 import type { DType } from './element-types.ts';
 import type { DevicePtr } from './device-ptr.ts';
+import type { LaunchTrace, TracedLaunch } from './launch-trace.ts';
 import type { AttentionCall, AttentionShape, AttentionViews } from '../ops/attention.ts';
 import type { BinaryCall, BinaryShape } from '../ops/binary.ts';
 import type { Conv2dCall, Conv2dShape } from '../ops/conv2d.ts';
@@ -325,6 +326,13 @@ export interface ComputeBackend extends AsyncDisposable {
    * as `run`.
    */
   explain?(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Explanation;
+  /**
+   * Tells `onLaunch` of each launch from now on: those of calls, of plans and of recordings, also of such as were made before. For
+   * `profile`, which does without it as well: a backend that is not built on `BaseBackend` need not have it.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT while another trace is under way
+   */
+  traceLaunches?(onLaunch: (launch: TracedLaunch) => void): LaunchTrace;
   /** Which variants of its kernels ran so far, where there are variants. For reports; the ids mean nothing to callers. */
   variants?(): VariantReport;
 }

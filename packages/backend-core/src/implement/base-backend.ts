@@ -1,6 +1,7 @@
 import type { ComputeBackend, OpPlan, OpShape, PlannedCall, PrepareOptions } from '../contract/backend.ts';
 import { type Capabilities, OP_NAMES, type OpName, type Support } from '../contract/capabilities.ts';
 import type { DType } from '../contract/element-types.ts';
+import type { LaunchTrace, TracedLaunch } from '../contract/launch-trace.ts';
 import { checkCallObject, checkOneOf, describe } from '../contract/checks.ts';
 import { checkPrepareOptions } from '../contract/memory.validate.ts';
 import { isBackendError } from '../errors/backend-error.ts';
@@ -36,6 +37,7 @@ import {
   withNullOutput,
 } from './read-call.ts';
 import { reading } from '../errors/reading.ts';
+import { type LaunchMethods, type LaunchTimer, traceLaunches } from './trace-launches.ts';
 import { RecordMethods } from './record-methods.ts';
 import type { Sequence } from './capture.ts';
 
@@ -111,6 +113,17 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
   plan<Op extends OpName>(op: Op, shape: OpShape<Op>): PlannedCall {
     const own = this.guard('plan', () => checkOneOf('op', op, OP_NAMES));
     return this.guard(own, () => this.#planned(own, shape));
+  }
+
+  traceLaunches(onLaunch: (launch: TracedLaunch) => void): LaunchTrace {
+    return this.guard('traceLaunches', () => {
+      return traceLaunches(this as unknown as LaunchMethods<Buffer>, () => this.startTimer(), onLaunch);
+    });
+  }
+
+  /** For implementers: times what is launched from now on. Default: only the host's time of queueing is known. */
+  protected startTimer(): LaunchTimer | undefined {
+    return undefined;
   }
 
   supports<Op extends OpName>(op: Op, shape?: OpShape<Op> | { readonly dtype?: DType }): Support {

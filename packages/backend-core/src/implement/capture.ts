@@ -18,6 +18,8 @@ export interface Sequence {
 /** The parts of its backend that a {@link Capture} needs. */
 export interface CaptureOptions<Buffer> {
   readonly sequence: (calls: readonly Launch<Buffer>[]) => Sequence;
+  /** Queues a sequence, which is of these calls. */
+  readonly run: (sequence: Sequence, calls: readonly Launch<Buffer>[]) => void;
   readonly assertReplayable: () => void;
   readonly slots: RecordingSlots<Buffer>;
   /** Gives back {@link Capture.takeSpare}. */
@@ -165,9 +167,10 @@ export class Capture<Buffer> implements Recording {
     let calls: Launch<Buffer>[] = [];
     const flush = (): void => {
       if (calls.length === 0) return;
-      const made = this.#sequenceOf(calls, sequences);
+      const own = calls;
+      const made = this.#sequenceOf(own, sequences);
       sequences.push(made);
-      steps.push(() => made.run());
+      steps.push(() => this.#options.run(made, own));
       calls = [];
     };
     for (const step of this.#steps) {

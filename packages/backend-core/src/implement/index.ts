@@ -55,3 +55,4 @@ export type { BaseBackendOptions, MemoryMethods } from './memory-methods.ts';
 export type { Operand } from './operand.ts';
 export { planCall } from './plan-call.ts';
 export type { Capture, Sequence } from './capture.ts';
+export type { LaunchTimer } from './trace-launches.ts';

@@ -17,6 +17,11 @@ export abstract class RecordMethods<Buffer> extends MemoryMethods<Buffer> {
    */
   protected abstract doSequence(calls: readonly Launch<Buffer>[]): Sequence;
 
+  /** Queues a sequence. A trace puts its calls in its place. */
+  protected runSequence(sequence: Sequence, _calls: readonly Launch<Buffer>[]): void {
+    sequence.run();
+  }
+
   record(work: () => void, options: RecordOptions = {}): Recording {
     this.assertUsable('record');
     return this.#named('record', () => {
@@ -46,6 +51,7 @@ export abstract class RecordMethods<Buffer> extends MemoryMethods<Buffer> {
     const capture = new Capture<Buffer>({
       slots,
       sequence: (calls) => this.doSequence(calls),
+      run: (sequence, calls) => this.runSequence(sequence, calls),
       assertReplayable: () => {
         this.assertUsable('replay');
         this.#assertIdle('replay');

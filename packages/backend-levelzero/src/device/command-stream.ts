@@ -1,6 +1,6 @@
 import { BackendError } from '@concord/backend-core';
 import { spanAt } from '@concord/variants';
-import type { KernelHandle } from '../ffi/prototypes.ts';
+import type { EventHandle, KernelHandle } from '../ffi/prototypes.ts';
 import { RESULTS } from '../ffi/result.ts';
 import { checkGroups, secondsOf } from '../kernels/work.ts';
 import type { OpPlan } from '../kernels/op-plan.ts';
@@ -46,6 +46,8 @@ export class CommandStream implements Recorder {
   readonly #ops = new Set<string>();
   #op = '';
   readonly #scratch: Allocation[] = [];
+  /** What the next launch signals: null but for what times launches. */
+  signal: EventHandle | null = null;
   /** The number of launches of each variant. */
   readonly variantRuns: Map<string, number> = new Map();
   /** All 256 bytes in order, for the driver to read while it fills. */
@@ -87,8 +89,7 @@ export class CommandStream implements Recorder {
         const { kernel, args, groups, variant, seconds } = step;
         const loaded = this.#options.modules.kernel(kernel, hasLargeBuffers);
         loaded.setPlannedArguments(args, memory, numbers);
-        this.launchKernel(loaded.object.handle, groups, kernel.name, seconds);
-        this.#count(variant);
+        this.launchKernel(loaded.object.handle, groups, kernel.name, seconds, variant);
       }
     });
   }
@@ -98,12 +99,11 @@ export class CommandStream implements Recorder {
     checkGroups(kernel, groups, this.traits);
     const loaded = this.#options.modules.kernel(kernel, Object.values(args).some(isLarge));
     loaded.setArguments(args);
-    this.launchKernel(loaded.object.handle, groups, kernel.name, secondsOf(launch, this.traits));
-    this.#count(variant);
+    this.launchKernel(loaded.object.handle, groups, kernel.name, secondsOf(launch, this.traits), variant);
   }
 
   /** Launches a kernel whose arguments and group size are set, which takes so long at most. */
-  launchKernel(kernel: KernelHandle, [x, y, z]: Launch['groups'], name: string, seconds = 0): void {
+  launchKernel(kernel: KernelHandle, [x, y, z]: Launch['groups'], name: string, seconds = 0, variant?: string): void {
     if (this.#seconds + seconds > MAX_SECONDS) this.flush();
     const list = this.#begin(this.#op);
     const groups = this.#groups;
@@ -111,11 +111,12 @@ export class CommandStream implements Recorder {
     groups[1] = y;
     groups[2] = z;
     const { api } = this.#options.device;
-    const result = api.zeCommandListAppendLaunchKernel(list, kernel, groups, null, 0, null);
+    const result = api.zeCommandListAppendLaunchKernel(list, kernel, groups, this.signal, 0, null);
     if (result !== RESULTS.SUCCESS) {
       throw this.#options.device.error(result, `zeCommandListAppendLaunchKernel of ${name}`);
     }
     this.#seconds += seconds;
+    if (variant !== undefined) this.variantRuns.set(variant, (this.variantRuns.get(variant) ?? 0) + 1);
   }
 
   scratch(bytes: number): Span {
@@ -171,10 +172,6 @@ export class CommandStream implements Recorder {
     this.#staging.clear();
     if (this.#patterns !== undefined) this.#options.blocks.giveBack(this.#patterns, 0);
     this.#patterns = undefined;
-  }
-
-  #count(variant: string | undefined): void {
-    if (variant !== undefined) this.variantRuns.set(variant, (this.variantRuns.get(variant) ?? 0) + 1);
   }
 
   #copy(op: string, dst: bigint, src: bigint, bytes: number): void {

@@ -1,5 +1,5 @@
 import { BackendError, type DeviceInfo } from '@concord/backend-core';
-import type { Sequence } from '@concord/backend-core/implement';
+import type { LaunchTimer, Sequence } from '@concord/backend-core/implement';
 import { DeviceTuning, type PlannedCall, type PlannedDevice } from '@concord/variants';
 import { type LevelZeroLibrary, loadLevelZero, unavailable } from '../ffi/load.ts';
 import { levelZeroVariants } from '../kernels/families.ts';
@@ -12,6 +12,7 @@ import { checkGroupCounts, type UserArgument, UserKernels } from './user-kernel.
 import { checkNativeOptions, checkOptions, type LevelZeroOptions, usesModuleCache } from './options.ts';
 import { chooseDevice, listDevices, type ListedDevice } from './list-devices.ts';
 import { CommandStream } from './command-stream.ts';
+import { EventTimer } from './event-timer.ts';
 import { type HostBlock, HostBlocks } from './staging.ts';
 import type { LoadedModule } from './loaded-module.ts';
 import { type Allocation, MemoryPool, type PoolCounters } from './memory-pool.ts';
@@ -200,6 +201,11 @@ export class LevelZeroClient implements PlannedDevice<DeviceMemory, OpPlan> {
   run(op: string, plan: OpPlan, operands: readonly Span[], params: readonly number[]): void {
     this.#assertUsable(op);
     this.#stream.run(op, plan, operands, params);
+  }
+
+  /** @internal Times what is launched from now on. */
+  startTimer(): LaunchTimer {
+    return new EventTimer(this.native, this.#stream, () => this.finish());
   }
 
   /** @internal What was planned for ops, to be queued again and again. */

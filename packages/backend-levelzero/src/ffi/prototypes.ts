@@ -10,6 +10,8 @@ export type FenceHandle = Handle<'fence'>;
 export type ModuleHandle = Handle<'module'>;
 export type BuildLogHandle = Handle<'build log'>;
 export type KernelHandle = Handle<'kernel'>;
+export type EventPoolHandle = Handle<'event pool'>;
+export type EventHandle = Handle<'event'>;
 
 /** Where a function of the driver writes a handle. */
 type HandleSlot<Kind extends string> = BigUint64Array & { readonly __levelZeroHandle: Kind };
@@ -42,11 +44,16 @@ interface ArgumentTypes {
   readonly module: ModuleHandle;
   readonly log: BuildLogHandle;
   readonly kernel: KernelHandle;
+  readonly pool: EventPoolHandle;
+  readonly event: EventHandle;
+  readonly 'signal event': EventHandle | null;
   readonly 'context slot': HandleSlot<'context'>;
   readonly 'queue slot': HandleSlot<'queue'>;
   readonly 'list slot': HandleSlot<'command list'>;
   readonly 'fence slot': HandleSlot<'fence'>;
   readonly 'kernel slot': HandleSlot<'kernel'>;
+  readonly 'pool slot': HandleSlot<'event pool'>;
+  readonly 'event slot': HandleSlot<'event'>;
 }
 
 /** The functions of Level Zero that are used, with the types of their arguments. All return a `ze_result_t`. */
@@ -77,12 +84,19 @@ export const PROTOTYPES = {
   zeCommandListAppendBarrier: ['list', 'pointer', 'u32', 'pointer'],
   zeCommandListAppendMemoryCopy: ['list', 'pointer', 'pointer', 'size', 'pointer', 'u32', 'pointer'],
   zeCommandListAppendMemoryFill: ['list', 'pointer', 'pointer', 'size', 'size', 'pointer', 'u32', 'pointer'],
-  zeCommandListAppendLaunchKernel: ['list', 'kernel', 'pointer', 'pointer', 'u32', 'pointer'],
+  zeCommandListAppendLaunchKernel: ['list', 'kernel', 'pointer', 'signal event', 'u32', 'pointer'],
   zeFenceCreate: ['queue', 'pointer', 'fence slot'],
   zeFenceDestroy: ['fence'],
   zeFenceHostSynchronize: ['fence', 'u64'],
   zeFenceQueryStatus: ['fence'],
   zeFenceReset: ['fence'],
+  zeEventPoolCreate: ['context', 'pointer', 'u32', 'pointer', 'pool slot'],
+  zeEventPoolDestroy: ['pool'],
+  zeEventCreate: ['pool', 'pointer', 'event slot'],
+  zeEventDestroy: ['event'],
+  zeEventQueryStatus: ['event'],
+  zeEventHostReset: ['event'],
+  zeEventQueryKernelTimestamp: ['event', 'pointer'],
   zeMemAllocDevice: ['context', 'pointer', 'size', 'size', 'device', 'pointer'],
   zeMemAllocHost: ['context', 'pointer', 'size', 'size', 'pointer'],
   zeMemFree: ['context', 'pointer'],

@@ -29,6 +29,8 @@ export const STRUCTS = {
       numEUsPerSubslice: [64, 'u32'],
       numSubslicesPerSlice: [68, 'u32'],
       numSlices: [72, 'u32'],
+      timerResolution: [80, 'u64'],
+      kernelTimestampValidBits: [92, 'u32'],
       name: [112, 'text 256'],
     },
   },
@@ -59,6 +61,8 @@ export const STRUCTS = {
     fields: { ordinal: [16, 'u32'], index: [20, 'u32'], mode: [28, 'u32'] },
   },
   ze_command_list_desc_t: { size: 24, stype: 0xf, fields: { commandQueueGroupOrdinal: [16, 'u32'] } },
+  ze_event_pool_desc_t: { size: 24, stype: 0x10, fields: { flags: [16, 'u32'], count: [20, 'u32'] } },
+  ze_event_desc_t: { size: 32, stype: 0x11, fields: { index: [16, 'u32'], signal: [20, 'u32'] } },
   ze_fence_desc_t: { size: 24, stype: 0x12, fields: {} },
   ze_driver_extension_properties_t: { size: 260, stype: undefined, fields: { name: [0, 'text 256'] } },
   ze_device_mem_alloc_desc_t: { size: 24, stype: 0x15, fields: { pNext: [8, 'pointer'], ordinal: [20, 'u32'] } },
@@ -115,6 +119,9 @@ export const ENUMS = {
   ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE: 2,
   ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED: 4,
   ZE_SUBGROUPSIZE_COUNT: 8,
+  ZE_EVENT_POOL_FLAG_HOST_VISIBLE: 1,
+  ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP: 4,
+  ZE_EVENT_SCOPE_FLAG_HOST: 4,
 } as const;
 
 type Layouts = typeof STRUCTS & typeof NEWER_STRUCTS;
@@ -137,12 +144,19 @@ export class Struct<Name extends StructName> {
   readonly #view: DataView;
   readonly #layout: StructLayout;
 
-  /** @param bytes - where it lies; new memory by default */
-  constructor(name: Name, bytes: Uint8Array = new Uint8Array(new ArrayBuffer(LAYOUTS[name].size))) {
+  /**
+   * @param bytes - where it lies; new memory by default
+   * @param stype - another type than its own, which changes what its fields mean
+   */
+  constructor(
+    name: Name,
+    bytes: Uint8Array = new Uint8Array(new ArrayBuffer(LAYOUTS[name].size)),
+    stype: number | undefined = LAYOUTS[name].stype,
+  ) {
     this.#layout = LAYOUTS[name];
     this.bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, this.#layout.size);
-    if (this.#layout.stype !== undefined) this.#view.setUint32(0, this.#layout.stype, true);
+    if (stype !== undefined) this.#view.setUint32(0, stype, true);
   }
 
   set(field: FieldName<Name>, value: number | bigint): this {

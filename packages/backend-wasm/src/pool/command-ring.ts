@@ -92,16 +92,26 @@ export class CommandRing {
   /**
    * Blocks the caller until something is so that workers bring about.
    *
+   * @param target - commands with which it is so: workers wake the caller then, who else looks now and then
    * @throws {BackendError} DEVICE_LOST when a worker has ended, DEVICE_ERROR when they do nothing for a minute
    */
-  waitUntil(isSo: () => boolean): void {
+  waitUntil(isSo: () => boolean, target?: number): void {
     let seen = this.#progress();
     let idleMs = 0;
     let askAt = ASK_MS;
     let last = Date.now();
     for (let looks = 0; !isSo(); looks++) {
       if (looks < L.spins) continue;
-      if (canBlock) Atomics.wait(this.#words, L.signal, Atomics.load(this.#words, L.signal), LOOK_MS);
+      if (canBlock) {
+        const signal = Atomics.load(this.#words, L.signal);
+        if (target !== undefined) {
+          Atomics.store(this.#words, L.target, target | 0);
+          Atomics.store(this.#words, L.isWanted, 1);
+          // A worker that came just before has not seen that it is wanted.
+          if (isSo()) return;
+        }
+        Atomics.wait(this.#words, L.signal, signal, LOOK_MS);
+      }
       const [progress, now] = [this.#progress(), Date.now()];
       // A machine that was asleep meanwhile has lost nothing.
       idleMs = progress === seen ? idleMs + Math.min(now - last, MAX_STEP_MS) : 0;

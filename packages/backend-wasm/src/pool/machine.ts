@@ -37,6 +37,8 @@ export interface Machine extends Launcher {
   read(address: number, length: number, deliver: (bytes: Uint8Array) => void, isWanted: () => boolean): Promise<void>;
   /** Resolves when all that is queued is done. */
   finish(isWanted: () => boolean): Promise<void>;
+  /** Returns when all that is queued is done, in mode `threads`; else at once. */
+  waitNow(): void;
   /** Ends the workers at once, also in the middle of a command. */
   close(): Promise<void>;
 }
@@ -123,6 +125,8 @@ export abstract class BaseMachine implements Machine {
   ): Promise<void>;
   abstract finish(isWanted: () => boolean): Promise<void>;
   abstract close(): Promise<void>;
+
+  waitNow(): void {}
 
   /** Queues a command; each thread has `stride` bytes for itself from `scratch` on. */
   protected abstract submit(command: Command, scratch: number, stride: number): void;

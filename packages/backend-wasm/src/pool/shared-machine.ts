@@ -46,7 +46,7 @@ export class SharedMachine extends BaseMachine {
       queued: () => this.queued,
       bytesAt: (address, length) => this.#bytes.subarray(address, address + length),
       copyOut: (address, length, freeSince) => this.#copyOut(address, length, freeSince),
-      waitFor: (target) => this.#ring.waitUntil(() => this.#ring.done >= target),
+      waitFor: (target) => this.#ring.waitUntil(() => this.#ring.done >= target, target),
       give: (address) => this.heap.give(address, this.queued),
     });
   }
@@ -72,6 +72,10 @@ export class SharedMachine extends BaseMachine {
 
   finish(isWanted: () => boolean): Promise<void> {
     return this.#until(this.queued, isWanted);
+  }
+
+  override waitNow(): void {
+    this.#ring.waitUntil(() => this.#isIdle(), this.queued);
   }
 
   async close(): Promise<void> {
@@ -143,7 +147,7 @@ export class SharedMachine extends BaseMachine {
   /** Memory that nothing queued uses; undefined, and everything queued is done, where there is none. */
   #takeIdle(bytes: number): number | undefined {
     const address = this.#ifThereIsMemory(() => this.heap.take(bytes, this.#reads.idle()));
-    if (address === undefined) this.#ring.waitUntil(() => this.#isIdle());
+    if (address === undefined) this.#ring.waitUntil(() => this.#isIdle(), this.queued);
     return address;
   }
 

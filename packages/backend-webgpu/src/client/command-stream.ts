@@ -57,6 +57,8 @@ export class CommandStream implements Recorder {
   readonly #sequences = new Set<PlannedSequence>();
   /** To be destroyed after the batch, which may use them. */
   readonly #retired: GPUBuffer[] = [];
+  /** Makes the encoder of a batch; in its place stands what times dispatches. */
+  makeEncoder = (): OpenEncoder => new OpenEncoder(this.#options.context.device);
   /** The number of launches of each variant. */
   readonly variantRuns: Map<string, number> = new Map();
 
@@ -328,7 +330,7 @@ export class CommandStream implements Recorder {
   #add(dispatch: ReadyDispatch): void {
     const { variant } = dispatch;
     if (variant !== undefined) this.variantRuns.set(variant, (this.variantRuns.get(variant) ?? 0) + 1);
-    this.#encoder ??= new OpenEncoder(this.#options.context.device);
+    this.#encoder ??= this.makeEncoder();
     this.#encoder.dispatch(dispatch);
     this.#commands++;
     this.#ops.add(this.#op);
@@ -357,7 +359,7 @@ export class CommandStream implements Recorder {
     if (this.#judging !== undefined) this.#beginBatch();
     this.#commands++;
     this.#ops.add(op);
-    this.#encoder ??= new OpenEncoder(this.#options.context.device);
+    this.#encoder ??= this.makeEncoder();
     return this.#encoder.outsidePass();
   }
 

@@ -33,8 +33,13 @@ export class OpenEncoder {
     this.#encoder = device.createCommandEncoder();
   }
 
+  /** Begins the pass of the next dispatch, where none is open. */
+  protected beginPass(description?: GPUComputePassDescriptor): GPUComputePassEncoder {
+    return (this.#pass = this.#encoder.beginComputePass(description));
+  }
+
   dispatch({ pipeline, group, offset, grid }: ReadyDispatch): void {
-    this.#pass ??= this.#encoder.beginComputePass();
+    this.#pass ??= this.beginPass();
     if (this.#pipeline !== pipeline) {
       this.#pass.setPipeline(pipeline);
       this.#pipeline = pipeline;

@@ -1,5 +1,5 @@
 import { BackendError, type DeviceInfo } from '@concord/backend-core';
-import type { Sequence } from '@concord/backend-core/implement';
+import type { LaunchTimer, Sequence } from '@concord/backend-core/implement';
 import { DeviceTuning, type PlannedCall, type PlannedDevice } from '@concord/variants';
 import { defaultSource } from '#gpu-source';
 import { webgpuVariants } from '../kernels/families.ts';
@@ -13,6 +13,7 @@ import { describeAdapter } from './adapters.ts';
 import { Refusals, type Scoped, toCodedError, within } from './errors.ts';
 import { type GpuSource, injectedSource } from './gpu-source.ts';
 import type { CompiledKernel } from './pipeline-cache.ts';
+import { PassTimer } from './pass-timer.ts';
 import { Readback } from './readback.ts';
 import { acquireDevice, type SharedDevice } from './shared-device.ts';
 
@@ -232,6 +233,11 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
   /** @internal What was planned for ops, to be queued again and again. */
   sequence(calls: readonly PlannedCall<StorageBuffer, LaunchPlan>[]): Sequence {
     return this.#stream.sequence(calls);
+  }
+
+  /** @internal Times what is launched from now on. */
+  startTimer(): LaunchTimer {
+    return new PassTimer(this.#shared, this.#stream);
   }
 
   /** Sets bytes to zero; offset and length are multiples of 4. */

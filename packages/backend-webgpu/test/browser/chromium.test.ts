@@ -81,6 +81,13 @@ await describeInChromium('the package in Chromium', () => {
     expect(await page.evaluate(() => concord.multiplyInWorker())).toEqual([19, 22, 43, 50]);
   });
 
+  it('profiles a product into the timeline of the page, by the clock of the device', async () => {
+    expect(await page.evaluate(() => concord.profileProduct())).toEqual([
+      { name: 'gemm m2 n2 k2 f32', isTimed: true, track: 'host' },
+      { name: expect.stringMatching(/^gemm\//) as string, isTimed: true, track: 'device' },
+    ]);
+  });
+
   it('says that the device is lost, and works again on a new one', async () => {
     expect(await page.evaluate(() => concord.loseDevice())).toMatchObject(afterLoss);
   });

@@ -1,5 +1,6 @@
 // Runs in the browser, bundled as an application's own code is: with the packages as they are built.
 import { type BackendProvider, download, isBackendError, type LostInfo, upload } from '@concord/backend-core';
+import { measureProfile, profile } from '@concord/backend-core/profile';
 import { webgpu, WebGpuBackend } from '@concord/backend-webgpu';
 import { type ConformanceReport, runConformance } from '@concord/conformance';
 import { multiply } from './multiply.ts';
@@ -15,6 +16,7 @@ const concordPage = {
   multiplyInWorker,
   loseDevice,
   awaitLoss,
+  profileProduct,
 };
 
 declare global {
@@ -37,6 +39,20 @@ function multiplyInWorker(): Promise<unknown> {
     worker.addEventListener('message', ({ data }: MessageEvent<unknown>) => resolve(data));
     worker.addEventListener('error', ({ message }) => reject(new Error(message)));
   }).finally(() => worker.terminate());
+}
+
+/** A product's entries in the timeline of the page. */
+async function profileProduct(): Promise<unknown> {
+  const backend = new WebGpuBackend();
+  await backend.init();
+  const [a, b, c] = [upload(backend, [1, 2, 3, 4]), upload(backend, [1, 0, 0, 1]), backend.alloc(16)];
+  const profiled = await profile(backend, () => backend.gemm({ m: 2, n: 2, k: 2, a, b, c }));
+  measureProfile(profiled);
+  await backend.dispose();
+  const entries = performance.getEntriesByType('measure') as PerformanceMeasure[];
+  return entries.map(({ name, duration, detail }) => {
+    return { name, isTimed: duration >= 0, track: (detail as { devtools: { track: string } }).devtools.track };
+  });
 }
 
 interface Loss {

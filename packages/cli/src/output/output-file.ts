@@ -23,18 +23,22 @@ export async function checkWritable(path: string): Promise<void> {
 }
 
 /**
- * Finds out before a long run whether its JSON and its page can be written, each to its own place.
+ * Finds out before a long run whether its JSON and its page or trace can be written, each to its own place.
  *
  * @throws {CommandError} INVALID_ARGUMENT, CANNOT_WRITE
  */
-export async function checkReportFiles(json: string | undefined, html: string | undefined): Promise<void> {
-  if (json !== undefined && html !== undefined && resolve(json) === resolve(html)) {
+export async function checkReportFiles(
+  json: string | undefined,
+  other: string | undefined,
+  option = '--html',
+): Promise<void> {
+  if (json !== undefined && other !== undefined && resolve(json) === resolve(other)) {
     const place = json === STDOUT ? 'standard output' : json;
-    throw new CommandError(`--json and --html cannot both write to ${place}`, {
+    throw new CommandError(`--json and ${option} cannot both write to ${place}`, {
       hint: 'give one of them another file',
     });
   }
-  for (const file of [json, html]) if (file !== undefined) await checkWritable(file);
+  for (const file of [json, other]) if (file !== undefined) await checkWritable(file);
 }
 
 /**

@@ -10,13 +10,16 @@ import {
 import type { BackendFactory } from '../run-conformance.ts';
 import { drawProgram } from './draw-program.ts';
 import { planOf, PROGRAM_CALLS } from './program-calls.ts';
-import { noCounts, type ProgramCounts, type ProgramFailure, runProgram, stepsMade } from './run-program.ts';
+import { runProgram, stepsMade } from './run-program.ts';
 import {
   allocatedIn,
   type CallStep,
+  noCounts,
   type Place,
   placeOfOperand,
   type Program,
+  type ProgramCounts,
+  type ProgramFailure,
   type ProgramOperand,
   type RecordableStep,
   slotOf,

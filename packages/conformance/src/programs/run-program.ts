@@ -16,12 +16,15 @@ import {
   areApart,
   type CallStep,
   type Expected,
+  noCounts,
   overlap,
   type Place,
   placeOfOperand,
   placesIn,
   type Program,
   type ProgramCall,
+  type ProgramCounts,
+  type ProgramFailure,
   type ProgramOperand,
   type RecordableStep,
   type RecordedBody,
@@ -33,25 +36,6 @@ import {
   writtenBytes,
 } from './step.ts';
 import { planOf } from './program-calls.ts';
-
-/** Why a program is wrong. */
-export interface ProgramFailure {
-  /** The number of the step whose result is wrong, from 0 on; that of the last where memory is at the end. */
-  readonly step: number;
-  readonly detail: string;
-}
-
-/** How much a program did. */
-export interface ProgramCounts {
-  /** Calls of ops that ran, replays included. */
-  calls: number;
-  /** Those of them whose results were judged or known to the bit. */
-  judged: number;
-  /** Reads that were compared. */
-  reads: number;
-  /** Steps that were passed over. */
-  skipped: number;
-}
 
 /** One thing that is done with the backend; the number is that of its step. */
 interface Action {
@@ -98,9 +82,6 @@ export function stepsMade(backend: ComputeBackend, program: Program): Program {
   const run = new ProgramRun(backend, noCounts());
   return program.flatMap((step, index) => run.plan(index, step) ?? []);
 }
-
-/** Counts of nothing yet. */
-export const noCounts = (): ProgramCounts => ({ calls: 0, judged: 0, reads: 0, skipped: 0 });
 
 class ProgramRun {
   /** The step whose result is looked at. */

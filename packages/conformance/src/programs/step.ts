@@ -296,3 +296,25 @@ export function sourceOf(step: WriteStep, bytes: Uint8Array): ArrayBufferView {
   buffer.set(bytes, shift);
   return shift % 2 === 1 ? new DataView(buffer.buffer, shift) : buffer.subarray(shift);
 }
+
+/** Why a program is wrong. */
+export interface ProgramFailure {
+  /** The number of the step whose result is wrong, from 0 on; that of the last where memory is at the end. */
+  readonly step: number;
+  readonly detail: string;
+}
+
+/** How much a program did. */
+export interface ProgramCounts {
+  /** Calls of ops that ran, replays included. */
+  calls: number;
+  /** Those of them whose results were judged or known to the bit. */
+  judged: number;
+  /** Reads that were compared. */
+  reads: number;
+  /** Steps that were passed over. */
+  skipped: number;
+}
+
+/** Counts of nothing yet. */
+export const noCounts = (): ProgramCounts => ({ calls: 0, judged: 0, reads: 0, skipped: 0 });

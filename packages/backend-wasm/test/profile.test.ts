@@ -1,0 +1,37 @@
+import type { DevicePtr } from '@concord/backend-core';
+import { profile } from '@concord/backend-core/profile';
+import { describe, expect, it } from 'vitest';
+import { WasmBackend } from '../src/index.ts';
+
+const N = 256;
+
+describe.each([
+  [{ threads: 2 }, 'threads', 'host'],
+  [{ mode: 'inline' }, 'inline', 'host'],
+  [{ mode: 'worker' }, 'worker', undefined],
+] as const)('with %o', (options, mode, clock) => {
+  it(`launches have the time of the ${clock ?? 'queueing alone'}`, async () => {
+    await using backend = new WasmBackend(options);
+    await backend.init();
+    expect(backend.native.mode).toBe(mode);
+    const [a, b, c] = [0, 1, 2].map(() => backend.alloc(4 * N * N)) as [DevicePtr, DevicePtr, DevicePtr];
+    const recording = backend.record(() => backend.gemm({ m: N, n: N, k: N, a, b, c }));
+    const work = (): void => {
+      backend.binary({ op: 'add', n: 4, a, b, output: c });
+      recording.replay();
+    };
+    await profile(backend, work);
+    const { launches, wallMs } = await profile(backend, work);
+    const [small, large] = launches;
+    expect(launches.map(({ kernel, isReplay }) => [kernel, isReplay])).toEqual([
+      ['add', false],
+      ['gemm', true],
+    ]);
+    expect(launches.map((launch) => launch.clock)).toEqual([clock, clock]);
+    if (clock === undefined) return;
+    // 33 million operations take longer than four, and not longer than all.
+    expect(large?.ms).toBeGreaterThan(small?.ms ?? Infinity);
+    expect(large?.ms).toBeGreaterThan(0.1);
+    expect(large?.ms).toBeLessThan(wallMs);
+  });
+});
