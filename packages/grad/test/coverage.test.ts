@@ -53,6 +53,7 @@ const NOTHING = [
     'QuantizedTensor',
   ],
   ...['quantizedTensor', 'fromGguf', 'fromMatMulNBits', 'loadSafetensors', 'readSafetensors', 'writeSafetensors'],
+  ...['readBytes', 'byteSource', 'pageCache'],
 ];
 
 test('each function of ops has a gradient, or is known to have none', () => {
