@@ -24,6 +24,6 @@ export default function setup() {
   } catch (error) {
     // Where devices must be there, so must they.
     if (process.env['CONCORD_REQUIRE']) throw error;
-    say(`NOT RUN: ONNX's node tests: ${error instanceof Error ? error.message : error}`);
+    say(`NOT RUN: ONNX's node tests: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
