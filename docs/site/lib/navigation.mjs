@@ -71,6 +71,7 @@ export function sidebar(root) {
         { text: 'Search', link: '/recipes/search' },
         { text: 'Images', link: '/recipes/images' },
         { text: 'A custom kernel', link: '/recipes/custom-kernel' },
+        { text: 'Gradients of your own kernel', link: '/recipes/gradients' },
         { text: 'A custom shader', link: '/recipes/custom-shader' },
       ],
     },
