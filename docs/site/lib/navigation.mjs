@@ -69,6 +69,7 @@ export function sidebar(root) {
         { text: 'Attention heads', link: '/recipes/heads' },
         { text: 'Pooling', link: '/recipes/pooling' },
         { text: 'Search', link: '/recipes/search' },
+        { text: 'Run an ONNX model', link: '/recipes/onnx' },
         { text: 'Images', link: '/recipes/images' },
         { text: 'A custom kernel', link: '/recipes/custom-kernel' },
         { text: 'Gradients of your own kernel', link: '/recipes/gradients' },

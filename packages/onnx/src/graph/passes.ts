@@ -1,0 +1,295 @@
+import { type Graph, graphsOf, type Node, readsOf } from './graph.ts';
+import { type HostTensor, numbersOf } from './host-tensor.ts';
+import { withChains } from './chains.ts';
+import { near, Uses } from './match.ts';
+
+/** What becomes of nodes: others in the place of the last of them, the rest gone. */
+interface Rewrite {
+  readonly gone: readonly Node[];
+  readonly node: Node;
+  readonly constants?: ReadonlyMap<string, HostTensor>;
+}
+
+type Pass = (node: Node, uses: Uses) => Rewrite | undefined;
+
+/** A graph in which a pass did what it could, as often as it could. */
+function apply(graph: Graph, pass: Pass): Graph {
+  let current = graph;
+  for (;;) {
+    const uses = new Uses(current, readsOf);
+    const places = new Map(current.nodes.map((node, place) => [node, place]));
+    const gone = new Set<Node>();
+    const made = new Map<number, Node>();
+    const constants = new Map(current.constants);
+    for (const node of current.nodes) {
+      const rewrite = pass(node, uses);
+      // What meets another one is done in the next round.
+      if (rewrite === undefined || rewrite.gone.some((each) => gone.has(each))) continue;
+      for (const each of rewrite.gone) gone.add(each);
+      for (const [name, value] of rewrite.constants ?? []) constants.set(name, value);
+      made.set(Math.max(...rewrite.gone.map((each) => places.get(each) as number)), rewrite.node);
+    }
+    if (made.size === 0) return current;
+    const nodes = current.nodes.flatMap((node, place) => made.get(place) ?? (gone.has(node) ? [] : [node]));
+    current = { ...current, nodes, constants };
+  }
+}
+
+function withAttribute(node: Node, name: string, value: string | number | bigint, outputs: readonly string[]): Node {
+  return { ...node, outputs, attributes: new Map([...node.attributes, [name, value]]) };
+}
+
+const ACTIVATIONS: Readonly<Record<string, string>> = { Relu: 'relu', Sigmoid: 'sigmoid', Tanh: 'tanh', Gelu: 'gelu' };
+
+/** A product's activation, or that of a norm, is applied before it is stored. */
+const activation: Pass = (node, uses) => {
+  if (!['Conv', 'ConvTranspose', 'Gemm', 'MatMul'].includes(node.op) || node.domain !== '') return undefined;
+  if (node.attributes.has('concord.activation')) return undefined;
+  const next = uses.next(node, ...Object.keys(ACTIVATIONS));
+  if (next !== undefined) {
+    const isTanh = next.op === 'Gelu' && next.attributes.get('approximate') === 'tanh';
+    const name = isTanh ? 'geluTanh' : (ACTIVATIONS[next.op] as string);
+    return { gone: [node, next], node: withAttribute(node, 'concord.activation', name, next.outputs) };
+  }
+  // x sigmoid(x)
+  const readers = uses.readers(node);
+  const [sigmoid] = readers.filter(({ op, domain }) => op === 'Sigmoid' && domain === '');
+  const product = uses.next(sigmoid, 'Mul');
+  if (readers.length !== 2 || sigmoid === undefined || product === undefined || !readers.includes(product))
+    return undefined;
+  if (uses.other(product, sigmoid.outputs[0]) !== node.outputs[0]) return undefined;
+  return { gone: [node, sigmoid, product], node: withAttribute(node, 'concord.activation', 'silu', product.outputs) };
+};
+
+/** What is added to each row of a product with a constant matrix is its bias. */
+const bias: Pass = (node, uses) => {
+  if (node.op !== 'MatMul' || node.domain !== '' || node.inputs.length > 2) return undefined;
+  const add = uses.next(node, 'Add');
+  const matrix = uses.constant(node.inputs[1]);
+  const row = add && uses.other(add, node.outputs[0]);
+  const given = uses.constant(row);
+  if (add === undefined || matrix?.dims.length !== 2 || given?.dims.length !== 1 || given.type !== matrix.type)
+    return undefined;
+  if (given.dims[0] !== matrix.dims[1]) return undefined;
+  return { gone: [node, add], node: { ...node, inputs: [...node.inputs, row as string], outputs: add.outputs } };
+};
+
+/** What is added to a product at the end, of its shape or not, is its fourth operand. */
+const residual: Pass = (node, uses) => {
+  if (!['Conv', 'Gemm', 'MatMul'].includes(node.op) || node.domain !== '' || node.inputs.length > 3) return undefined;
+  const add = uses.next(node, 'Add');
+  const other = add && uses.other(add, node.outputs[0]);
+  if (add === undefined || other === undefined || other === node.outputs[0] || uses.constant(other)) return undefined;
+  const [a, b, c = ''] = node.inputs as [string, string, string?];
+  return { gone: [node, add], node: { ...node, inputs: [a, b, c, other], outputs: add.outputs } };
+};
+
+/** A batch normalization after a convolution is one of the convolution's filters and bias. */
+const batchNorm: Pass = (node, uses) => {
+  if (node.op !== 'Conv' || node.domain !== '' || node.attributes.has('concord.activation')) return undefined;
+  const norm = uses.next(node, 'BatchNormalization');
+  if (norm === undefined || norm.outputs.length > 1 || norm.attributes.get('training_mode') === 1n) return undefined;
+  const [w, before, ...known] = [node.inputs[1], node.inputs[2] || undefined, ...norm.inputs.slice(1)].map((name) =>
+    uses.constant(name),
+  );
+  if (
+    w?.type !== 'float32' ||
+    known.some((each) => each?.type !== 'float32') ||
+    (node.inputs[2] && before?.type !== 'float32')
+  )
+    return undefined;
+  const [scale, shift, mean, variance] = known.map((each) => each?.data as Float32Array) as [
+    Float32Array,
+    Float32Array,
+    Float32Array,
+    Float32Array,
+  ];
+  const eps = Number(norm.attributes.get('epsilon') ?? 1e-5);
+  const factors = scale.map((each, i) => each / Math.sqrt((variance[i] as number) + eps));
+  const each = (w.data as Float32Array).length / factors.length;
+  const filters = (w.data as Float32Array).map((value, i) => value * (factors[Math.floor(i / each)] as number));
+  const offsets = shift.map(
+    (value, i) =>
+      value + ((before ? (numbersOf(before)[i] as number) : 0) - (mean[i] as number)) * (factors[i] as number),
+  );
+  const [name] = norm.outputs;
+  const names = [`${name} filters`, `${name} bias`] as const;
+  const constants = new Map<string, HostTensor>([
+    [names[0], { ...w, data: filters }],
+    [names[1], { type: 'float32', dims: [factors.length], data: offsets }],
+  ]);
+  return {
+    gone: [node, norm],
+    node: { ...node, inputs: [node.inputs[0] as string, ...names], outputs: norm.outputs },
+    constants,
+  };
+};
+
+/** x (1 + erf(x / sqrt 2)) / 2, in the orders in which exporters write it. */
+const gelu: Pass = (erf, uses) => {
+  if (erf.op !== 'Erf' || erf.domain !== '') return undefined;
+  const inner = uses.giver(erf.inputs[0], 'Div', 'Mul');
+  const [number, x] = (inner && uses.withNumber(inner)) ?? [];
+  const isHalf = inner?.op === 'Div' ? near(number, Math.SQRT2) && inner.inputs[0] === x : near(number, Math.SQRT1_2);
+  const plus = uses.next(erf, 'Add');
+  if (inner === undefined || x === undefined || !isHalf || plus === undefined || uses.readers(inner).length !== 1)
+    return undefined;
+  if (!near(uses.number(uses.other(plus, erf.outputs[0])), 1)) return undefined;
+  const first = uses.next(plus, 'Mul');
+  if (first === undefined) return undefined;
+  const made = (gone: readonly Node[], outputs: readonly string[]): Rewrite => {
+    return { gone, node: { ...erf, op: 'Gelu', inputs: [x], outputs, attributes: new Map() } };
+  };
+  const other = uses.other(first, plus.outputs[0]);
+  const second = uses.next(first, 'Mul');
+  if (other === x && second !== undefined && near(uses.number(uses.other(second, first.outputs[0])), 0.5)) {
+    return made([inner, erf, plus, first, second], second.outputs);
+  }
+  if (near(uses.number(other), 0.5) && second !== undefined && uses.other(second, first.outputs[0]) === x) {
+    return made([inner, erf, plus, first, second], second.outputs);
+  }
+  const half = uses.giver(other, 'Mul');
+  const [factor, of] = (half && uses.withNumber(half)) ?? [];
+  if (half === undefined || of !== x || !near(factor, 0.5) || uses.readers(half).length !== 1) return undefined;
+  return made([inner, erf, plus, half, first], first.outputs);
+};
+
+/** Whether a ReduceMean is of the last axis, which it keeps. */
+function isOfRows(node: Node | undefined, uses: Uses): boolean {
+  const axes = (node?.attributes.get('axes') ?? uses.constant(node?.inputs[1])?.data) as ArrayLike<bigint> | undefined;
+  return node !== undefined && axes?.length === 1 && axes[0] === -1n && (node.attributes.get('keepdims') ?? 1n) === 1n;
+}
+
+/** (x - mean) / sqrt(mean((x - mean)^2) + eps) weight + bias, over the last axis. */
+const layerNorm: Pass = (sub, uses) => {
+  if (sub.op !== 'Sub' || sub.domain !== '') return undefined;
+  const [x] = sub.inputs;
+  const mean = uses.giver(sub.inputs[1], 'ReduceMean');
+  const [div] = uses.readers(sub).filter(({ op }) => op === 'Div');
+  const root = div && uses.giver(div.inputs[1], 'Sqrt');
+  const plus = root && uses.giver(root.inputs[0], 'Add');
+  const [eps, meanOf] = (plus && uses.withNumber(plus)) ?? [];
+  const spread = uses.giver(meanOf, 'ReduceMean');
+  const squares = spread && uses.giver(spread.inputs[0], 'Pow', 'Mul');
+  if (mean?.inputs[0] !== x || div === undefined || root === undefined || plus === undefined || squares === undefined)
+    return undefined;
+  if (!isOfRows(mean, uses) || !isOfRows(spread, uses) || div.inputs[0] !== sub.outputs[0] || eps === undefined)
+    return undefined;
+  const isSquare =
+    squares.inputs[0] === sub.outputs[0] &&
+    (squares.op === 'Pow' ? uses.number(squares.inputs[1]) === 2 : squares.inputs[1] === sub.outputs[0]);
+  const weighted = uses.next(div, 'Mul');
+  const weight = weighted && uses.other(weighted, div.outputs[0]);
+  if (!isSquare || weighted === undefined || uses.constant(weight)?.dims.length !== 1) return undefined;
+  const inner = [mean as Node, squares, spread as Node, plus, root];
+  const isInside =
+    inner.every((node) => uses.readers(node).length === 1) &&
+    uses.readers(sub).every((node) => node === div || node === squares);
+  if (!isInside) return undefined;
+  const shifted = uses.next(weighted, 'Add');
+  const offset = shifted && uses.other(shifted, weighted.outputs[0]);
+  const hasBias = shifted !== undefined && uses.constant(offset)?.dims.length === 1;
+  const last = hasBias ? shifted : weighted;
+  return {
+    gone: [...inner, sub, div, weighted, last],
+    node: {
+      ...sub,
+      op: 'LayerNormalization',
+      inputs: [x as string, weight as string, ...(hasBias ? [offset as string] : [])],
+      outputs: last.outputs,
+      attributes: new Map<string, number | bigint>([
+        ['axis', -1n],
+        ['epsilon', eps],
+      ]),
+    },
+  };
+};
+
+/** softmax(scale Q K^T + mask) V, where K^T is one matrix for each head. */
+const attention: Pass = (softmax, uses) => {
+  if (
+    softmax.op !== 'Softmax' ||
+    softmax.domain !== '' ||
+    softmax.version < 13 ||
+    (softmax.attributes.get('axis') ?? -1n) !== -1n
+  )
+    return undefined;
+  const product = uses.next(softmax, 'MatMul');
+  if (product === undefined || product.inputs[0] !== softmax.outputs[0] || product.inputs.length !== 2)
+    return undefined;
+  const gone: Node[] = [softmax, product];
+  let from = softmax.inputs[0];
+  let mask = '';
+  const add = uses.giver(from, 'Add');
+  if (add !== undefined && uses.readers(add).length === 1) {
+    const isScore = (name: string | undefined): boolean =>
+      uses.giver(name, 'MatMul', 'Mul', 'Div') !== undefined &&
+      uses.readers(uses.giver(name, 'MatMul', 'Mul', 'Div')).length === 1;
+    const [a, b] = add.inputs as [string, string];
+    [from, mask] = isScore(a) ? [a, b] : [b, a];
+    gone.push(add);
+  }
+  let scale = 1;
+  const scaled = uses.giver(from, 'Mul', 'Div');
+  const [factor, of] = (scaled && uses.withNumber(scaled)) ?? [];
+  if (
+    scaled !== undefined &&
+    factor !== undefined &&
+    uses.readers(scaled).length === 1 &&
+    (scaled.op === 'Mul' || scaled.inputs[0] === of)
+  ) {
+    [from, scale] = [of, scaled.op === 'Mul' ? factor : 1 / factor];
+    gone.push(scaled);
+  }
+  const scores = uses.giver(from, 'MatMul');
+  if (
+    scores === undefined ||
+    scores.inputs.length !== 2 ||
+    uses.readers(scores).length !== 1 ||
+    scores.attributes.size > 0
+  )
+    return undefined;
+  gone.push(scores);
+  return {
+    gone,
+    node: {
+      ...product,
+      domain: 'concord',
+      op: 'Attention',
+      inputs: [...scores.inputs, product.inputs[1] as string, mask],
+      attributes: new Map([['scale', scale]]),
+    },
+  };
+};
+
+/** Nodes whose results nothing reads are left out. */
+function withoutDead(graph: Graph): Graph {
+  const read = new Set(graph.outputs.map(({ name }) => name));
+  const nodes: Node[] = [];
+  for (const node of [...graph.nodes].reverse()) {
+    if (!node.outputs.some((name) => read.has(name))) continue;
+    nodes.unshift(node);
+    for (const name of readsOf(node)) read.add(name);
+  }
+  const constants = new Map([...graph.constants].filter(([name]) => read.has(name)));
+  return { ...graph, nodes, constants };
+}
+
+/** In this order: an activation goes into a product that has its bias. */
+const PASSES: readonly Pass[] = [batchNorm, gelu, layerNorm, attention, bias, activation, residual];
+
+/** A graph that gives the same with fewer launches. What graphs in it read from outside stays. */
+export function optimise(graph: Graph): Graph {
+  const inner = graph.nodes.map((node): Node => {
+    if (graphsOf(node).length === 0) return node;
+    const attributes = [...node.attributes].map(
+      ([name, value]) => [name, isGraph(value) ? optimise(value) : value] as const,
+    );
+    return { ...node, attributes: new Map(attributes) };
+  });
+  return withChains(withoutDead(PASSES.reduce(apply, withoutDead({ ...graph, nodes: inner }))));
+}
+
+function isGraph(value: unknown): value is Graph {
+  return typeof value === 'object' && value !== null && 'nodes' in value;
+}

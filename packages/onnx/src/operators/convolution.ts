@@ -1,0 +1,267 @@
+import * as ops from '@concord/ops';
+import type { Activation, Tensor } from '@concord/ops';
+import { refuse } from '../errors.ts';
+import { sizeOf } from '../graph/host-tensor.ts';
+import type { Call, Results } from '../run/call.ts';
+import { elements, hasFloats } from './elements.ts';
+import type { Operators } from './operator.ts';
+import { fitting, plus } from './products.ts';
+
+/** How a window moves along the axes after the channels. */
+interface Sweep {
+  readonly kernel: readonly number[];
+  readonly stride: readonly number[];
+  readonly dilation: readonly number[];
+  /** Before each axis, then after each. */
+  readonly pads: readonly number[];
+}
+
+function sweepOf(call: Call, size: readonly number[], kernel: readonly number[]): Sweep {
+  const ones = size.map(() => 1);
+  const stride = call.list('strides') ?? ones;
+  const dilation = call.list('dilations') ?? ones;
+  const auto = call.text('auto_pad', 'NOTSET');
+  if (kernel.length !== size.length) throw refuse(`a window of ${kernel.length} axes over ${size.length}`);
+  const given = call.list('pads') ?? [...size, ...size].map(() => 0);
+  if (!auto.startsWith('SAME'))
+    return { kernel, stride, dilation, pads: auto === 'VALID' ? given.map(() => 0) : given };
+  const total = size.map((length, i) => {
+    const [step, reach] = [stride[i] as number, ((kernel[i] as number) - 1) * (dilation[i] as number) + 1];
+    return Math.max(0, (Math.ceil(length / step) - 1) * step + reach - length);
+  });
+  return { kernel, stride, dilation, pads: shared(total, auto === 'SAME_UPPER') };
+}
+
+/** Pads before and after each axis, an odd one after it or before it. */
+function shared(total: readonly number[], isUpper: boolean): number[] {
+  const before = total.map((each) => (isUpper ? Math.floor(each / 2) : Math.ceil(each / 2)));
+  return [...before, ...total.map((each, i) => each - (before[i] as number))];
+}
+
+/** The function that a node's product ends in, by the name that a pass gave it. */
+export function activationOf(call: Call): { readonly activation?: Activation } {
+  const given = call.attribute('concord.activation');
+  return given === undefined ? {} : { activation: given as Activation };
+}
+
+type Two = readonly [number, number];
+type Three = readonly [number, number, number];
+type Four = readonly [number, number, number, number];
+type Six = readonly [number, number, number, number, number, number];
+
+/** Convolution of one to three axes, with bias, activation and what is added at the end in one launch. */
+export function convolution(
+  call: Call,
+  more: { activation?: Activation; residual?: Tensor } = activationOf(call),
+): Tensor {
+  call.floats(0, 1, 2);
+  const [x, w, bias] = [call.x(0), call.x(1), call.maybe(2)];
+  const kernel = w.shape.slice(2);
+  const { stride, dilation, pads } = sweepOf(call, x.shape.slice(2), kernel);
+  const common = { bias, groups: call.int('group', 1), ...more };
+  if (kernel.length === 1) {
+    return ops.conv1d(x, w, {
+      ...common,
+      stride: stride[0] as number,
+      dilation: dilation[0] as number,
+      padding: pads as unknown as Two,
+    });
+  }
+  if (kernel.length === 2) {
+    const window = { stride: stride as unknown as Two, dilation: dilation as unknown as Two };
+    return ops.conv2d(x, w, { ...common, ...window, padding: pads as unknown as Four });
+  }
+  if (kernel.length !== 3) return call.refuse(`a convolution of ${kernel.length} axes`);
+  const window = { stride: stride as unknown as Three, dilation: dilation as unknown as Three };
+  return ops.conv3d(x, w, { ...common, ...window, padding: pads as unknown as Six });
+}
+
+function transposed(call: Call): Tensor {
+  call.floats(0, 1, 2);
+  const [x, w, bias] = [call.x(0), call.x(1), call.maybe(2)];
+  const size = x.shape.slice(2);
+  const kernel = w.shape.slice(2);
+  if (kernel.length > 2) return call.refuse(`a transposed convolution of ${kernel.length} axes`);
+  const { stride, dilation, pads: given } = sweepOf(call, size, kernel);
+  const extra = [...(call.list('output_padding') ?? size.map(() => 0))];
+  const auto = call.text('auto_pad', 'NOTSET');
+  const wanted =
+    call.list('output_shape')?.slice(-size.length) ??
+    (auto.startsWith('SAME') ? size.map((each, i) => each * (stride[i] as number)) : undefined);
+  const total = size.map((each, i) => {
+    const [step, reach] = [stride[i] as number, ((kernel[i] as number) - 1) * (dilation[i] as number) + 1];
+    return (each - 1) * step + (extra[i] as number) + reach - (wanted?.[i] ?? 0);
+  });
+  if (wanted !== undefined)
+    total.forEach((each, i) => (extra[i] = each < 0 ? (extra[i] as number) - each : (extra[i] as number)));
+  const pads =
+    wanted === undefined
+      ? given
+      : shared(
+          total.map((each) => Math.max(0, each)),
+          auto === 'SAME_UPPER',
+        );
+  const common = { bias, groups: call.int('group', 1), ...activationOf(call) };
+  if (kernel.length === 1) {
+    const window = { stride: stride[0] as number, dilation: dilation[0] as number, outputPadding: extra[0] as number };
+    return ops.convTranspose1d(x, w, { ...common, ...window, padding: pads as unknown as Two });
+  }
+  const window = {
+    stride: stride as unknown as Two,
+    dilation: dilation as unknown as Two,
+    outputPadding: extra as unknown as Two,
+  };
+  return ops.convTranspose2d(x, w, { ...common, ...window, padding: pads as unknown as Four });
+}
+
+/** Pools, those of one axis as images of one row. */
+function pooled(call: Call, kind: 'max' | 'mean', x: Tensor = call.x(0)): { values: Tensor; indices?: Tensor } {
+  const size = x.shape.slice(2);
+  const { kernel, stride, dilation, pads } = sweepOf(call, size, call.list('kernel_shape') ?? []);
+  const options = {
+    ceilMode: call.int('ceil_mode', 0) === 1,
+    ...(kind === 'mean' && { countIncludePad: call.int('count_include_pad', 0) === 1 }),
+  };
+  if (size.length === 3) {
+    const window = {
+      stride: stride as unknown as Three,
+      dilation: dilation as unknown as Three,
+      padding: pads as unknown as Six,
+    };
+    return {
+      values: (kind === 'max' ? ops.maxPool3d : ops.avgPool3d)(x, kernel as unknown as Three, {
+        ...options,
+        ...window,
+      }),
+    };
+  }
+  if (size.length > 3) return call.refuse(`pooling of ${size.length} axes`);
+  const isRow = size.length === 1;
+  const of = (list: readonly number[], one: number): Two =>
+    isRow ? [one, list[0] as number] : (list as unknown as Two);
+  const padding = (isRow ? [0, pads[0], 0, pads[1]] : pads) as unknown as Four;
+  const window = { ...options, stride: of(stride, 1), dilation: of(dilation, 1), padding };
+  const image = isRow ? ops.unsqueeze(x, 2) : x;
+  const asGiven = (y: Tensor): Tensor => (isRow ? ops.reshape(y, [...y.shape.slice(0, 2), y.shape[3] as number]) : y);
+  if (kind === 'max' && call.node.outputs[1]) {
+    const { values, indices } = ops.maxPoolWithIndices(image, of(kernel, 1), window);
+    return { values: asGiven(values), indices: asGiven(indices) };
+  }
+  return { values: asGiven((kind === 'max' ? ops.maxPool : ops.avgPool)(image, of(kernel, 1), window)) };
+}
+
+function maximum(call: Call): Results {
+  const given = call.x(0);
+  const x = hasFloats(call) ? given : ops.cast(given, 'f32');
+  const { values, indices } = pooled(call, 'max', x);
+  const y = ops.cast(values, given.dtype);
+  if (!call.node.outputs[1]) return y;
+  if (indices === undefined || call.int('storage_order', 0) === 1)
+    return call.refuse('indices of 3 axes, or in column order');
+  // ONNX counts through the whole tensor, ops through an image.
+  const [, channels = 1, ...size] = call.dims(0);
+  const each = sizeOf(size);
+  const places = elements(
+    `Places ${channels} ${each}`,
+    (k, place) =>
+      k.toI32(k.add(place, k.mul(k.add(k.mul(k.index(0), channels), k.index(1)) as never, each) as never) as never),
+    [indices],
+    'i32',
+  );
+  return [y, call.typed(places, 'int64')];
+}
+
+function unpool(call: Call): Tensor {
+  if (call.has(2)) return call.refuse('output_shape');
+  const [x, indices] = [call.x(0), call.x(1)];
+  const size = x.shape.slice(2);
+  const { kernel, stride, pads } = sweepOf(call, size, call.list('kernel_shape') ?? []);
+  const to = size.map(
+    (each, i) =>
+      (each - 1) * (stride[i] as number) -
+      (pads[i] as number) -
+      (pads[i + size.length] as number) +
+      (kernel[i] as number),
+  );
+  const dims = [...x.shape.slice(0, 2), ...to];
+  const flat = ops.zeros(call.backend, [sizeOf(dims)], { dtype: x.dtype });
+  return ops.reshape(ops.indexPut(flat, [ops.reshape(indices, [-1])], ops.reshape(x, [-1]), { out: flat }), dims);
+}
+
+/** The p-norm of each window. */
+function normPool(call: Call): Tensor {
+  const p = call.int('p', 2);
+  const x = call.x(0);
+  const powers = elements(`Power ${p}`, (k, v) => (p === 2 ? k.mul(v, v) : k.pow(k.abs(v), p)), [x], x.dtype);
+  const count = sizeOf(call.list('kernel_shape') ?? []);
+  if (call.list('pads')?.some((pad) => pad !== 0) || call.text('auto_pad', 'NOTSET') !== 'NOTSET')
+    return call.refuse('padding');
+  const { values } = pooled(call, 'mean', powers);
+  return elements(`Root ${p} ${count}`, (k, v) => k.pow(k.mul(v, count), 1 / p), [values], x.dtype);
+}
+
+function lrn(call: Call): Tensor {
+  call.floats(0);
+  const x = call.x(0);
+  const [n, c = 1, ...size] = x.shape as readonly [number, ...number[]];
+  const width = call.int('size');
+  const [alpha, beta, bias] = [call.float('alpha', 1e-4), call.float('beta', 0.75), call.float('bias', 1)];
+  const squares = ops.reshape(
+    elements('square', (k, v) => k.mul(v, v), [x], x.dtype),
+    [n, 1, c, sizeOf(size)],
+  );
+  const [before, after] = [Math.floor((width - 1) / 2), Math.ceil((width - 1) / 2)];
+  const means = ops.avgPool(squares, [width, 1], { stride: 1, padding: [before, 0, after, 0] });
+  // The mean's divisor is the size of the window, as ONNX's.
+  return elements(
+    `LRN ${alpha} ${beta} ${bias}`,
+    (k, v, m) => k.div(v, k.pow(k.add(k.mul(m, alpha), bias), beta)),
+    [x, ops.reshape(means, x.shape)],
+    x.dtype,
+  );
+}
+
+const spatial = (call: Call): { axis: number[]; keepDims: true } => {
+  return {
+    axis: call
+      .dims(0)
+      .map((_, axis) => axis)
+      .slice(2),
+    keepDims: true,
+  };
+};
+
+/** Operators that move a window over images. */
+export const CONVOLUTION: Operators = {
+  Conv: {
+    run: (call) => {
+      const product = (residual?: Tensor): Tensor =>
+        convolution(call, { ...activationOf(call), ...(residual && { residual }) });
+      if (!call.has(3)) return product();
+      const [n = 0, , ...size] = call.dims(0);
+      const { kernel, stride, dilation, pads } = sweepOf(call, size, call.dims(1).slice(2));
+      const places = size.map((length, i) => {
+        const all = length + (pads[i] as number) + (pads[i + size.length] as number);
+        return (
+          Math.floor((all - (dilation[i] as number) * ((kernel[i] as number) - 1) - 1) / (stride[i] as number)) + 1
+        );
+      });
+      const residual = fitting(call, [n, call.dims(1)[0] as number, ...places]);
+      return residual ? product(residual) : plus(product(), call.x(3));
+    },
+  },
+  ConvTranspose: { run: transposed },
+  MaxPool: { run: maximum },
+  AveragePool: { run: (call) => pooled(call, 'mean').values },
+  LpPool: { run: normPool },
+  MaxUnpool: { run: unpool },
+  GlobalAveragePool: { run: (call) => ops.mean(call.x(0), spatial(call)) },
+  GlobalMaxPool: { run: (call) => ops.max(call.x(0), spatial(call)) },
+  GlobalLpPool: {
+    run: (call) =>
+      call.int('p', 2) > 2
+        ? call.refuse(`p ${call.int('p')}`)
+        : ops.norm(call.x(0), { ...spatial(call), ord: call.int('p', 2) }),
+  },
+  LRN: { run: lrn },
+};

@@ -1,0 +1,382 @@
+import { refuse } from '../errors.ts';
+import {
+  elementType,
+  type ElementType,
+  type HostTensor,
+  hostTensor,
+  isFloat,
+  isWide,
+  type Scalar,
+  scalars,
+  sizeOf,
+} from '../graph/host-tensor.ts';
+import { broadcastPlace, checkSize, indexOf, picked, placeOf, stridesOf } from '../host/walk.ts';
+import type { Call } from '../run/call.ts';
+import type { Operator, Operators } from './operator.ts';
+import { broadcast, cuts, lengthOf, parts, reshaped, squeezed, unsqueezed } from './shape.ts';
+
+/** JavaScript's operators are those of both kinds of number; TypeScript's are not. */
+type Any = number;
+
+/** Computes element by element, over what the inputs broadcast to; integers wrap as they are stored. */
+function map(compute: (...values: Any[]) => Scalar | boolean, type?: ElementType): (call: Call) => HostTensor {
+  return (call) => {
+    const inputs = call.inputs.map((_, i) => call.host(i));
+    const dims = inputs.reduce<readonly number[]>((both, each) => broadcast(both, each.dims), []);
+    const values = inputs.map(scalars);
+    const places = inputs.map((each) => broadcastPlace(each.dims));
+    const out = Array.from({ length: sizeOf(dims) }, (_, i) => {
+      const index = indexOf(i, dims);
+      const result = compute(...values.map((each, n) => each[(places[n] as (of: number[]) => number)(index)] as Any));
+      return typeof result === 'boolean' ? Number(result) : result;
+    });
+    return hostTensor(type ?? (inputs[0] as HostTensor).type, dims, out);
+  };
+}
+
+const fold =
+  (join: (a: Any, b: Any) => Scalar): ((call: Call) => HostTensor) =>
+  (call) => {
+    const x = call.host(0);
+    const rank = x.dims.length;
+    const given = call.ints(1, 'axes') ?? [];
+    if (given.length === 0 && call.int('noop_with_empty_axes', 0) === 1) return x;
+    const axes = new Set(
+      given.length === 0 ? x.dims.map((_, axis) => axis) : given.map((axis) => call.axis(axis, rank)),
+    );
+    const kept = x.dims.map((size, axis) => (axes.has(axis) ? 1 : size));
+    const place = broadcastPlace(kept);
+    const sums = new Map<number, Scalar>();
+    const values = scalars(x);
+    for (let i = 0; i < sizeOf(x.dims); i++) {
+      const at = place(indexOf(i, x.dims));
+      const before = sums.get(at);
+      sums.set(at, before === undefined ? (values[i] as Scalar) : join(before as Any, values[i] as Any));
+    }
+    if (sums.size < sizeOf(kept)) throw refuse('a fold of nothing is not computed on the host');
+    const dims = call.int('keepdims', 1) === 1 ? kept : x.dims.filter((_, axis) => !axes.has(axis));
+    return hostTensor(
+      x.type,
+      dims,
+      Array.from({ length: sums.size }, (_, i) => sums.get(i) as Scalar),
+    );
+  };
+
+const float = (compute: (x: number) => number): ((call: Call) => HostTensor) => map((x) => compute(Number(x)));
+
+const withDims = (call: Call, dims: readonly number[]): HostTensor => ({ ...call.host(0), dims });
+
+function divide(call: Call): HostTensor {
+  if (!isFloat(call.type(0)) && Array.from(scalars(call.host(1))).some((each) => Number(each) === 0))
+    throw refuse('an integer is divided by 0');
+  return map((a, b) => a / b)(call);
+}
+
+function modulo(call: Call): HostTensor {
+  const fmod = call.int('fmod', 0) === 1;
+  if (!isFloat(call.type(0)) && Array.from(scalars(call.host(1))).some((each) => Number(each) === 0))
+    throw refuse('an integer is divided by 0');
+  return map((a, b) => {
+    const rest = a % b;
+    return !fmod && Number(rest) !== 0 && rest < 0 !== b < 0 ? rest + b : rest;
+  })(call);
+}
+
+function power(call: Call): HostTensor {
+  return map((a, b) => {
+    if (typeof a !== 'bigint') return a ** Number(b);
+    const exponent = typeof b === 'bigint' ? b : Math.trunc(b);
+    return Number(exponent) < 0 || !Number.isInteger(Number(b))
+      ? Number(a) ** Number(b)
+      : (a as bigint) ** BigInt(exponent);
+  })(call);
+}
+
+function castTo(call: Call, to: ElementType): HostTensor {
+  const x = call.host(0);
+  if (x.type === to) return x;
+  if (x.type === 'string') {
+    if (to === 'bool' || isWide(to))
+      return hostTensor(
+        to,
+        x.dims,
+        (x.data as readonly string[]).map((each) => BigInt(each)),
+      );
+    return hostTensor(
+      to,
+      x.dims,
+      (x.data as readonly string[]).map((each) => numberOf(each)),
+    );
+  }
+  if (to === 'string') return call.refuse('a cast to text');
+  const values = Array.from(scalars(x));
+  return hostTensor(to, x.dims, to === 'bool' ? values.map((each) => Number(Number(each) !== 0)) : values);
+}
+
+function numberOf(text: string): number {
+  const inf = /^([+-]?)inf(inity)?$/i.exec(text);
+  return inf ? (inf[1] === '-' ? -Infinity : Infinity) : Number(text);
+}
+
+function concat(call: Call): HostTensor {
+  const all = call.inputs.map((_, i) => call.host(i));
+  const first = all[0] as HostTensor;
+  const axis = call.axis(call.int('axis', 0));
+  const dims = first.dims.map((size, each) =>
+    each === axis ? all.reduce((sum, { dims: of }) => sum + (of[axis] as number), 0) : size,
+  );
+  const values: (Scalar | string)[] = [];
+  const strides = stridesOf(dims);
+  let from = 0;
+  for (const each of all) {
+    const elements = each.type === 'string' ? (each.data as readonly string[]) : scalars(each);
+    for (let i = 0; i < sizeOf(each.dims); i++) {
+      const index = indexOf(i, each.dims);
+      index[axis] = (index[axis] as number) + from;
+      values[placeOf(index, strides)] = elements[i] as Scalar;
+    }
+    from += each.dims[axis] as number;
+  }
+  if (first.type === 'string') return { ...first, dims, data: values as string[] };
+  return hostTensor(first.type, dims, values as Scalar[]);
+}
+
+/** An index of an axis, from its front. */
+export function wrapped(at: Scalar, size: number): number {
+  const index = Number(at) < 0 ? Number(at) + size : Number(at);
+  if (!(index >= 0 && index < size)) throw refuse(`index ${at} is outside of an axis of ${size}`);
+  return index;
+}
+
+function gather(call: Call): HostTensor {
+  const [x, indices] = [call.host(0), call.host(1)];
+  const axis = call.axis(call.int('axis', 0));
+  const [strides, at] = [stridesOf(x.dims), scalars(indices)];
+  const rank = indices.dims.length;
+  const dims = [...x.dims.slice(0, axis), ...indices.dims, ...x.dims.slice(axis + 1)];
+  const inner = stridesOf(indices.dims);
+  return picked(x, dims, (index) => {
+    const chosen = wrapped(at[placeOf(index.slice(axis, axis + rank), inner)] as Scalar, x.dims[axis] as number);
+    return placeOf([...index.slice(0, axis), chosen, ...index.slice(axis + rank)], strides);
+  });
+}
+
+function range(call: Call): HostTensor {
+  const [start, limit, delta] = [0, 1, 2].map((i) => scalars(call.host(i))[0] as Any) as [Any, Any, Any];
+  const count = Math.max(0, Math.ceil((Number(limit) - Number(start)) / Number(delta)));
+  checkSize([count], 'own');
+  const wide = typeof start === 'bigint';
+  return hostTensor(
+    call.type(0),
+    [count],
+    Array.from({ length: count }, (_, i) => start + ((wide ? BigInt(i) : i) as Any) * delta),
+  );
+}
+
+function nonZero(call: Call): HostTensor {
+  const x = call.host(0);
+  const found = Array.from(scalars(x)).flatMap((each, i) => (Number(each) === 0 ? [] : [indexOf(i, x.dims)]));
+  return hostTensor(
+    'int64',
+    [x.dims.length, found.length],
+    x.dims.flatMap((_, axis) => found.map((index) => index[axis] as number)),
+  );
+}
+
+function sliced(call: Call): HostTensor {
+  const x = call.host(0);
+  const ranges = cuts(call).map((cut, axis) => cut ?? ([0, x.dims[axis] as number, 1] as const));
+  const strides = stridesOf(x.dims);
+  return picked(x, ranges.map(lengthOf), (index) =>
+    placeOf(
+      index.map(
+        (at, axis) => (ranges[axis] as (typeof ranges)[number])[0] + at * (ranges[axis] as (typeof ranges)[number])[2],
+      ),
+      strides,
+    ),
+  );
+}
+
+function splitUp(call: Call): HostTensor[] {
+  const x = call.host(0);
+  const { axis, sizes } = parts(call);
+  const strides = stridesOf(x.dims);
+  let from = 0;
+  return sizes.map((size) => {
+    const start = from;
+    from += size;
+    if (from > (x.dims[axis] as number)) throw refuse('parts are longer than the axis');
+    return picked(
+      x,
+      x.dims.map((of, each) => (each === axis ? size : of)),
+      (index) =>
+        placeOf(
+          index.map((at, each) => (each === axis ? at + start : at)),
+          strides,
+        ),
+    );
+  });
+}
+
+function transposed(call: Call): HostTensor {
+  const x = call.host(0);
+  const order = call.list('perm') ?? x.dims.map((_, axis) => x.dims.length - 1 - axis);
+  const strides = stridesOf(x.dims);
+  return picked(
+    x,
+    order.map((axis) => x.dims[axis] as number),
+    (index) => index.reduce((sum, at, i) => sum + at * (strides[order[i] as number] as number), 0),
+  );
+}
+
+function filled(call: Call): HostTensor {
+  const dims = call.numbers(0);
+  const value = (call.attribute('value') as HostTensor | undefined) ?? hostTensor('float32', [1], [0]);
+  return picked({ ...value, dims: [] }, dims, () => 0);
+}
+
+/** The parts of x where the condition holds: how many there are is known only when it is on the host. */
+function compress(call: Call): HostTensor {
+  const x = call.host(0);
+  const held = call.numbers(1).flatMap((each, i) => (each === 0 ? [] : [i]));
+  if (call.attribute('axis') === undefined)
+    return picked(x, [held.length], ([at]) => held[at as number] as number, 'own');
+  const axis = call.axis(call.int('axis'));
+  const strides = stridesOf(x.dims);
+  return picked(
+    x,
+    x.dims.map((size, each) => (each === axis ? held.length : size)),
+    (index) =>
+      placeOf(
+        index.map((at, each) => (each === axis ? (held[at] as number) : at)),
+        strides,
+      ),
+  );
+}
+
+function tiled(call: Call): HostTensor {
+  const x = call.host(0);
+  const repeats = call.numbers(1);
+  const strides = stridesOf(x.dims);
+  return picked(
+    x,
+    x.dims.map((size, axis) => size * (repeats[axis] as number)),
+    (index) =>
+      placeOf(
+        index.map((at, axis) => at % (x.dims[axis] as number)),
+        strides,
+      ),
+  );
+}
+
+/** The different values (or slices along an axis), where each was first, which each element is, and how often it is there. */
+function unique(call: Call): HostTensor[] {
+  const x = call.host(0);
+  const axis = call.attribute('axis') === undefined ? undefined : call.axis(call.int('axis'));
+  const count = axis === undefined ? sizeOf(x.dims) : (x.dims[axis] as number);
+  const values = scalars(x);
+  const rows: Scalar[][] = Array.from({ length: count }, () => []);
+  for (let i = 0; i < sizeOf(x.dims); i++)
+    rows[axis === undefined ? i : (indexOf(i, x.dims)[axis] as number)]?.push(values[i] as Scalar);
+  const first = new Map<string, number>();
+  const keys = rows.map((row) => row.join());
+  keys.forEach((key, i) => first.has(key) || first.set(key, i));
+  const order = [...first.keys()];
+  if (call.int('sorted', 1) === 1) {
+    const compare = (a: readonly Scalar[], b: readonly Scalar[]): number => {
+      const at = a.findIndex((each, i) => each !== b[i]);
+      return at < 0 ? 0 : (a[at] as Scalar) < (b[at] as Scalar) ? -1 : 1;
+    };
+    order.sort((a, b) => compare(rows[first.get(a) as number] as Scalar[], rows[first.get(b) as number] as Scalar[]));
+  }
+  const chosen = order.map((key) => first.get(key) as number);
+  const strides = stridesOf(x.dims);
+  const y =
+    axis === undefined
+      ? picked(x, [chosen.length], ([i]) => chosen[i as number] as number)
+      : picked(
+          x,
+          x.dims.map((size, each) => (each === axis ? chosen.length : size)),
+          (index) =>
+            placeOf(
+              index.map((at, each) => (each === axis ? (chosen[at] as number) : at)),
+              strides,
+            ),
+        );
+  const inverse = keys.map((key) => order.indexOf(key));
+  const counts = order.map((key) => keys.filter((each) => each === key).length);
+  return [y, ...[chosen, inverse, counts].map((list) => hostTensor('int64', [list.length], list))];
+}
+
+const least = (a: Any, b: Any): Any => (Number.isNaN(a) ? a : b < a || Number.isNaN(b) ? b : a);
+const greatest = (a: Any, b: Any): Any => (Number.isNaN(a) ? a : b > a || Number.isNaN(b) ? b : a);
+
+const several = (join: (a: Any, b: Any) => Any): ((call: Call) => HostTensor) =>
+  map((...values) => values.reduce(join));
+
+const HOSTED: Readonly<Record<string, (call: Call) => HostTensor | readonly HostTensor[]>> = {
+  Identity: (call) => call.host(0),
+  Abs: map((x) => (x < 0 ? -x : x)),
+  Neg: map((x) => -x),
+  Sign: map((x) => Number(x > 0) - Number(x < 0)),
+  Floor: float(Math.floor),
+  Ceil: float(Math.ceil),
+  Sqrt: float(Math.sqrt),
+  Exp: float(Math.exp),
+  Log: float(Math.log),
+  Not: map((x) => !x, 'bool'),
+  Add: map((a, b) => a + b),
+  Sub: map((a, b) => a - b),
+  Mul: map((a, b) => a * b),
+  Div: divide,
+  Mod: modulo,
+  Pow: power,
+  Min: several(least),
+  Max: several(greatest),
+  Sum: several((a, b) => a + b),
+  And: map((a, b) => Boolean(a && b), 'bool'),
+  Or: map((a, b) => Boolean(a || b), 'bool'),
+  Xor: map((a, b) => Boolean(a) !== Boolean(b), 'bool'),
+  Equal: map((a, b) => a === b, 'bool'),
+  Greater: map((a, b) => a > b, 'bool'),
+  GreaterOrEqual: map((a, b) => a >= b, 'bool'),
+  Less: map((a, b) => a < b, 'bool'),
+  LessOrEqual: map((a, b) => a <= b, 'bool'),
+  Where: (call) => map((condition, a, b) => (condition ? a : b), call.type(1))(call),
+  Cast: (call) => castTo(call, elementType('attribute to', call.int('to'))),
+  CastLike: (call) => castTo(call, call.type(1)),
+  ReduceSum: fold((a, b) => a + b),
+  ReduceProd: fold((a, b) => a * b),
+  ReduceMin: fold(least),
+  ReduceMax: fold(greatest),
+  Concat: concat,
+  Gather: gather,
+  Slice: sliced,
+  Split: splitUp,
+  Range: range,
+  NonZero: nonZero,
+  Compress: compress,
+  Unique: unique,
+  Transpose: transposed,
+  Tile: tiled,
+  ConstantOfShape: filled,
+  Expand: (call) => {
+    const x = call.host(0);
+    return picked(x, broadcast(x.dims, call.numbers(1)), broadcastPlace(x.dims));
+  },
+  Reshape: (call) =>
+    withDims(call, reshaped(call.dims(0), call.ints(1, 'shape') ?? [], call.int('allowzero', 0) === 1)),
+  Squeeze: (call) => withDims(call, squeezed(call)),
+  Unsqueeze: (call) => withDims(call, unsqueezed(call)),
+  Flatten: (call) => {
+    const dims = call.dims(0);
+    const at = call.int('axis', 1);
+    const axis = at < 0 ? at + dims.length : at;
+    return withDims(call, [sizeOf(dims.slice(0, axis)), sizeOf(dims.slice(axis))]);
+  },
+};
+
+/** What is computed on the host where its inputs are there, or needs them there. */
+export const HOST: Operators = Object.fromEntries(
+  Object.entries(HOSTED).map(([name, host]): [string, Operator] => [name, { host }]),
+);

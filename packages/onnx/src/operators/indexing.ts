@@ -1,0 +1,205 @@
+import * as ops from '@concord/ops';
+import type { Tensor } from '@concord/ops';
+import { refuse } from '../errors.ts';
+import { type HostTensor, hostTensor, sizeOf } from '../graph/host-tensor.ts';
+import { stridesOf } from '../host/walk.ts';
+import type { Call, Results } from '../run/call.ts';
+import { elements } from './elements.ts';
+import type { Operators } from './operator.ts';
+
+/** Indices that count from the end, as ONNX has them, counted from the front. */
+export function fromFront(indices: Tensor, size: number): Tensor {
+  return elements(`Front ${size}`, (k, at) => k.select(k.lt(at, 0), k.add(at, size), at), [indices], 'i32');
+}
+
+/** Whether no index can be negative, since all are known. */
+function areFromFront(call: Call, index: number): boolean {
+  const { host, isConstant } = call.value(index);
+  return isConstant && host !== undefined && call.numbers(index).every((at) => at >= 0);
+}
+
+function indicesOf(call: Call, index: number, size: number): Tensor {
+  return areFromFront(call, index) ? call.x(index) : fromFront(call.x(index), size);
+}
+
+/** Tuples of indices along the first axes, after batch axes, as places in all of these as one: `[..., m]` to `[...]`. */
+function placesOf(call: Call, batch: number): { readonly places: Tensor; readonly size: number } {
+  const [x, indices] = [call.dims(0), call.x(1)];
+  const count = indices.shape.at(-1) as number;
+  const sizes = x.slice(0, batch + count);
+  const strides = stridesOf(sizes);
+  const last = indices.rank - 1;
+  const parts = elements(
+    `Part ${batch} ${last} ${sizes.join()}`,
+    (k, at) => {
+      const axis = k.index(last);
+      let part = k.i32(0);
+      for (let i = 0; i < count; i++) {
+        const [size, stride] = [sizes[batch + i] as number, strides[batch + i] as number];
+        const front = k.select(k.lt(at, 0), k.add(at, size), at) as never;
+        part = k.select(k.eq(axis, i), k.mul(front, stride) as never, part);
+      }
+      for (let i = 0; i < batch; i++) {
+        const own = k.mul(k.toI32(k.index(i)), strides[i] as number);
+        part = k.select(k.eq(axis, 0), k.add(part, own), part);
+      }
+      return part;
+    },
+    [indices],
+    'i32',
+  );
+  return { places: ops.sum(parts, { axis: -1 }), size: sizeOf(sizes) };
+}
+
+function gatherNd(call: Call): Tensor {
+  const x = call.x(0);
+  const { places, size } = placesOf(call, call.int('batch_dims', 0));
+  const rest = x.shape.slice(call.int('batch_dims', 0) + (call.dims(1).at(-1) as number));
+  return ops.reshape(ops.gather(ops.reshape(x, [size, sizeOf(rest)]), places), [...places.shape, ...rest]);
+}
+
+/** How values that meet are joined. */
+function joins(call: Call): boolean {
+  const reduction = call.text('reduction', 'none');
+  return reduction === 'none' ? false : reduction === 'add' ? true : call.refuse(`reduction ${reduction}`);
+}
+
+function scatterNd(call: Call): Tensor {
+  const [x, values] = [call.x(0), call.x(2)];
+  const { places, size } = placesOf(call, 0);
+  const rest = sizeOf(x.shape) / size;
+  const written = ops.indexPut(
+    ops.reshape(x, [size, rest]),
+    [ops.reshape(places, [-1])],
+    ops.reshape(values, [places.size, rest]),
+    {
+      accumulate: joins(call),
+    },
+  );
+  return ops.reshape(written, x.shape);
+}
+
+function scatterElements(call: Call): Tensor {
+  const axis = call.axis(call.int('axis', 0));
+  const [x, indices, values] = [call.x(0), indicesOf(call, 1, call.dims(0)[axis] as number), call.x(2)];
+  return joins(call) ? ops.scatterAdd(x, axis, indices, values) : ops.scatter(x, axis, indices, values);
+}
+
+function hot(call: Call): Results {
+  const depth = call.scalar(1);
+  const indices = ops.cast(call.x(0), 'i32');
+  const given = call.x(2);
+  const [off, on] = [ops.slice(given, [0]), ops.slice(given, [1])];
+  const hits = ops.oneHot(fromFront(indices, depth), depth, { dtype: 'u8' });
+  const result = elements('Hot', (k, hit, a, b) => k.select(k.ne(hit, 0), a, b), [hits, on, off], given.dtype);
+  const axis = call.axis(call.int('axis', -1), result.rank);
+  const order = indices.shape.map((_, each) => each);
+  order.splice(axis, 0, indices.rank);
+  return call.typed(ops.permute(result, order), call.type(2));
+}
+
+function reverse(call: Call): Tensor {
+  const [time, batch] = [call.axis(call.int('time_axis', 0)), call.axis(call.int('batch_axis', 1))];
+  const [x, lengths] = [call.x(0), call.x(1)];
+  const dims = x.shape.map((size, axis) => (axis === time || axis === batch ? size : 1));
+  const over = ops.reshape(
+    lengths,
+    dims.map((size, axis) => (axis === batch ? size : 1)),
+  );
+  const frame = ops.slice(
+    x,
+    dims.map((size) => [0, size] as const),
+  );
+  const places = elements(
+    `Reverse ${time}`,
+    (k, length, _) => {
+      const at = k.toI32(k.index(time));
+      const back = k.sub(k.sub(length as never, 1), at);
+      // The second operand only gives the shape.
+      return k.select(k.and(k.lt(at, length as never), k.eq(_, _)), back, at);
+    },
+    [over, elements('Zero', (k, v) => k.select(k.eq(v, v), k.i32(0), 0), [frame], 'i32')],
+    'i32',
+  );
+  return ops.takeAlongAxis(x, places, time);
+}
+
+/** Boxes that are kept, greedily, by their scores: which are is known only on the host. */
+function suppress(call: Call): HostTensor {
+  const [boxes, scores] = [call.numbers(0), call.numbers(1)];
+  const [batches = 0, classes = 0, count = 0] = call.dims(1);
+  const limit = call.scalar(2, 0);
+  const [overlap, least] = [call.scalar(3, 0), call.has(4) ? call.scalar(4) : -Infinity];
+  const isCentred = call.int('center_point_box', 0) === 1;
+  const box = (batch: number, i: number): [number, number, number, number] => {
+    const [a, b, c, d] = boxes.slice((batch * count + i) * 4, (batch * count + i) * 4 + 4) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    if (isCentred) return [a - c / 2, b - d / 2, a + c / 2, b + d / 2];
+    return [Math.min(a, c), Math.min(b, d), Math.max(a, c), Math.max(b, d)];
+  };
+  const shared = (p: readonly number[], q: readonly number[]): number => {
+    const side = (i: 0 | 1): number =>
+      Math.max(0, Math.min(p[i + 2] as number, q[i + 2] as number) - Math.max(p[i] as number, q[i] as number));
+    const area = ([x0, y0, x1, y1]: readonly number[]): number =>
+      ((x1 as number) - (x0 as number)) * ((y1 as number) - (y0 as number));
+    const both = side(0) * side(1);
+    return both === 0 ? 0 : both / (area(p) + area(q) - both);
+  };
+  const found: number[] = [];
+  for (let batch = 0; batch < batches; batch++) {
+    for (let kind = 0; kind < classes; kind++) {
+      const score = (i: number): number => scores[(batch * classes + kind) * count + i] as number;
+      const order = Array.from({ length: count }, (_, i) => i).filter((i) => score(i) > least);
+      order.sort((p, q) => score(q) - score(p));
+      const kept: number[] = [];
+      for (const i of order) {
+        if (kept.length >= limit) break;
+        if (kept.every((each) => shared(box(batch, each), box(batch, i)) <= overlap)) kept.push(i);
+      }
+      found.push(...kept.flatMap((i) => [batch, kind, i]));
+    }
+  }
+  return hostTensor('int64', [found.length / 3, 3], found);
+}
+
+/** Operators that read, write or order by index. */
+export const INDEXING: Operators = {
+  Gather: {
+    run: (call) => {
+      const axis = call.axis(call.int('axis', 0));
+      return ops.gather(call.x(0), indicesOf(call, 1, call.dims(0)[axis] as number), { axis });
+    },
+  },
+  GatherElements: {
+    run: (call) => {
+      const axis = call.axis(call.int('axis', 0));
+      const dims = call.dims(1);
+      const x = ops.slice(
+        call.x(0),
+        dims.map((size, each) => (each === axis ? null : ([0, size] as const))),
+      );
+      return ops.takeAlongAxis(x, indicesOf(call, 1, call.dims(0)[axis] as number), axis);
+    },
+  },
+  GatherND: { run: gatherNd },
+  ScatterND: { run: scatterNd },
+  ScatterElements: { run: scatterElements },
+  Scatter: { run: scatterElements },
+  OneHot: { needs: [1], run: hot },
+  ReverseSequence: { run: reverse },
+  NonMaxSuppression: { host: suppress },
+  TopK: {
+    needs: [1],
+    run: (call) => {
+      const axis = call.axis(call.int('axis', -1));
+      const k = call.version < 10 ? call.int('k') : call.scalar(1);
+      if (k > (call.dims(0)[axis] as number)) throw refuse(`${k} of ${call.dims(0)[axis]} elements are wanted`);
+      const { values, indices } = ops.topK(call.x(0), k, { axis, largest: call.int('largest', 1) === 1 });
+      return [values, call.typed(ops.cast(indices, 'i32'), 'int64')];
+    },
+  },
+};

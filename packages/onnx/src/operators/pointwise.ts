@@ -1,0 +1,244 @@
+import { BYTES_OF, type DType } from '@concord/backend-core';
+import type { KernelBuilder, Value } from '@concord/backend-core/kernel';
+import { cast, type Tensor, where } from '@concord/ops';
+import { refuse } from '../errors.ts';
+import { elementType, type ElementType, isFloat } from '../graph/host-tensor.ts';
+import type { Call } from '../run/call.ts';
+import { deviceType } from '../run/value.ts';
+import { binary, checkOneType, elements, float, type Formula, hasFloats, type Num, ofFloats } from './elements.ts';
+import type { Operator, Operators } from './operator.ts';
+
+const SELU = { alpha: 1.6732632423543772, gamma: 1.0507009873554805 };
+const SOFT_LIMIT = 0.5;
+
+const unary = (compute: Formula, type?: 'bool'): Operator => ({
+  ...(type ? { type } : { element: (call) => ({ name: call.node.op, formula: compute }) }),
+  run: (call) => elements(call.node.op, compute, [call.x(0)], type === 'bool' ? 'u8' : call.x(0).dtype),
+});
+
+const integers = (value: Num): Value<'i32'> => value as unknown as Value<'i32'>;
+
+/** The sign of 0 and what hides in it do not matter. */
+const square = (k: KernelBuilder, x: Num): Num => k.mul(x, x);
+
+/** log(x + sqrt(x^2 + 1)), by log1p so that small numbers keep their digits. */
+const asinh = (k: KernelBuilder, x: Num): Num => {
+  const a = k.abs(x);
+  const small = k.log1p(k.add(a, k.div(square(k, a), k.add(k.sqrt(k.add(square(k, a), 1)), 1))));
+  const result = k.select(k.gt(a, 1e9), k.add(k.log(a), Math.LN2), small);
+  return k.select(k.lt(x, 0), k.neg(result), result);
+};
+
+const sinh = (k: KernelBuilder, x: Num): Num => {
+  const e = k.expm1(k.abs(x));
+  const half = k.exp(k.mul(k.abs(x), 0.5));
+  const result = k.select(
+    k.gt(k.abs(x), 80),
+    k.mul(k.mul(half, 0.5), half),
+    k.mul(k.add(e, k.div(e, k.add(e, 1))), 0.5),
+  );
+  return k.select(k.lt(x, 0), k.neg(result), result);
+};
+
+const cosh = (k: KernelBuilder, x: Num): Num => {
+  const half = k.exp(k.mul(k.abs(x), 0.5));
+  return k.add(k.mul(k.mul(half, 0.5), half), k.mul(k.exp(k.neg(k.abs(x))), 0.5));
+};
+
+const hardSigmoid = (k: KernelBuilder, x: Num, alpha = 0.2, beta = 0.5): Num =>
+  k.clamp(k.add(k.mul(x, alpha), beta), 0, 1);
+
+/** Of f32: the remainder with the sign of the dividend. */
+const truncatedRemainder = (k: KernelBuilder, a: Num, b: Num): Num => k.sub(a, k.mul(k.trunc(k.div(a, b)), b));
+
+/** The remainder with the sign of the divisor, as Python's. */
+const flooredRemainder = (k: KernelBuilder, a: Num, b: Num): Num => {
+  const rest = k.rem(integers(a), integers(b));
+  const wrong = k.and(k.ne(rest, 0), k.ne(k.lt(rest, 0), k.lt(integers(b), 0)));
+  return k.select(wrong, k.add(rest, integers(b)), rest) as unknown as Num;
+};
+
+function modulo(call: Call): Tensor {
+  checkOneType(call);
+  const [a, b] = [call.x(0), call.x(1)];
+  const fmod = call.int('fmod', 0) === 1;
+  if (hasFloats(call) && !fmod) throw refuse('Mod of floats needs fmod = 1');
+  const signed = a.dtype.startsWith('i') || a.dtype === 'u8';
+  const formula: Formula = hasFloats(call)
+    ? truncatedRemainder
+    : fmod || !signed
+      ? (k, x, y) => k.rem(integers(x), integers(y))
+      : flooredRemainder;
+  return elements(`Mod ${fmod}`, formula, [a, b], a.dtype);
+}
+
+function power(call: Call): Tensor {
+  const [x, y] = [call.x(0), call.x(1)];
+  const exponent = call.inputs[1]?.isConstant === true && call.value(1).host && call.numbers(1);
+  if (exponent && exponent.length === 1) {
+    if (exponent[0] === 2) return elements('square', square, [x, y].slice(0, 1), x.dtype);
+    if (exponent[0] === 0.5 && hasFloats(call)) return elements('root', (k, v) => k.sqrt(v), [x], x.dtype);
+  }
+  if (hasFloats(call)) {
+    return elements('Pow', (k, a, b) => k.pow(a, b), [x, hasFloats(call, 1) ? y : cast(y, 'f32')], x.dtype);
+  }
+  // Whole numbers up to 2^24 are exact in float32, and beyond are not.
+  return call.refuse(`powers of ${call.type(0)} by other numbers than 2`);
+}
+
+function clip(call: Call): Tensor {
+  const x = call.x(0);
+  if (call.version < 11) {
+    const [low, high] = [call.float('min', -3.4028234663852886e38), call.float('max', 3.4028234663852886e38)];
+    return elements(`Clip ${low} ${high}`, (k, v) => k.min(k.max(v, low), high), [x], x.dtype);
+  }
+  const [low, high] = [call.maybe(1), call.maybe(2)];
+  const lower = low ? elements('Clip low', (k, v, l) => k.max(v, l), [x, low], x.dtype) : x;
+  return high ? elements('Clip high', (k, v, h) => k.min(v, h), [lower, high], x.dtype) : lower;
+}
+
+/** @throws {BackendError} UNSUPPORTED for a cast whose result would not be ONNX's */
+function castTo(call: Call, to: ElementType): Tensor {
+  const [x, from] = [call.x(0), call.type(0)];
+  const dtype = deviceType(to, call.context.float64);
+  if (to === 'bool') return elements('Truth', (k, v) => k.ne(v, 0), [x], 'u8');
+  // Small integers wrap, where ops saturate; floats outside of an integer's range are undefined in ONNX.
+  const wraps = !isFloat(from) && BYTES_OF[dtype] === 1 && BYTES_OF[x.dtype] >= BYTES_OF[dtype] && from !== 'bool';
+  if (wraps && dtype !== x.dtype) return elements(`Wrap`, (k, v) => signedOf(k, v, x.dtype), [x], dtype);
+  return cast(x, dtype);
+}
+
+function signedOf(k: KernelBuilder, value: Num, dtype: DType): Value<'i32'> {
+  const isUnsigned = dtype === 'u32';
+  return isUnsigned ? k.toI32(value) : integers(value);
+}
+
+function castOp(call: Call, to: ElementType): ReturnType<Call['typed']> {
+  return call.typed(castTo(call, to), to);
+}
+
+const shift = (call: Call): Tensor => {
+  const left = call.text('direction') === 'LEFT';
+  const [a, b] = [call.x(0), call.x(1)];
+  return elements(
+    `BitShift ${left}`,
+    (k, x, y) => (left ? k.shl(integers(x), integers(y)) : k.shr(integers(x), integers(y))),
+    [a, b],
+    a.dtype,
+  );
+};
+
+const logical = (name: 'and' | 'or' | 'xor'): Operator => binary((k, a, b) => k[name](k.ne(a, 0), k.ne(b, 0)), 'bool');
+
+const bitwise = (name: 'and' | 'or' | 'xor'): Operator => binary((k, a, b) => k[name](integers(a), integers(b)));
+
+const infinite = (k: KernelBuilder, x: Num, negative: number, positive: number): Value =>
+  k.or(k.and(k.eq(x, Infinity), positive !== 0), k.and(k.eq(x, -Infinity), negative !== 0));
+
+/** Operators that work element by element. */
+export const POINTWISE: Operators = {
+  Abs: unary((k, x) => k.abs(x)),
+  Neg: unary((k, x) => k.neg(x)),
+  Sign: {
+    run: (call) =>
+      hasFloats(call)
+        ? elements('Sign', (k, x) => k.sign(x), [call.x(0)], call.x(0).dtype)
+        : elements('Sign', (k, x) => k.clamp(x, -1, 1), [call.x(0)], call.x(0).dtype),
+  },
+  Acos: float((k, x) => k.atan2(k.sqrt(k.mul(k.sub(1, x), k.add(x, 1))), x)),
+  Acosh: float((k, x) => k.log(k.add(x, k.sqrt(k.mul(k.sub(x, 1), k.add(x, 1)))))),
+  Asin: float((k, x) => k.atan2(x, k.sqrt(k.mul(k.sub(1, x), k.add(x, 1))))),
+  Asinh: float(asinh),
+  Atan: float((k, x) => k.atan2(x, k.f32(1))),
+  Atanh: float((k, x) => k.mul(k.sub(k.log1p(x), k.log1p(k.neg(x))), 0.5)),
+  Cos: float((k, x) => k.cos(x)),
+  Cosh: float(cosh),
+  Sin: float((k, x) => k.sin(x)),
+  Sinh: float(sinh),
+  Tan: float((k, x) => k.div(k.sin(x), k.cos(x))),
+  Tanh: float((k, x) => k.tanh(x)),
+  Ceil: float((k, x) => k.ceil(x)),
+  Floor: float((k, x) => k.floor(x)),
+  Round: float((k, x) => k.round(x)),
+  Erf: float((k, x) => k.erf(x)),
+  Exp: float((k, x) => k.exp(x)),
+  Log: float((k, x) => k.log(x)),
+  Sqrt: float((k, x) => k.sqrt(x)),
+  Reciprocal: float((k, x) => k.div(1, x)),
+  Relu: unary((k, x) => k.max(x, 0)),
+  Sigmoid: float((k, x) => k.sigmoid(x)),
+  Softplus: float((k, x) => k.add(k.max(x, 0), k.log1p(k.exp(k.neg(k.abs(x)))))),
+  Softsign: float((k, x) => k.div(x, k.add(k.abs(x), 1))),
+  Mish: float((k, x) => k.mul(x, k.tanh(k.add(k.max(x, 0), k.log1p(k.exp(k.neg(k.abs(x)))))))),
+  HardSwish: float((k, x) => k.mul(x, hardSigmoid(k, x, 1 / 6, 0.5))),
+  HardSigmoid: float((k, x, alpha, beta) => hardSigmoid(k, x, alpha, beta), { alpha: 0.2, beta: 0.5 }),
+  Elu: float((k, x, alpha) => k.select(k.lt(x, 0), k.mul(k.expm1(x), alpha), x), { alpha: 1 }),
+  Celu: float((k, x, alpha) => k.add(k.max(x, 0), k.min(k.mul(k.expm1(k.div(x, alpha)), alpha), 0)), { alpha: 1 }),
+  Selu: float((k, x, alpha, gamma) => k.mul(k.select(k.gt(x, 0), x, k.mul(k.expm1(x), alpha)), gamma), SELU),
+  LeakyRelu: float((k, x, alpha) => k.select(k.lt(x, 0), k.mul(x, alpha), x), { alpha: 0.01 }),
+  ThresholdedRelu: float((k, x, alpha) => k.select(k.gt(x, alpha), x, 0), { alpha: 1 }),
+  Shrink: float(
+    (k, x, lambd, bias) => {
+      const shrunk = k.select(k.lt(x, -lambd), k.add(x, bias), k.f32(0));
+      return k.select(k.gt(x, lambd), k.sub(x, bias), shrunk);
+    },
+    { lambd: SOFT_LIMIT, bias: 0 },
+  ),
+  Swish: float((k, x, alpha) => k.mul(x, k.sigmoid(k.mul(x, alpha))), { alpha: 1 }),
+  Gelu: ofFloats((call) => {
+    const tanh = call.text('approximate', 'none') === 'tanh';
+    return { name: `Gelu ${tanh}`, formula: (k, x) => (tanh ? k.geluTanh(x) : k.gelu(x)) };
+  }),
+  IsNaN: { ...unary((k, x) => k.isNan(x), 'bool') },
+  IsInf: {
+    type: 'bool',
+    run: (call) => {
+      const given = [call.int('detect_negative', 1), call.int('detect_positive', 1)] as const;
+      return elements(`IsInf ${given.join()}`, (k, x) => infinite(k, x, ...given), [call.x(0)], 'u8');
+    },
+  },
+  Not: unary((k, x) => k.eq(x, 0), 'bool'),
+  BitwiseNot: unary((k, x) => k.not(integers(x))),
+  Add: binary((k, a, b) => k.add(a, b)),
+  Sub: binary((k, a, b) => k.sub(a, b)),
+  Mul: binary((k, a, b) => k.mul(a, b)),
+  Div: binary((k, a, b) => k.div(a, b)),
+  Max: binary((k, a, b) => k.max(a, b)),
+  Min: binary((k, a, b) => k.min(a, b)),
+  Sum: binary((k, a, b) => k.add(a, b)),
+  Mean: {
+    run: (call) => {
+      const [first, ...others] = call.all() as [Tensor, ...Tensor[]];
+      const sum = others.reduce(
+        (total, each) => elements('Sum', (k, a, b) => k.add(a, b), [total, each], first.dtype),
+        first,
+      );
+      const count = call.inputs.length;
+      return elements(`Mean ${count}`, (k, x) => k.div(x, count), [sum], first.dtype);
+    },
+  },
+  And: logical('and'),
+  Or: logical('or'),
+  Xor: logical('xor'),
+  BitwiseAnd: bitwise('and'),
+  BitwiseOr: bitwise('or'),
+  BitwiseXor: bitwise('xor'),
+  BitShift: { run: shift },
+  Equal: binary((k, a, b) => k.eq(a, b), 'bool'),
+  Greater: binary((k, a, b) => k.gt(a, b), 'bool'),
+  GreaterOrEqual: binary((k, a, b) => k.ge(a, b), 'bool'),
+  Less: binary((k, a, b) => k.lt(a, b), 'bool'),
+  LessOrEqual: binary((k, a, b) => k.le(a, b), 'bool'),
+  Mod: { run: modulo },
+  Pow: { run: power },
+  PRelu: binary((k, x, slope) => k.select(k.lt(x, 0), k.mul(x, slope), x)),
+  Clip: { run: clip },
+  Cast: { run: (call) => castOp(call, elementType('attribute to', call.int('to'))) },
+  CastLike: { run: (call) => castOp(call, call.type(1)) },
+  Where: {
+    run: (call) => {
+      checkOneType(call, 1);
+      return call.typed(where(call.x(0), call.x(1), call.x(2)), call.type(1));
+    },
+  },
+};

@@ -1,0 +1,93 @@
+import { type Activation, attention, linear, matmul, reshape, softmax, type Tensor, transpose } from '@concord/ops';
+import type { Call } from '../run/call.ts';
+import { activationOf } from './convolution.ts';
+import { elements, type Formula } from './elements.ts';
+import { einsum } from './einsum.ts';
+import type { Operators } from './operator.ts';
+
+/** `alpha A B + beta C`, in one launch where C is a row and the factors are 1. */
+function gemm(call: Call): Tensor {
+  call.floats(0, 1, 2);
+  const [alpha, beta] = [call.float('alpha', 1), call.float('beta', 1)];
+  const a = call.int('transA', 0) === 1 ? transpose(call.x(0)) : call.x(0);
+  const weight = call.int('transB', 0) === 1 ? call.x(1) : transpose(call.x(1));
+  const c = call.maybe(2);
+  const n = weight.shape[0] as number;
+  const { activation } = activationOf(call);
+  const isRow = c !== undefined && c.size === n && (c.shape.at(-1) ?? 1) === n && beta === 1 && alpha === 1;
+  if (isRow || (c === undefined && alpha === 1)) {
+    const residual = fitting(call, [a.shape[0] as number, n]);
+    const product = linear(a, weight, { bias: c && reshape(c, [n]), activation, residual });
+    return residual ? product : plus(product, call.maybe(3));
+  }
+  const product = linear(a, weight);
+  const scaled =
+    alpha === 1 ? product : elements(`Scale ${alpha}`, (k, x) => k.mul(x, alpha), [product], product.dtype);
+  const term = c === undefined || beta === 1 ? c : elements(`Scale ${beta}`, (k, x) => k.mul(x, beta), [c], c.dtype);
+  return plus(activated(plus(scaled, term), activation), call.maybe(3));
+}
+
+/** A sum, of what broadcasts; of nothing more x itself. */
+export function plus(x: Tensor, y: Tensor | undefined): Tensor {
+  return y === undefined ? x : elements('Add', (k, a, b) => k.add(a, b), [x, y], x.dtype);
+}
+
+/** What is added to a product at the end, where it has the product's shape. */
+export function fitting(call: Call, shape: readonly number[]): Tensor | undefined {
+  const residual = call.maybe(3);
+  const fits = residual?.shape.length === shape.length && shape.every((size, axis) => residual.shape[axis] === size);
+  return fits && residual.dtype === call.x(0).dtype ? residual : undefined;
+}
+
+/** A function of a result that no product could apply. */
+function activated(x: Tensor, activation: Activation | undefined): Tensor {
+  if (activation === undefined) return x;
+  const formula: Formula = (k, v) => (activation === 'relu' ? k.max(v, 0) : k[activation](v));
+  return elements(activation, formula, [x], x.dtype);
+}
+
+/** What a pass made of two products and a softmax. */
+function fusedAttention(call: Call): Tensor {
+  call.floats(0, 1, 2);
+  const [q, k, v, mask] = [call.x(0), call.x(1), call.x(2), call.maybe(3)];
+  const scale = call.float('scale');
+  const { maxHeadDim } = call.backend.capabilities.limits;
+  const isKernel =
+    [q, k, v].every(({ rank, dtype }) => rank === 4 && dtype === q.dtype) &&
+    Math.max(q.shape[3] ?? 0, v.shape[3] ?? 0) <= maxHeadDim;
+  const heads = [q, k, v].every(({ shape }) => shape[0] === q.shape[0] && shape[1] === q.shape[1]);
+  const fits =
+    mask === undefined ||
+    (mask.rank <= 4 &&
+      [mask].every(({ shape }) =>
+        shape.every(
+          (size, axis) =>
+            size === 1 || size === [q.shape[0], q.shape[1], q.shape[2], k.shape[3]][axis + 4 - shape.length],
+        ),
+      ));
+  if (isKernel && heads && fits && (mask?.dtype ?? 'f32') !== 'u8')
+    return attention(q, transpose(k), v, { scale, mask });
+  const scores = elements(`Scale ${scale}`, (b, x) => b.mul(x, scale), [matmul(q, k)], q.dtype);
+  const masked = mask ? elements('Add', (b, x, y) => b.add(x, y), [scores, mask], q.dtype) : scores;
+  return matmul(softmax(masked), v);
+}
+
+/** Products. */
+export const PRODUCTS: Operators = {
+  MatMul: {
+    run: (call) => {
+      call.floats(0, 1);
+      const [a, b] = [call.x(0), call.x(1)];
+      // What passes made of a node has a bias, ends in a function, or has something added to it.
+      const { activation } = activationOf(call);
+      const bias = call.maybe(2);
+      if (b.rank !== 2 || a.rank < 2) return plus(activated(plus(matmul(a, b), bias), activation), call.maybe(3));
+      const residual = fitting(call, [...a.shape.slice(0, -1), b.shape[1] as number]);
+      const product = linear(a, transpose(b), { bias, activation, residual });
+      return residual ? product : plus(product, call.maybe(3));
+    },
+  },
+  Gemm: { run: gemm },
+  'concord.Attention': { run: fusedAttention },
+  Einsum: { run: einsum },
+};

@@ -1,0 +1,41 @@
+import { chain } from './chain.ts';
+import { CONVOLUTION } from './convolution.ts';
+import { CONTROL_FLOW } from './control-flow.ts';
+import { CREATE } from './create.ts';
+import { HOST } from './host.ts';
+import { INDEXING } from './indexing.ts';
+import { MICROSOFT } from './microsoft.ts';
+import { NORMS } from './norms.ts';
+import type { Operator, Operators } from './operator.ts';
+import { POINTWISE } from './pointwise.ts';
+import { PRODUCTS } from './products.ts';
+import { QUANTISED } from './quantised.ts';
+import { RECURRENT } from './recurrent.ts';
+import { REDUCE } from './reduce.ts';
+import { RESIZE } from './resize.ts';
+import { SHAPE } from './shape.ts';
+
+const DEVICE: Operators = {
+  'concord.Chain': { flow: chain },
+  ...CONTROL_FLOW,
+  ...CONVOLUTION,
+  ...CREATE,
+  ...INDEXING,
+  ...MICROSOFT,
+  ...NORMS,
+  ...POINTWISE,
+  ...PRODUCTS,
+  ...QUANTISED,
+  ...RECURRENT,
+  ...REDUCE,
+  ...RESIZE,
+  ...SHAPE,
+};
+
+/** All operators. */
+export const OPERATORS: Operators = Object.fromEntries(
+  [...new Set([...Object.keys(DEVICE), ...Object.keys(HOST)])].map((name): [string, Operator] => [
+    name,
+    { ...DEVICE[name], ...HOST[name] },
+  ]),
+);

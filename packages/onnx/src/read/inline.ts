@@ -1,0 +1,81 @@
+import { refuse } from '../errors.ts';
+import type { AttributeProto, FunctionProto, GraphProto, NodeProto } from './schema.ts';
+
+/** The functions of a model, by `domain.name`. */
+export type Functions = ReadonlyMap<string, FunctionProto>;
+
+/** A node, and the operator sets that it is written for. */
+export interface Placed {
+  readonly node: NodeProto;
+  readonly versions: ReadonlyMap<string, number>;
+}
+
+const MAX_DEPTH = 50;
+
+/**
+ * The nodes with each call of a function replaced by the function's nodes, whose inner values get names of their own.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for functions that call themselves
+ */
+export function* inline(
+  nodes: readonly NodeProto[],
+  functions: Functions,
+  versions: ReadonlyMap<string, number>,
+  path = '',
+  depth = 0,
+): Generator<Placed> {
+  for (const [index, node] of nodes.entries()) {
+    const domain = node.domain === 'ai.onnx' ? '' : (node.domain ?? '');
+    const called = functions.get(`${domain}.${node.op ?? ''}`);
+    if (called === undefined) {
+      yield { node, versions };
+      continue;
+    }
+    if (depth > MAX_DEPTH) throw refuse(`function ${called.name ?? ''} calls itself, or too deeply`);
+    const place = `${node.name || path + (node.op ?? '')}_${index}/`;
+    const sets = (called.operatorSets ?? []).map(
+      ({ domain: of = '', version = 1n }) => [of === 'ai.onnx' ? '' : of, Number(version)] as const,
+    );
+    yield* inline(bodyOf(node, called, place), functions, new Map([...versions, ...sets]), place, depth + 1);
+  }
+}
+
+function bodyOf(node: NodeProto, called: FunctionProto, place: string): NodeProto[] {
+  const names = new Map<string, string>([['', '']]);
+  called.inputs?.forEach((name, i) => names.set(name, node.inputs?.[i] ?? ''));
+  called.outputs?.forEach((name, i) => {
+    const given = node.outputs?.[i] ?? '';
+    if (given !== '') names.set(name, given);
+  });
+  const attributes = new Map([...(called.defaults ?? []), ...(node.attributes ?? [])].map((each) => [each.name, each]));
+  return (called.nodes ?? []).map((each) => rename(each, names, attributes, place));
+}
+
+function rename(
+  node: NodeProto,
+  names: ReadonlyMap<string, string>,
+  given: ReadonlyMap<string | undefined, AttributeProto>,
+  place: string,
+): NodeProto {
+  const renamed = (name: string): string => names.get(name) ?? place + name;
+  const graph = (each: GraphProto): GraphProto => ({
+    ...each,
+    nodes: (each.nodes ?? []).map((inner) => rename(inner, names, given, place)),
+    inputs: (each.inputs ?? []).map((value) => ({ ...value, name: renamed(value.name ?? '') })),
+    outputs: (each.outputs ?? []).map((value) => ({ ...value, name: renamed(value.name ?? '') })),
+    initializers: (each.initializers ?? []).map((value) => ({ ...value, name: renamed(value.name ?? '') })),
+  });
+  return {
+    ...node,
+    name: place + (node.name ?? ''),
+    inputs: (node.inputs ?? []).map(renamed),
+    outputs: (node.outputs ?? []).map(renamed),
+    attributes: (node.attributes ?? []).flatMap((each) => {
+      if (each.reference) {
+        const found = given.get(each.reference);
+        return found === undefined ? [] : [{ ...found, name: each.name ?? '' }];
+      }
+      return [each.g === undefined ? each : { ...each, g: graph(each.g) }];
+    }),
+  };
+}

@@ -1,0 +1,221 @@
+import { nodeText, refuse, unsupported } from '../errors.ts';
+import type { Attribute, Graph, Model, Node, ValueInfo } from '../graph/graph.ts';
+import { elementType, type HostTensor, hostTensor } from '../graph/host-tensor.ts';
+import { decode } from './decode.ts';
+import { inline, type Functions } from './inline.ts';
+import {
+  type AttributeProto,
+  type GraphProto,
+  MODEL,
+  type ModelProto,
+  type NodeProto,
+  type OperatorSetProto,
+  type TensorProto,
+  type ValueProto,
+} from './schema.ts';
+import { dimsOf, externalFile, type ExternalData, readTensor, refuseSparse } from './tensor.ts';
+
+/** As many nodes as a model may have once its functions are inlined. */
+export const MAX_NODES = 100_000;
+
+/** The operator sets that models may be written for. */
+const VERSIONS = { oldest: 7, newest: 24 };
+
+const text = new TextDecoder();
+
+/**
+ * The ModelProto in a file's bytes, and the files that its tensors lie in.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for what is no model, and data outside of its folder
+ */
+export function decodeModel(bytes: Uint8Array): { readonly proto: ModelProto; readonly files: ReadonlySet<string> } {
+  const proto = decode<ModelProto>(MODEL, bytes, 'model');
+  if (proto.graph === undefined) throw refuse('the file has no graph: it is no ONNX model, or cut off');
+  const files = new Set<string>();
+  const visit = (tensor: TensorProto | undefined): void => {
+    const file = tensor && externalFile(`tensor "${tensor.name ?? ''}"`, tensor);
+    if (file !== undefined) files.add(file);
+  };
+  const walk = ({ initializers = [], nodes = [] }: GraphProto): void => {
+    initializers.forEach(visit);
+    for (const { attributes = [] } of nodes) {
+      for (const { t, tensors = [], g, graphs = [] } of attributes) {
+        [t, ...tensors].forEach(visit);
+        for (const graph of g ? [g, ...graphs] : graphs) walk(graph);
+      }
+    }
+  };
+  walk(proto.graph);
+  return { proto, files };
+}
+
+/** What is the same for all graphs of a model. */
+interface Reading {
+  readonly versions: ReadonlyMap<string, number>;
+  readonly functions: Functions;
+  readonly external: ExternalData;
+  nodes: number;
+}
+
+/**
+ * A model with its functions inlined, its constants read and its order checked.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for a graph that cannot run: values that nothing gives, cycles, names given twice
+ * @throws {BackendError} UNSUPPORTED for operator sets before 7 or after 24, element types, sparse tensors
+ */
+export function readModel(proto: ModelProto, external: ExternalData): Model {
+  const versions = versionsOf(proto.operatorSets ?? []);
+  const version = versions.get('') ?? VERSIONS.newest;
+  if (version < VERSIONS.oldest || version > VERSIONS.newest) {
+    throw unsupported(
+      `the model is of operator set ${version}, supported are ${VERSIONS.oldest} to ${VERSIONS.newest}`,
+    );
+  }
+  const functions = new Map(
+    (proto.functions ?? []).map((each) => [`${domainOf(each.domain)}.${each.name ?? ''}`, each]),
+  );
+  const reading = { versions, functions, external, nodes: 0 };
+  return {
+    graph: readGraph(proto.graph ?? {}, reading, new Set()),
+    producer: proto.producer ?? '',
+    metadata: new Map((proto.metadata ?? []).map(({ key = '', value = '' }) => [key, value])),
+  };
+}
+
+/** `ai.onnx` is another name of ONNX's own domain. */
+export function domainOf(domain: string | undefined): string {
+  return domain === undefined || domain === 'ai.onnx' ? '' : domain;
+}
+
+function versionsOf(sets: readonly OperatorSetProto[]): Map<string, number> {
+  return new Map(sets.map(({ domain, version = 1n }) => [domainOf(domain), Number(version)]));
+}
+
+function readGraph(proto: GraphProto, reading: Reading, outer: ReadonlySet<string>): Graph {
+  if ((proto.nodes?.length ?? 0) > MAX_NODES) countNode({ nodes: MAX_NODES });
+  if ((proto.sparse ?? []).length > 0) refuseSparse(`an initializer of graph "${proto.name ?? ''}"`);
+  const constants = new Map<string, HostTensor>();
+  for (const each of proto.initializers ?? []) {
+    constants.set(each.name ?? '', readTensor(`initializer "${each.name ?? ''}"`, each, reading.external));
+  }
+  const given = (proto.inputs ?? []).filter(({ name = '' }) => !constants.has(name));
+  const inputs = given.map((each) => readInfo('input', each, false));
+  const known = new Set([...outer, ...constants.keys(), ...inputs.map(({ name }) => name)]);
+  const nodes: Node[] = [];
+  for (const { node, versions } of inline(proto.nodes ?? [], reading.functions, reading.versions)) {
+    countNode(reading);
+    const read = readNode(node, versions, reading, known);
+    const { outputs } = read;
+    const missing = read.inputs.find((name) => name !== '' && !known.has(name));
+    if (missing !== undefined) {
+      throw refuse(
+        `node ${nodeText(read)} reads "${missing}", which is no input, no constant and given by no node before it`,
+        {
+          hint: 'a model has its nodes in an order in which they can run, without cycles',
+        },
+      );
+    }
+    for (const name of outputs) {
+      if (name === '') continue;
+      if (known.has(name) && !outer.has(name))
+        throw refuse(`node ${nodeText(read)} gives "${name}", which there is already`);
+      known.add(name);
+    }
+    const constant = read.op === 'Constant' && read.domain === '' ? constantOf(read) : undefined;
+    if (constant === undefined) nodes.push(read);
+    else constants.set(outputs[0] ?? '', constant);
+  }
+  const outputs = (proto.outputs ?? []).map((each) => readInfo('output', each, true));
+  for (const { name } of outputs) if (!known.has(name)) throw refuse(`output "${name}" is given by no node`);
+  return { nodes, inputs, outputs, constants };
+}
+
+/** @throws {BackendError} UNSUPPORTED where it is one too many */
+function countNode(reading: { nodes: number }): void {
+  if (++reading.nodes > MAX_NODES) throw unsupported(`the model has more than ${MAX_NODES} nodes`);
+}
+
+function readInfo(what: string, { name = '', type }: ValueProto, isOutput: boolean): ValueInfo {
+  if (type?.sequence ?? type?.optional) throw unsupported(`${what} "${name}" is no tensor, which is not supported`);
+  // Graphs in nodes need not say of what type their values are.
+  if (type?.tensor === undefined) return { name, type: 'float32' };
+  const elements = type.tensor.elementType ?? 0;
+  const dims = type.tensor.shape?.dims ?? (type.tensor.shape ? [] : undefined);
+  return {
+    name,
+    type: elements === 0 && isOutput ? 'float32' : elementType(`${what} "${name}"`, elements),
+    dims: dims?.map(({ value, param }) =>
+      value !== undefined ? (dimsOf(`${what} "${name}"`, [value])[0] as number) : (param ?? null),
+    ),
+  };
+}
+
+function readNode(
+  proto: NodeProto,
+  versions: ReadonlyMap<string, number>,
+  reading: Reading,
+  known: ReadonlySet<string>,
+): Node {
+  const { name = '', op = '', inputs = [], outputs = [] } = proto;
+  const domain = domainOf(proto.domain);
+  const attributes = new Map<string, Attribute>();
+  const node = { name, op, domain, version: versions.get(domain) ?? 1, inputs, outputs, attributes };
+  for (const each of proto.attributes ?? []) {
+    const value = readAttribute(node, each, reading, known);
+    if (value !== undefined) attributes.set(each.name ?? '', value);
+  }
+  return node;
+}
+
+function readAttribute(
+  node: Node,
+  proto: AttributeProto,
+  reading: Reading,
+  known: ReadonlySet<string>,
+): Attribute | undefined {
+  const what = `attribute "${proto.name ?? ''}" of node ${nodeText(node)}`;
+  // The numbers of AttributeProto.AttributeType.
+  switch (proto.type) {
+    case 1:
+      return proto.f ?? 0;
+    case 2:
+      return proto.i ?? 0n;
+    case 3:
+      return text.decode(proto.s ?? new Uint8Array());
+    case 4:
+      return readTensor(what, proto.t ?? {}, reading.external);
+    case 5:
+      return readGraph(proto.g ?? {}, reading, known);
+    case 6:
+      return proto.floats ?? [];
+    case 7:
+      return proto.ints ?? [];
+    case 8:
+      return (proto.strings ?? []).map((each) => text.decode(each));
+    default:
+      throw unsupported(`${what} is of type ${String(proto.type)}, which is not supported`);
+  }
+}
+
+/** @throws {BackendError} UNSUPPORTED for a sparse one */
+function constantOf(node: Node): HostTensor {
+  for (const [name, value] of node.attributes) {
+    switch (name) {
+      case 'value':
+        return value as HostTensor;
+      case 'value_float':
+        return hostTensor('float32', [], [value as number]);
+      case 'value_int':
+        return hostTensor('int64', [], [value as bigint]);
+      case 'value_floats':
+        return hostTensor('float32', [(value as readonly number[]).length], value as readonly number[]);
+      case 'value_ints':
+        return hostTensor('int64', [(value as readonly bigint[]).length], value as readonly bigint[]);
+      case 'value_string':
+        return { type: 'string', dims: [], data: [value as string] };
+      case 'value_strings':
+        return { type: 'string', dims: [(value as readonly string[]).length], data: value as readonly string[] };
+    }
+  }
+  throw unsupported(`node ${nodeText(node)} has no value that is supported`);
+}

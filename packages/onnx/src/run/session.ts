@@ -1,0 +1,338 @@
+import { type ComputeBackend, isBackendError } from '@concord/backend-core';
+import { copy, record, type Recorded, Tensor } from '@concord/ops';
+import { refuse } from '../errors.ts';
+import { type Graph, graphsOf, type Model, type Node, readsOf, type ValueInfo } from '../graph/graph.ts';
+import { type HostTensor, lengthOf, sizeOf } from '../graph/host-tensor.ts';
+import { neededOnHost } from '../graph/placement.ts';
+import type { Context } from './call.ts';
+import { checkOperators, operatorOf, runGraph } from './execute.ts';
+import { deviceType, type Float64, typeOf, upload, Value } from './value.ts';
+
+/** What a model is given: tensors of the host, or of the session's backend. */
+export type Feeds = Readonly<Record<string, HostTensor | Tensor>>;
+
+/** Where results are left. */
+export type Location = 'host' | 'device';
+
+/** What a session is made with. */
+export interface SessionSettings {
+  readonly backend: ComputeBackend;
+  readonly float64: Float64;
+  /** As many signatures of input shapes as are kept. */
+  readonly maxPrograms: number;
+}
+
+/** What is kept for a signature of inputs. */
+interface Program {
+  /** `eager`: ran, and cannot be recorded. */
+  state: 'new' | 'ran' | 'eager';
+  /** What was computed on the host and copied to the device, in the order of a run. */
+  readonly uploads: Tensor[];
+  /** The tensors of a recording that are filled with what is given on the host. */
+  readonly inputs: Map<string, Tensor>;
+  recorded?: Recorded<readonly Value[]> | undefined;
+}
+
+/** Inputs with more elements are not told apart by their numbers. */
+const MAX_TOLD = 1024;
+
+/** What the work of a node, or of a whole run, took the host, in microseconds. */
+export interface TraceEvent {
+  readonly name: string;
+  readonly ts: number;
+  readonly dur: number;
+}
+
+/** A model on a backend. */
+export class Session {
+  readonly model: Model;
+  /** Where it is a list, runs add to it, node by node, and are not recorded. */
+  trace: TraceEvent[] | undefined;
+  readonly #settings: SessionSettings;
+  readonly #needed: ReadonlySet<string>;
+  readonly #constants = new Map<Graph, ReadonlyMap<string, Value>>();
+  readonly #folded = new Map<Node, readonly Value[]>();
+  readonly #kept = new Map<Node, unknown>();
+  readonly #programs = new Map<string, Program>();
+  /** Numbers have to be read back in the middle of a run, or are drawn anew, so that it cannot be recorded. */
+  #waits: boolean;
+  #isDisposed = false;
+
+  /** @throws {BackendError} UNSUPPORTED for operators that there are none of */
+  constructor(model: Model, settings: SessionSettings) {
+    checkOperators(model.graph);
+    this.model = model;
+    this.#settings = settings;
+    this.#needed = neededOnHost(model.graph);
+    this.#waits = hasRandom(model.graph);
+  }
+
+  /**
+   * Runs the model.
+   *
+   * @returns for each output that is asked for a tensor of the host, or one of the device that the caller disposes
+   * @throws {BackendError} INVALID_ARGUMENT for inputs that do not fit
+   */
+  async run(
+    feeds: Feeds,
+    outputs: readonly string[],
+    locationOf: (name: string) => Location,
+  ): Promise<Map<string, HostTensor | Value>> {
+    // Tensors are not to belong to a `tidy` of the caller.
+    await Promise.resolve();
+    if (this.#isDisposed) throw refuse('the session was released');
+    this.#check(feeds);
+    const unknown = outputs.find((name) => !this.model.graph.outputs.some((each) => each.name === name));
+    if (unknown !== undefined) throw refuse(`there is no output "${unknown}"`);
+    const key = this.#keyOf(feeds);
+    const program = key === undefined || this.#waits ? undefined : this.#programOf(key);
+    const { values, isOwn } = await this.#compute(feeds, program);
+    const wanted = new Map<string, HostTensor | Value>();
+    const reads: Promise<void>[] = [];
+    const leftOver: Value[] = [];
+    this.model.graph.outputs.forEach(({ name }, i) => {
+      const value = values[i] as Value;
+      if (!outputs.includes(name)) return void (isOwn && leftOver.push(value));
+      if (locationOf(name) === 'device') {
+        const tensor = value.tensor ?? upload(this.#settings.backend, value.host as HostTensor, this.#settings.float64);
+        wanted.set(name, Value.ofTensor(isOwn || value.tensor === undefined ? tensor : copy(tensor), value.type));
+        return;
+      }
+      wanted.set(name, value);
+      // Of a recording the next replay fills the tensor again.
+      const each = isOwn
+        ? value
+        : new Value({
+            type: value.type,
+            dims: value.dims,
+            ...(value.host && { host: value.host }),
+            ...(value.tensor && { tensor: value.tensor }),
+          });
+      reads.push(each.read().then((host) => void wanted.set(name, host)));
+      if (isOwn) leftOver.push(value);
+    });
+    try {
+      await Promise.all(reads);
+    } finally {
+      for (const each of leftOver) each.dispose();
+    }
+    return wanted;
+  }
+
+  /** Gives back all that the session has on the device. Idempotent. */
+  dispose(): void {
+    this.#isDisposed = true;
+    for (const program of this.#programs.values()) end(program);
+    this.#programs.clear();
+    for (const values of [...this.#constants.values(), ...this.#folded.values()]) {
+      for (const value of values.values()) value.dispose();
+    }
+    for (const each of this.#kept.values()) (each as Partial<Disposable> | undefined)?.[Symbol.dispose]?.();
+    this.#kept.clear();
+    this.#folded.clear();
+    this.#constants.clear();
+  }
+
+  #check(feeds: Feeds): void {
+    const { inputs } = this.model.graph;
+    const free = new Map<string, number>();
+    for (const name of Object.keys(feeds)) {
+      if (!inputs.some((each) => each.name === name))
+        throw refuse(`there is no input "${name}", there are ${inputs.map((each) => each.name).join(', ')}`);
+    }
+    for (const info of inputs) this.#checkInput(info, feeds[info.name], free);
+  }
+
+  #checkInput(info: ValueInfo, given: HostTensor | Tensor | undefined, free: Map<string, number>): void {
+    const { name, dims } = info;
+    if (given === undefined) throw refuse(`input "${name}" is missing`);
+    const { backend, float64 } = this.#settings;
+    const shape = given instanceof Tensor ? given.shape : given.dims;
+    if (given instanceof Tensor) {
+      if (given.backend !== backend) throw refuse(`input "${name}" is on another backend`);
+      if (given.dtype !== deviceType(info.type, float64))
+        throw refuse(`input "${name}" is ${info.type}, got a tensor of ${given.dtype}`);
+    } else if (given.type !== info.type) {
+      throw refuse(`input "${name}" is ${info.type}, got ${given.type}`);
+    } else if (given.data.length !== lengthOf(given.type, given.dims)) {
+      throw refuse(`input "${name}" has ${given.data.length} elements, its shape ${sizeOf(given.dims)}`);
+    }
+    if (dims === undefined) return;
+    const fits =
+      dims.length === shape.length &&
+      dims.every((dim, axis) => {
+        const size = shape[axis] as number;
+        if (typeof dim === 'number') return dim === size;
+        // Transformers.js gives a cache of nothing a batch of none.
+        if (dim === null || dim === '' || shape.includes(0)) return true;
+        if (!free.has(dim)) free.set(dim, size);
+        return free.get(dim) === size;
+      });
+    if (!fits)
+      throw refuse(`input "${name}" is [${dims.map((dim) => dim ?? '?').join(', ')}], got [${shape.join(', ')}]`);
+  }
+
+  /** What the work depends on: shapes, and the numbers of inputs that the host needs. Undefined where these are too many. */
+  #keyOf(feeds: Feeds): string | undefined {
+    const parts: string[] = [];
+    for (const { name } of this.model.graph.inputs) {
+      const given = feeds[name] as HostTensor | Tensor;
+      if (given instanceof Tensor)
+        parts.push(`${given.dtype}[${given.shape.join()}]${given.isDense ? '' : given.strides.join()}`);
+      else {
+        const told = this.#needed.has(name) || given.type === 'string';
+        if (told && given.data.length > MAX_TOLD) return undefined;
+        parts.push(`[${given.dims.join()}]${told ? `=${Array.from(given.data as ArrayLike<unknown>).join()}` : ''}`);
+      }
+    }
+    return parts.join(';');
+  }
+
+  #programOf(key: string): Program {
+    const program = this.#programs.get(key) ?? { state: 'new', uploads: [], inputs: new Map() };
+    this.#programs.delete(key);
+    this.#programs.set(key, program);
+    const [oldest] = this.#programs;
+    if (this.#programs.size > this.#settings.maxPrograms && oldest !== undefined) {
+      this.#programs.delete(oldest[0]);
+      end(oldest[1]);
+    }
+    return program;
+  }
+
+  async #compute(feeds: Feeds, program: Program | undefined): Promise<{ values: readonly Value[]; isOwn: boolean }> {
+    const canRecord = 'record' in this.#settings.backend && this.trace === undefined;
+    if (program === undefined || program.state === 'new' || program.state === 'eager' || !canRecord) {
+      return { values: await this.#runOnce(feeds, program), isOwn: true };
+    }
+    const inputs = this.#inputs(feeds, program.inputs);
+    const slots = Object.fromEntries(
+      [...inputs].flatMap(([name, { tensor }]) => (this.#isSlot(name, feeds[name], tensor) ? [[name, tensor]] : [])),
+    ) as Record<string, Tensor>;
+    if (program.recorded !== undefined) program.recorded.replay(slots);
+    else {
+      try {
+        program.recorded = this.#record(inputs, program, slots);
+      } catch (error) {
+        // Such as a slot that nothing queued uses. If it is an error of the work, running it says so.
+        if (!isBackendError(error, 'INVALID_ARGUMENT')) throw error;
+        program.state = 'eager';
+        return { values: await this.#runOnce(feeds, program), isOwn: true };
+      }
+    }
+    return { values: program.recorded.result, isOwn: false };
+  }
+
+  /** Whether a replay gets the input's tensor anew: one of the caller's that the work reads. */
+  #isSlot(name: string, given: HostTensor | Tensor | undefined, tensor: Tensor | undefined): boolean {
+    const reads = (node: Node): boolean => !['Shape', 'Size'].includes(node.op) && readsOf(node).includes(name);
+    const { nodes, outputs } = this.model.graph;
+    return (
+      given === tensor && (tensor?.size ?? 0) > 0 && (nodes.some(reads) || outputs.some((each) => each.name === name))
+    );
+  }
+
+  /** The first run for a signature, and every one of a model that has to wait in between. */
+  async #runOnce(feeds: Feeds, program: Program | undefined): Promise<Value[]> {
+    const tensors = new Map<string, Tensor>();
+    const inputs = this.#inputs(feeds, tensors);
+    const uploads = program?.uploads ?? [];
+    const work = runGraph(this.model.graph, inputs, this.#context(uploads));
+    let waited = false;
+    try {
+      let step = work.next();
+      for (; step.done !== true; step = work.next()) {
+        waited = this.#waits = true;
+        await step.value.read().catch((error: unknown) => {
+          work.return([]);
+          throw error;
+        });
+      }
+      if (program?.state === 'new') program.state = 'ran';
+      return ownResults(step.value, inputs);
+    } finally {
+      for (const [name, value] of inputs) if (value.tensor !== feeds[name]) value.dispose();
+      if (program === undefined || waited) for (const tensor of uploads.splice(0)) tensor.dispose();
+    }
+  }
+
+  #record(
+    inputs: ReadonlyMap<string, Value>,
+    program: Program,
+    slots: Readonly<Record<string, Tensor>>,
+  ): Recorded<readonly Value[]> {
+    return record(
+      this.#settings.backend,
+      () => {
+        const work = runGraph(this.model.graph, inputs, this.#context(program.uploads));
+        const step = work.next();
+        if (step.done === true) return ownResults(step.value, inputs);
+        work.return([]);
+        throw refuse('a run that is recorded needs numbers of the device');
+      },
+      { slots },
+    );
+  }
+
+  /** The inputs as values: what only the device needs is there alone, in the tensors given, which are filled or made. */
+  #inputs(feeds: Feeds, tensors: Map<string, Tensor>): ReadonlyMap<string, Value> {
+    const values = new Map<string, Value>();
+    const { backend, float64 } = this.#settings;
+    for (const { name, type } of this.model.graph.inputs) {
+      const given = feeds[name] as HostTensor | Tensor;
+      if (given instanceof Tensor) values.set(name, Value.ofTensor(given, typeOf(given.dtype, type)));
+      else if (this.#needed.has(name) || type === 'string') values.set(name, Value.ofHost(given));
+      else {
+        const tensor = upload(backend, given, float64, tensors.get(name));
+        tensors.set(name, tensor);
+        values.set(name, Value.ofTensor(tensor, type));
+      }
+    }
+    return values;
+  }
+
+  #context(uploads: Tensor[]): Context {
+    const { backend, float64 } = this.#settings;
+    let next = 0;
+    return {
+      backend,
+      float64,
+      folded: this.#folded,
+      kept: this.#kept,
+      trace: this.trace,
+      constantsOf: (graph) => {
+        let values = this.#constants.get(graph);
+        if (values === undefined) {
+          values = new Map([...graph.constants].map(([name, host]) => [name, Value.ofHost(host, true)]));
+          this.#constants.set(graph, values);
+        }
+        return values;
+      },
+      upload: (host) => {
+        const kept = uploads[next++];
+        if (kept !== undefined && !kept.isDisposed) return kept;
+        return (uploads[next - 1] = upload(backend, host, float64));
+      },
+    };
+  }
+}
+
+function hasRandom({ nodes }: Graph): boolean {
+  return nodes.some((node) => operatorOf(node)?.isRandom === true || graphsOf(node).some(hasRandom));
+}
+
+/** Results that share no memory with the inputs. */
+function ownResults(values: readonly Value[], inputs: ReadonlyMap<string, Value>): Value[] {
+  const given = new Set([...inputs.values()].map(({ tensor }) => tensor?.storage));
+  return values.map((value) => {
+    if (value.tensor === undefined || !given.has(value.tensor.storage)) return value;
+    const own = Value.ofTensor(copy(value.tensor), value.type);
+    value.dispose();
+    return own;
+  });
+}
+
+function end({ recorded, uploads, inputs }: Program): void {
+  recorded?.dispose();
+  for (const tensor of [...uploads, ...inputs.values()]) tensor.dispose();
+}

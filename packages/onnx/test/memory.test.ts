@@ -1,0 +1,77 @@
+import type { ComputeBackend } from '@concord/backend-core';
+import { CpuBackend } from '@concord/backend-cpu';
+import { memory } from '@concord/ops';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadOnnx } from '../src/index.ts';
+import { f32, i64, modelBytes, node, value } from './support/write-model.ts';
+
+let backend: ComputeBackend;
+beforeAll(async () => {
+  backend = await CpuBackend.create();
+  await backend.init();
+});
+afterAll(() => backend.dispose());
+
+/** Constants that are folded, sizes from a shape, an input that the host needs, a result that is a view, and one that is a constant. */
+const bytes = modelBytes({
+  inputs: [value('x', 'float32', ['n', 4]), value('count', 'int64', [1])],
+  constants: {
+    w: f32(
+      [3, 4],
+      Array.from({ length: 12 }, (_, i) => i),
+    ),
+    low: f32([1], [2]),
+    zero: i64([1], [0]),
+    four: i64([1], [4]),
+  },
+  nodes: [
+    node('Mul', ['w', 'low'], ['w2']),
+    node('Transpose', ['w2'], ['wt'], { perm: [1, 0] }),
+    node('MatMul', ['x', 'wt'], ['p']),
+    node('Concat', ['count', 'four'], ['shape'], { axis: 0 }),
+    node('Expand', ['low', 'shape'], ['twos']),
+    node('Add', ['x', 'twos'], ['sum']),
+    node('Transpose', ['x'], ['view'], { perm: [1, 0] }),
+    node('Shape', ['p'], ['size']),
+    node('ReduceSum', ['sum', 'zero'], ['total']),
+  ],
+  outputs: [value('p'), value('view'), value('total'), value('wt'), value('size', 'int64')],
+});
+
+describe('memory', () => {
+  it('is given back: after each run what it took, after the model all', async () => {
+    const before = memory();
+    const allocated = backend.memory().inUseBytes;
+    const model = await loadOnnx(backend, bytes, { maxPrograms: 2 });
+    const feeds = (n: number) => ({
+      x: f32(
+        [n, 4],
+        Array.from({ length: 4 * n }, (_, i) => i),
+      ),
+      count: i64([1], [n]),
+    });
+    for (let turn = 0; turn < 4; turn++) {
+      for (const n of [1, 2, 3]) {
+        const { p, view, total, wt, size } = await model.runOnHost(feeds(n));
+        expect([p?.dims, view?.dims, total?.dims, wt?.dims, size?.data]).toEqual([
+          [n, 3],
+          [4, n],
+          [1, 4],
+          [4, 3],
+          BigInt64Array.of(BigInt(n), 3n),
+        ]);
+        const results = await model.run(feeds(n));
+        for (const each of Object.values(results)) each.dispose();
+      }
+    }
+    const [after, { tensors }] = [backend.memory().inUseBytes, memory()];
+    for (let turn = 0; turn < 3; turn++) await model.runOnHost(feeds(1));
+    await model.runOnHost(feeds(2));
+    await model.runOnHost(feeds(3));
+    expect(memory().tensors).toBeLessThanOrEqual(tensors + 12);
+    expect(backend.memory().inUseBytes).toBeLessThanOrEqual(after + 1024);
+    model.dispose();
+    expect(memory().tensors).toBe(before.tensors);
+    expect(backend.memory().inUseBytes).toBe(allocated);
+  });
+});

@@ -1,0 +1,206 @@
+import type { ComputeBackend } from '@concord/backend-core';
+import { CpuBackend } from '@concord/backend-cpu';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { HostTensor } from '../src/graph/host-tensor.ts';
+import { optimise } from '../src/graph/passes.ts';
+import { loadOnnx } from '../src/index.ts';
+import { decodeModel, readModel } from '../src/read/read-model.ts';
+import { difference } from './support/node-tests.ts';
+import { reference } from './support/reference.ts';
+import { f32, i64, modelBytes, node, type Parts, value } from './support/write-model.ts';
+
+let backend: ComputeBackend;
+beforeAll(async () => {
+  backend = await CpuBackend.create();
+  await backend.init();
+});
+afterAll(() => backend.dispose());
+
+const random = (dims: readonly number[], seed = 1): HostTensor => {
+  let state = seed;
+  const size = dims.reduce((product, dim) => product * dim, 1);
+  return f32(
+    dims,
+    Array.from({ length: size }, () => ((state = (state * 16807) % 2147483647) / 2147483647) * 2 - 1),
+  );
+};
+
+/** Checks which operators are left, and that the results are those of ONNX Runtime. */
+async function check(
+  parts: Parts,
+  feeds: Readonly<Record<string, HostTensor>>,
+  left: readonly string[],
+): Promise<void> {
+  const bytes = modelBytes(parts);
+  const graph = optimise(readModel(decodeModel(bytes).proto, new Map()).graph);
+  expect(graph.nodes.map(({ op }) => op)).toEqual(left);
+  const wanted = await reference(bytes, feeds);
+  using model = await loadOnnx(backend, bytes);
+  for (let turn = 0; turn < 2; turn++) {
+    const got = await model.runOnHost(feeds);
+    for (const [name, each] of Object.entries(wanted))
+      expect(difference(got[name] as HostTensor, each, 1e-4, 1e-5)).toBe(undefined);
+  }
+}
+
+describe('passes', () => {
+  it('put bias and activation into a product', async () => {
+    const constants = { w: random([4, 3]), b: random([3], 2) };
+    for (const [op, left] of [
+      ['Relu', 'MatMul'],
+      ['Sigmoid', 'MatMul'],
+      ['Tanh', 'MatMul'],
+    ] as const) {
+      const nodes = [node('MatMul', ['x', 'w'], ['p']), node('Add', ['b', 'p'], ['q']), node(op, ['q'], ['y'])];
+      await check(
+        { nodes, constants, inputs: [value('x', 'float32', [2, 4])], outputs: ['y'] },
+        { x: random([2, 4], 3) },
+        [left],
+      );
+    }
+  });
+
+  it('leave a value that something else reads', async () => {
+    const constants = { w: random([4, 3]) };
+    const nodes = [node('MatMul', ['x', 'w'], ['p']), node('Relu', ['p'], ['y'])];
+    await check(
+      { nodes, constants, inputs: [value('x', 'float32', [2, 4])], outputs: ['y', 'p'] },
+      { x: random([2, 4], 3) },
+      ['MatMul', 'Relu'],
+    );
+  });
+
+  it('put a batch normalization into a convolution, with x sigmoid(x) after it', async () => {
+    const known = {
+      scale: random([4], 5),
+      shift: random([4], 6),
+      mean: random([4], 7),
+      variance: f32([4], [1, 0.5, 2, 3]),
+    };
+    const nodes = [
+      node('Conv', ['x', 'w', 'b'], ['c'], { pads: [1, 0, 1, 0], strides: [2, 1] }),
+      node('BatchNormalization', ['c', ...Object.keys(known)], ['n']),
+      node('Sigmoid', ['n'], ['s']),
+      node('Mul', ['s', 'n'], ['y']),
+    ];
+    const constants = { ...known, w: random([4, 3, 3, 2]), b: random([4], 9) };
+    await check(
+      { nodes, constants, inputs: [value('x', 'float32', [1, 3, 5, 5])], outputs: ['y'] },
+      { x: random([1, 3, 5, 5], 3) },
+      ['Conv'],
+    );
+  });
+
+  it('find gelu in its orders, and not what only looks like it', async () => {
+    const constants = { root: f32([], [Math.SQRT2]), one: f32([], [1]), half: f32([], [0.5]), two: f32([], [2]) };
+    const head = (half = 'root') => [
+      node('Div', ['x', half], ['d']),
+      node('Erf', ['d'], ['e']),
+      node('Add', ['e', 'one'], ['f']),
+    ];
+    const bodies = [
+      [...head(), node('Mul', ['x', 'f'], ['g']), node('Mul', ['g', 'half'], ['y'])],
+      [...head(), node('Mul', ['f', 'half'], ['g']), node('Mul', ['x', 'g'], ['y'])],
+      [...head(), node('Mul', ['x', 'half'], ['g']), node('Mul', ['g', 'f'], ['y'])],
+    ];
+    const parts = { constants, inputs: [value('x', 'float32', [7])], outputs: ['y'] };
+    const feeds = { x: f32([7], [-3, -1, -0.1, 0, 0.1, 1, 3]) };
+    for (const nodes of bodies) await check({ ...parts, nodes }, feeds, ['Gelu']);
+    const other = [...head('two'), node('Mul', ['x', 'f'], ['g']), node('Mul', ['g', 'half'], ['y'])];
+    await check({ ...parts, nodes: other }, feeds, ['Chain']);
+  });
+
+  it('find a layer normalization in pieces', async () => {
+    const constants = { two: f32([], [2]), eps: f32([], [1e-6]), w: random([6], 4), b: random([6], 5) };
+    const nodes = [
+      node('ReduceMean', ['x'], ['m'], { axes: [-1] }),
+      node('Sub', ['x', 'm'], ['d']),
+      node('Pow', ['d', 'two'], ['p']),
+      node('ReduceMean', ['p'], ['v'], { axes: [-1] }),
+      node('Add', ['v', 'eps'], ['a']),
+      node('Sqrt', ['a'], ['r']),
+      node('Div', ['d', 'r'], ['n']),
+      node('Mul', ['n', 'w'], ['s']),
+      node('Add', ['s', 'b'], ['y']),
+    ];
+    await check({ nodes, constants, inputs: [value('x', 'float32', [3, 6])], outputs: ['y'] }, { x: random([3, 6]) }, [
+      'LayerNormalization',
+    ]);
+  });
+
+  it('find attention, with a mask and without, and what it cannot be', async () => {
+    const constants = { root: f32([], [2]) };
+    const inputs = ['q', 'k', 'v'].map((name) => value(name, 'float32', ['b', 'h', `s${name}`, 4]));
+    const nodes = (mask: boolean) => [
+      node('Transpose', ['k'], ['t'], { perm: [0, 1, 3, 2] }),
+      node('MatMul', ['q', 't'], ['s']),
+      node('Div', ['s', 'root'], ['d']),
+      ...(mask ? [node('Add', ['d', 'mask'], ['e'])] : []),
+      node('Softmax', [mask ? 'e' : 'd'], ['p'], { axis: -1 }),
+      node('MatMul', ['p', 'v'], ['y']),
+    ];
+    const feeds = { q: random([2, 3, 5, 4]), k: random([2, 3, 7, 4], 2), v: random([2, 3, 7, 4], 3) };
+    await check({ nodes: nodes(false), constants, inputs, outputs: ['y'] }, feeds, ['Transpose', 'Attention']);
+    const mask = f32(
+      [2, 1, 5, 7],
+      Array.from({ length: 70 }, (_, i) => (i % 3 === 0 ? -10000 : 0)),
+    );
+    const masked = {
+      nodes: nodes(true),
+      constants,
+      inputs: [...inputs, value('mask', 'float32', ['b', 1, 'q', 'k'])],
+      outputs: ['y'],
+    };
+    await check(masked, { ...feeds, mask }, ['Transpose', 'Attention']);
+    // A mask of more batches than queries makes the result larger.
+    const one = { q: random([1, 3, 5, 4]), k: random([1, 3, 7, 4], 2), v: random([1, 3, 7, 4], 3), mask };
+    await check({ ...masked, inputs: [...['q', 'k', 'v'].map((name) => value(name)), value('mask')] }, one, [
+      'Transpose',
+      'Attention',
+    ]);
+  });
+
+  it('put element-wise operators together, of what broadcasts, and leave integers as they are', async () => {
+    const constants = { two: f32([], [2]), row: random([4], 8), one: i64([], [1]), minus: i64([1], [-1]) };
+    const nodes = (number: string) => [
+      node('Mul', ['x', number], ['a']),
+      node('Add', ['a', 'z'], ['b']),
+      node('Abs', ['b'], ['c']),
+      node('Sub', ['c', 'b'], ['y']),
+    ];
+    const floats = [value('x', 'float32', [3, 1]), value('z', 'float32', [4])];
+    const feeds = { x: random([3, 1]), z: random([4], 2) };
+    await check({ nodes: nodes('two'), constants, inputs: floats, outputs: ['y'] }, feeds, ['Chain', 'Chain']);
+    const wide = [value('x', 'int64', [3, 1]), value('z', 'int64', [4])];
+    const whole = { x: i64([3, 1], [1, -7, 3]), z: i64([4], [1, -2, 30, 4]) };
+    await check({ nodes: nodes('one'), constants, inputs: wide, outputs: [value('y', 'int64')] }, whole, [
+      'Chain',
+      'Chain',
+    ]);
+  });
+
+  it('add what is added to a product in it, of its shape or a larger one', async () => {
+    const constants = { w: random([4, 3]), f: random([2, 3, 1, 1], 3) };
+    const matrices = [node('MatMul', ['x', 'w'], ['p']), node('Add', ['r', 'p'], ['y'])];
+    for (const dims of [[2, 3], [3], [5, 2, 3]]) {
+      await check(
+        { nodes: matrices, constants, inputs: [value('x'), value('r')], outputs: ['y'] },
+        { x: random([2, 4]), r: random(dims, 2) },
+        ['MatMul'],
+      );
+    }
+    const images = [node('Conv', ['x', 'f'], ['p']), node('Add', ['p', 'r'], ['y'])];
+    for (const dims of [[1, 2, 4, 4], [4], [3, 2, 4, 4]]) {
+      await check(
+        { nodes: images, constants, inputs: [value('x'), value('r')], outputs: ['y'] },
+        { x: random([1, 3, 4, 4]), r: random(dims, 2) },
+        ['Conv'],
+      );
+    }
+  });
+
+  it('leave out what nothing reads', async () => {
+    const nodes = [node('Relu', ['x'], ['y']), node('Exp', ['x'], ['z']), node('Log', ['z'], ['u'])];
+    await check({ nodes, inputs: [value('x', 'float32', [2])], outputs: ['y'] }, { x: random([2]) }, ['Relu']);
+  });
+});

@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ComputeBackend } from '@concord/backend-core';
+import { CpuBackend } from '@concord/backend-cpu';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadOnnx, type OnnxSource } from '../src/index.ts';
+import { MODEL } from '../src/read/schema.ts';
+import { encode, f32, graphProto, listOf, node, tensorProto, value } from './support/write-model.ts';
+
+/** A model whose matrix lies in a file beside it. */
+const { raw: bytes, ...matrix } = tensorProto('w', f32([2, 2], [1, 2, 3, 4]));
+const graph = graphProto({ inputs: [value('x')], nodes: [node('MatMul', ['x', 'w'], ['y'])], outputs: ['y'] });
+const initializers = [{ ...matrix, location: 1, external: [{ key: 'location', value: 'w.bin' }] }];
+const model = encode(MODEL, {
+  irVersion: 8n,
+  graph: { ...graph, initializers },
+  operatorSets: [{ domain: '', version: 17n }],
+});
+
+describe('where a model comes from', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'concord-onnx-'));
+  let backend: ComputeBackend;
+  let server: Server;
+  let address: string;
+  beforeAll(async () => {
+    backend = await CpuBackend.create();
+    await backend.init();
+    writeFileSync(join(folder, 'model.onnx'), model);
+    writeFileSync(join(folder, 'w.bin'), bytes as Uint8Array);
+    server = createServer(({ url }, response) => {
+      const found = url === '/model.onnx' ? model : url === '/w.bin' ? bytes : undefined;
+      response.writeHead(found ? 200 : 404).end(found);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    server.close();
+    rmSync(folder, { recursive: true });
+    await backend.dispose();
+  });
+
+  it.each<[string, () => OnnxSource | Promise<OnnxSource>]>([
+    ['a path', () => join(folder, 'model.onnx')],
+    ['a URL of a file', () => pathToFileURL(join(folder, 'model.onnx'))],
+    ['a URL', () => new URL(`${address}/model.onnx`)],
+    ['a URL as text', () => `${address}/model.onnx`],
+    ['a Response', () => fetch(`${address}/model.onnx`)],
+  ])('%s, with the file beside it', async (_, source) => {
+    using opened = await loadOnnx(backend, await source());
+    const { y } = await opened.runOnHost({ x: f32([1, 2], [1, 1]) });
+    expect(listOf(y)).toEqual([4, 6]);
+  });
+
+  it('bytes, with the file given', async () => {
+    using opened = await loadOnnx(backend, model.buffer as ArrayBuffer, {
+      externalData: { 'w.bin': bytes as Uint8Array },
+    });
+    expect(listOf((await opened.runOnHost({ x: f32([1, 2], [1, 0]) }))['y'])).toEqual([1, 2]);
+  });
+
+  it('what is not there is refused with its name', async () => {
+    await expect(loadOnnx(backend, join(folder, 'nothing.onnx'))).rejects.toThrow('nothing.onnx cannot be read');
+    await expect(loadOnnx(backend, `${address}/nothing.onnx`)).rejects.toThrow('nothing.onnx cannot be read: 404');
+    await expect(loadOnnx(backend, 7 as never)).rejects.toThrow('a model is bytes');
+  });
+});
