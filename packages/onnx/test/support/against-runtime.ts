@@ -1,4 +1,5 @@
 import type { ComputeBackend } from '@concord/backend-core';
+import { memory } from '@concord/ops';
 import * as ort from 'onnxruntime-node';
 import { expect } from 'vitest';
 import {
@@ -95,7 +96,8 @@ export async function expectModelAsRuntime(
   { relative = 1e-4, absolute = 1e-5 }: Pick<OneNode, 'relative' | 'absolute'> = {},
 ): Promise<void> {
   const wanted = await byRuntime(bytes, feeds);
-  using model = await loadOnnx(backend, bytes);
+  const before = memory().tensors;
+  const model = await loadOnnx(backend, bytes);
   for (let turn = 0; turn < 3; turn++) {
     const results = await model.runOnHost(feeds);
     expect(Object.keys(results)).toEqual(Object.keys(wanted));
@@ -104,6 +106,8 @@ export async function expectModelAsRuntime(
       if (isFloat(each.type)) expect(Array.from(scalars(each), Number).every(Number.isFinite), name).toBe(true);
     }
   }
+  model.dispose();
+  expect(memory().tensors, 'tensors that nothing gives back').toBe(before);
 }
 
 /** Numbers that a seed gives: uniform from `low` to `high`, whole ones of integer types. */
