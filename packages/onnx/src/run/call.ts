@@ -90,9 +90,9 @@ export class Call {
   /** Copies to the device what was computed on the host. */
   toDevice(host: HostTensor): Tensor {
     // What a node of constants copies, which runs once, is not among the copies that each run makes in one order.
-    const isOnce = this.inputs.every((value) => value?.isConstant !== false);
-    const { backend, context } = this;
-    const tensor = isOnce ? upload(backend, host, context.float64) : context.upload(host);
+    if (this.inputs.every((value) => value?.isConstant !== false))
+      return upload(this.backend, host, this.context.float64);
+    const tensor = this.context.upload(host);
     this.uploaded.push(tensor);
     return tensor;
   }

@@ -1,4 +1,5 @@
 import type { ComputeBackend } from '@concord/backend-core';
+import { memory } from '@concord/ops';
 import { expect } from 'vitest';
 import {
   type ElementType,
@@ -73,7 +74,7 @@ export async function byRuntime(
   return Object.fromEntries(results);
 }
 
-/** Runs a node three times, so that it is recorded and replayed, and expects what ONNX Runtime gives. */
+/** Runs a node three times, so that it is recorded and replayed, and expects what ONNX Runtime gives, and that nothing is left. */
 export async function expectAsRuntime(backend: ComputeBackend, given: OneNode): Promise<void> {
   const { parts, feeds } = modelOf(given);
   await expectModelAsRuntime(backend, modelBytes(parts), feeds, given);
@@ -87,7 +88,8 @@ export async function expectModelAsRuntime(
   { relative = 1e-4, absolute = 1e-5 }: Pick<OneNode, 'relative' | 'absolute'> = {},
 ): Promise<void> {
   const wanted = await byRuntime(bytes, feeds);
-  using model = await loadOnnx(backend, bytes);
+  const before = memory().tensors;
+  const model = await loadOnnx(backend, bytes);
   for (let turn = 0; turn < 3; turn++) {
     const results = await model.runOnHost(feeds);
     expect(Object.keys(results)).toEqual(Object.keys(wanted));
@@ -96,6 +98,8 @@ export async function expectModelAsRuntime(
       if (isFloat(each.type)) expect(Array.from(scalars(each), Number).every(Number.isFinite), name).toBe(true);
     }
   }
+  model.dispose();
+  expect(memory().tensors, 'tensors left').toBe(before);
 }
 
 /** Numbers that a seed gives: uniform from `low` to `high`, whole ones of integer types. */
