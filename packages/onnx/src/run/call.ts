@@ -90,9 +90,10 @@ export class Call {
   /** Copies to the device what was computed on the host. */
   toDevice(host: HostTensor): Tensor {
     // What a node of constants copies, which runs once, is not among the copies that each run makes in one order.
-    if (this.inputs.every((value) => value?.isConstant !== false))
-      return upload(this.backend, host, this.context.float64);
-    const tensor = this.context.upload(host);
+    const isOnce = this.inputs.every((value) => value?.isConstant !== false);
+    const { backend, context } = this;
+    if (isOnce) return upload(backend, host, context.float64);
+    const tensor = context.upload(host);
     this.uploaded.push(tensor);
     return tensor;
   }

@@ -99,7 +99,7 @@ export async function expectModelAsRuntime(
     }
   }
   model.dispose();
-  expect(memory().tensors, 'tensors left').toBe(before);
+  expect(memory().tensors, 'tensors that nothing gives back').toBe(before);
 }
 
 /** Numbers that a seed gives: uniform from `low` to `high`, whole ones of integer types. */
