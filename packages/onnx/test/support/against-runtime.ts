@@ -74,7 +74,7 @@ export async function byRuntime(
   return Object.fromEntries(results);
 }
 
-/** Runs a node three times, so that it is recorded and replayed, and expects what ONNX Runtime gives. */
+/** Runs a node three times, so that it is recorded and replayed, and expects what ONNX Runtime gives, and that nothing is left. */
 export async function expectAsRuntime(backend: ComputeBackend, given: OneNode): Promise<void> {
   const { parts, feeds } = modelOf(given);
   await expectModelAsRuntime(backend, modelBytes(parts), feeds, given);
