@@ -18,6 +18,7 @@ const SETUP: Record<string, string[]> = {
   'packages/backend-webgpu': ['test/support/software-device.ts'],
   'packages/backend-levelzero': ['test/support/software-device.ts'],
   'packages/ops': ['test/support/software-devices.ts'],
+  'packages/grad': ['../ops/test/support/software-devices.ts'],
   'examples/train': ['../../packages/ops/test/support/software-devices.ts'],
   'examples/lm': ['../../packages/ops/test/support/software-devices.ts'],
 };

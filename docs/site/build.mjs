@@ -17,6 +17,7 @@ const out = resolve(values.out ?? `${site}dist`);
 // VitePress makes a link to Vue where it runs, unless Vue is there.
 process.chdir(site);
 await build('.', { outDir: out });
+cpSync(fileURLToPath(new URL('../../examples/lm/model', import.meta.url)), `${out}/lm-model`, { recursive: true });
 const withApi = !values['without-api'];
 if (withApi)
   cpSync(fileURLToPath(new URL('../../api-reference/dist', import.meta.url)), `${out}/api`, { recursive: true });
@@ -53,8 +54,8 @@ async function writeServiceWorker(folder) {
     swDest: worker,
     globDirectory: folder,
     globPatterns: ['**/*'],
-    // Some 700 pages that few visit: kept as they are visited.
-    globIgnores: ['sw.js', '404.html', 'api/**'],
+    // Some 700 pages that few visit: kept as they are visited. The model is kept by its own page.
+    globIgnores: ['sw.js', '404.html', 'api/**', 'lm-model/**'],
     dontCacheBustURLsMatching: /^assets\//,
     maximumFileSizeToCacheInBytes: 8 * 2 ** 20,
   });

@@ -24,6 +24,7 @@ export const LONG = {
   'docs/site/test/site.test.mjs': 35,
   'docs/site/test/playground.test.ts': 30,
   'docs/site/test/test-my-gpu.test.ts': 20,
+  'docs/site/test/lm.test.ts': 15,
   'docs/site/test/run-program.test.ts': 10,
   'packages/conformance/test/mutants.test.ts': 179,
   'packages/backend-webgpu/src/kernels/gemm/variants.test.ts': 65,

@@ -13,6 +13,7 @@ export const nav = [
   { text: 'Benchmarks', link: '/benchmarks/', activeMatch: '/benchmarks/' },
   { text: 'Playground', link: '/playground' },
   { text: 'Test my GPU', link: '/test-my-gpu' },
+  { text: 'A language model', link: '/lm' },
 ];
 
 /** @param {string} file */
@@ -45,6 +46,7 @@ export function sidebar(root) {
         { text: 'Concepts', link: '/concepts' },
         { text: 'Playground', link: '/playground' },
         { text: 'Test my GPU', link: '/test-my-gpu' },
+        { text: 'A language model', link: '/lm' },
       ],
     },
     {
@@ -70,6 +72,7 @@ export function sidebar(root) {
         { text: 'Run an ONNX model', link: '/recipes/onnx' },
         { text: 'Images', link: '/recipes/images' },
         { text: 'A custom kernel', link: '/recipes/custom-kernel' },
+        { text: 'Gradients of your own kernel', link: '/recipes/gradients' },
         { text: 'A custom shader', link: '/recipes/custom-shader' },
       ],
     },

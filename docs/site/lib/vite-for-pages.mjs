@@ -1,6 +1,7 @@
 // @ts-check
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import sirv from 'sirv';
 
 /** @typedef {NonNullable<import('vitepress').UserConfig['vite']>} ViteConfig */
 
@@ -15,6 +16,8 @@ export function viteForPages(site, more) {
   return {
     ...more,
     publicDir: join(site, 'public'),
+    // So that a worker loads what it picks.
+    worker: { format: 'es' },
     server: { watch: { ignored: ['**/.cache/**', '**/dist/**', '**/.turbo/**'] } },
     // The index of the search, and the playground's editor: loaded when they are opened.
     build: { chunkSizeWarningLimit: 2000 },
@@ -32,6 +35,8 @@ export function viteForPages(site, more) {
         },
         // As the service worker of the built site does.
         configureServer({ middlewares }) {
+          // As build.mjs copies it.
+          middlewares.use('/lm-model', sirv(join(site, '../../examples/lm/model'), { dev: true }));
           middlewares.use((_request, response, next) => {
             response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
             response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');

@@ -9,7 +9,7 @@ import { cpu } from '@concord/backend-cpu';
 import { levelZero } from '@concord/backend-levelzero';
 import { wasm } from '@concord/backend-wasm';
 import { webgpu } from '@concord/backend-webgpu';
-import { UserError } from './errors.ts';
+import { UserError } from './user-error.ts';
 
 /** The backends that the examples can run on. The registry takes the best one that works. */
 const providers = [levelZero(), webgpu(), wasm(), cpu()];

@@ -1,6 +1,6 @@
 /** The frame of the examples that are commands. */
 export { deviceFields, deviceText, openBackend, withBackend } from './backend.ts';
-export { EXIT, UserError } from './errors.ts';
+export { EXIT, UserError } from './user-error.ts';
 export { atLeast, integer } from './numbers.ts';
 export {
   type Colors,

@@ -1,7 +1,7 @@
 import { BackendError } from '@concord/backend-core';
 import { expect, test } from 'vitest';
 import { deviceFields, withBackend } from './backend.ts';
-import { EXIT } from './errors.ts';
+import { EXIT } from './user-error.ts';
 import { integer } from './numbers.ts';
 import { factLines, writeResult } from './output.ts';
 import { type CommonOptions, defineProgram, type Program, subcommand } from './program.ts';

@@ -1,7 +1,8 @@
 import { constants } from 'node:os';
 import { Command, CommanderError } from 'commander';
 import { backendNames } from './backend.ts';
-import { EXIT, reportError } from './errors.ts';
+import { reportError } from './errors.ts';
+import { EXIT } from './user-error.ts';
 import { type Output, widthOf } from './output.ts';
 
 /** The streams and the signal that a program runs with. */

@@ -28,6 +28,11 @@ KINDS = {
         rope_type="linear", factor=2.0)),
     "qwen2": dict(model_type="qwen2", num_key_value_heads=2, tie_word_embeddings=True),
     "qwen3": dict(model_type="qwen3", num_key_value_heads=2, head_dim=16),
+    "gemma2": dict(model_type="gemma2", num_key_value_heads=2, head_dim=16, sliding_window=6, query_pre_attn_scalar=24,
+        attn_logit_softcapping=3.0, final_logit_softcapping=5.0, tie_word_embeddings=True),
+    "gemma3": dict(model_type="gemma3_text", num_key_value_heads=2, head_dim=16, sliding_window=6, query_pre_attn_scalar=24,
+        num_hidden_layers=3, sliding_window_pattern=3, rope_local_base_freq=100.0, tie_word_embeddings=True, rope_scaling=dict(
+        rope_type="linear", factor=2.0)),
 }
 
 for name, own in KINDS.items():

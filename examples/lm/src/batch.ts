@@ -1,5 +1,5 @@
 import { offsetPtr } from '@concord/backend-core';
-import { empty, full, record, type Recorded, slice, tensor, type Tensor } from '@concord/ops';
+import { empty, full, record, type Recorded, slice, tensor, type Tensor, tidy } from '@concord/ops';
 import type { Cache, Decoder } from './decoder.ts';
 import { type Choice, numbersOf, sample, type Sampling } from './sample.ts';
 
@@ -32,6 +32,8 @@ interface Row {
 
 /** Steps whose tokens the host has not read yet: the device works on them while the host delivers those before. */
 const AHEAD = 3;
+/** Milliseconds after which others have their turn. */
+const TURN_MS = 30;
 
 /**
  * Texts that are continued together: each step makes one token of all that are under way, and a text begins whenever a place is free. Each
@@ -105,8 +107,14 @@ export class Batch implements AsyncDisposable {
 
   async #run(): Promise<void> {
     const reads: Promise<void>[] = [];
+    let turned = performance.now();
     try {
       while (this.#hasWork) {
+        // A device that answers without a wait would let nothing else of this thread have its turn: neither clients nor a stop.
+        if (performance.now() - turned > TURN_MS) {
+          await new Promise((resolve) => setTimeout(resolve));
+          turned = performance.now();
+        }
         // Where a lost device throws, the texts are told.
         for (const place of this.#left.splice(0)) this.#empty(place);
         this.#admit();
@@ -139,20 +147,16 @@ export class Batch implements AsyncDisposable {
       }
       backend.copyHtod(offsetPtr(this.#choice.seed.ptr, 4 * place), Uint32Array.of(numbers.seed));
       this.#empty(place);
-      const own = (of: Tensor): Tensor => slice(of, [[place, place + 1]]);
-      const layers = this.#cache.layers.map(([keys, values]) => [own(keys), own(values)] as const);
-      const lengths = own(this.#cache.lengths);
-      const choice: Choice = {
-        ...{ coldness: own(this.#choice.coldness), noise: own(this.#choice.noise) },
-        ...{ share: own(this.#choice.share), seed: own(this.#choice.seed) },
-      };
-      using token = own(this.#ids);
-      using prompt = tensor(backend, Uint32Array.from(row.request.prompt), [1, row.request.prompt.length]);
-      using logits = this.#model.forward(prompt, { layers, lengths, [Symbol.dispose]: () => undefined });
-      sample(logits, choice, lengths, token, { hasNucleus: numbers.share < 1, topK: this.#topK });
-      for (const view of [...layers.flat(), lengths, ...Object.values<Tensor>({ ...choice })]) {
-        view.dispose();
-      }
+      tidy(() => {
+        const own = (of: Tensor): Tensor => slice(of, [[place, place + 1]]);
+        const layers = this.#cache.layers.map(([keys, values]) => [own(keys), own(values)] as const);
+        const { coldness, noise, share, seed } = this.#choice;
+        const choice = { coldness: own(coldness), noise: own(noise), share: own(share), seed: own(seed) };
+        const prompt = tensor(backend, Uint32Array.from(row.request.prompt), [1, row.request.prompt.length]);
+        const lengths = own(this.#cache.lengths);
+        const logits = this.#model.forward(prompt, { layers, lengths, [Symbol.dispose]: () => undefined });
+        sample(logits, choice, lengths, own(this.#ids), { hasNucleus: numbers.share < 1, topK: this.#topK });
+      });
     }
   }
 

@@ -13,13 +13,14 @@ import {
   rope,
   slice,
   swiglu,
+  tanh,
   tensor,
   type Tensor,
   tidy,
   unsqueeze,
   zeros,
 } from '@concord/ops';
-import type { Config } from './config.ts';
+import type { Config, Layer } from './config.ts';
 import { append, embed, positionsOf } from './kernels.ts';
 import type { Block, Norm, Product, Weights } from './weights.ts';
 
@@ -31,13 +32,14 @@ export interface Cache extends Disposable {
   readonly lengths: Tensor;
 }
 
-/** A decoder-only transformer whose weights are on a device: GPT-2, Llama, Mistral, Qwen 2 and 3, SmolLM. */
+/** A decoder-only transformer whose weights are on a device: GPT-2, Llama, Mistral, Qwen 2 and 3, SmolLM, Gemma 2 and 3. */
 export class Decoder implements Disposable {
   readonly backend: ComputeBackend;
   readonly config: Config;
   readonly #weights: Weights;
   readonly #dtype: FloatDType;
-  readonly #frequencies: Tensor | undefined;
+  /** Of each layer. */
+  readonly #frequencies: readonly (Tensor | undefined)[];
 
   /** @param weights - which it owns from now on */
   constructor(backend: ComputeBackend, config: Config, weights: Weights, dtype: FloatDType = 'f32') {
@@ -45,7 +47,7 @@ export class Decoder implements Disposable {
     this.config = config;
     this.#weights = weights;
     this.#dtype = dtype;
-    this.#frequencies = config.rope && tensor(backend, config.rope.frequencies);
+    this.#frequencies = config.layers.map(({ frequencies }) => frequencies && tensor(backend, frequencies));
   }
 
   /** Room for the tokens of a batch of texts, `context` each; default all that the model knows. */
@@ -69,19 +71,28 @@ export class Decoder implements Disposable {
     return tidy(() => {
       const positions = positionsOf(lengths, ids);
       add(lengths, ids.shape[1] as number, { out: lengths });
+      const { embedScale, softcap } = this.config;
       let x = embed(ids, positions, this.#weights.tokens, this.#weights.positions, this.#dtype);
+      if (embedScale !== 1) mul(x, embedScale, { out: x });
       for (const [layer, block] of this.#weights.blocks.entries()) {
         // What a block takes and makes is freed before the next one, of a long prompt gigabytes.
         using given = x;
         x = tidy(() => {
           const cached = layers[layer] as readonly [Tensor, Tensor];
-          const attended = tidy(() => this.#attend(this.#norm(given, block.norm1), block, cached, positions, lengths));
-          const h = project(attended, block.merge, { residual: given });
-          return tidy(() => this.#mlp(this.#norm(h, block.norm2), h, block));
+          const heads = tidy(() => this.#attend(this.#norm(given, block.norm1), layer, cached, positions, lengths));
+          const h = this.#added(given, block.after1, (residual) => project(heads, block.merge, residual));
+          return this.#added(h, block.after2, (residual) => this.#mlp(this.#norm(h, block.norm2), residual, block));
         });
       }
-      return project(this.#norm(slice(x, [null, -1]), this.#weights.norm), this.#weights.head);
+      const logits = project(this.#norm(slice(x, [null, -1]), this.#weights.norm), this.#weights.head);
+      if (softcap.logits === undefined) return logits;
+      return mul(tanh(mul(logits, 1 / softcap.logits)), softcap.logits);
     });
+  }
+
+  /** `x` and what it becomes, which some models norm first. */
+  #added(x: Tensor, norm: Norm | undefined, become: (residual: LinearOptions) => Tensor): Tensor {
+    return tidy(() => (norm === undefined ? become({ residual: x }) : add(x, this.#norm(become({}), norm))));
   }
 
   #norm(x: Tensor, { weight, bias }: Norm): Tensor {
@@ -93,12 +104,14 @@ export class Decoder implements Disposable {
   /** `[batch, length, heads headDim]` */
   #attend(
     x: Tensor,
-    block: Block,
+    layer: number,
     [keys, values]: readonly [Tensor, Tensor],
     positions: Tensor,
     lengths: Tensor,
   ): Tensor {
-    const { heads, kvHeads, headDim, rope: turned, window } = this.config;
+    const { heads, kvHeads, headDim, interleaved, softcap, layers } = this.config;
+    const { scale, window } = layers[layer] as Layer;
+    const block = this.#weights.blocks[layer] as Block;
     const [batch = 1, length = 1] = x.shape;
     const byHead = (of: Tensor): Tensor => reshape(of, [batch, length, (of.shape[2] as number) / headDim, headDim]);
     const rows = block.qkv.length === 1 ? project(x, block.qkv[0] as Product) : undefined;
@@ -112,14 +125,9 @@ export class Decoder implements Disposable {
     const v = part(2, heads + kvHeads, kvHeads);
     if (block.qNorm !== undefined) q = this.#norm(q, block.qNorm);
     if (block.kNorm !== undefined) k = this.#norm(k, block.kNorm);
-    if (turned !== undefined) {
-      const options = {
-        positions: unsqueeze(positions, -1),
-        frequencies: this.#frequencies,
-        interleaved: turned.interleaved,
-      };
-      for (const each of [q, k]) rope(each, { ...options, out: each });
-    }
+    const frequencies = this.#frequencies[layer];
+    const turned = { positions: unsqueeze(positions, -1), frequencies, interleaved };
+    for (const each of frequencies === undefined ? [] : [q, k]) rope(each, { ...turned, out: each });
     append(k, v, positions, keys, values);
     const merged = empty(this.backend, [batch, length, heads, headDim], { dtype: this.#dtype });
     const [inQ, inK, inV, out] = [q, keys, values, merged].map((each) => permute(each, [0, 2, 1, 3])) as [
@@ -128,25 +136,25 @@ export class Decoder implements Disposable {
       Tensor,
       Tensor,
     ];
-    const scale = (turned?.factor ?? 1) ** 2 / Math.sqrt(headDim);
-    attention(inQ, inK, inV, { causal: true, lengths, scale, out, ...(window !== undefined && { window }) });
+    const limits = { ...(window && { window }), ...(softcap.scores && { softcap: softcap.scores }) };
+    attention(inQ, inK, inV, { causal: true, lengths, scale, out, ...limits });
     return reshape(merged, [batch, length, heads * headDim]);
   }
 
-  #mlp(x: Tensor, residual: Tensor, { gate, up, down }: Block): Tensor {
+  #mlp(x: Tensor, residual: LinearOptions, { gate, up, down }: Block): Tensor {
     const { activation } = this.config;
     const hasBias = gate?.bias !== undefined || up.bias !== undefined;
     if (gate !== undefined && !hasBias) {
-      return project(swiglu(x, gate.weight, up.weight, { activation }), down, { residual });
+      return project(swiglu(x, gate.weight, up.weight, { activation }), down, residual);
     }
     const hidden =
       gate === undefined ? project(x, up, { activation }) : mul(project(x, gate, { activation }), project(x, up));
-    return project(hidden, down, { residual });
+    return project(hidden, down, residual);
   }
 
   dispose(): void {
     this.#weights.dispose();
-    this.#frequencies?.dispose();
+    for (const each of this.#frequencies) each?.dispose();
   }
 
   [Symbol.dispose](): void {

@@ -1,7 +1,6 @@
-import { open } from 'node:fs/promises';
 import type { ComputeBackend, DType } from '@concord/backend-core';
-import { UserError } from '@concord/example-command';
-import { cast, empty, fromGguf, type GgufType, type Tensor, tidy } from '@concord/ops';
+import { UserError } from '@concord/example-command/user-error';
+import { type ByteSource, empty, fromGguf, type GgufType, type OpenBytes, readBytes } from '@concord/ops';
 import { GGMLQuantizationType, gguf, type GGUFTensorInfo } from '@huggingface/gguf';
 import { type Config, parseConfig } from './config.ts';
 import type { Matrix } from './weights.ts';
@@ -29,6 +28,9 @@ const NAMES: Readonly<Record<string, string>> = {
   ...{ ffn_gate: 'mlp.gate_proj', ffn_up: 'mlp.up_proj', ffn_down: 'mlp.down_proj' },
 };
 
+/** Kinds of models that are read from GGUF. */
+const KINDS = ['llama', 'qwen2', 'qwen3'];
+
 /** The factors that rotary frequencies are divided by. */
 const FACTORS = 'rope_freqs.weight';
 
@@ -38,14 +40,12 @@ export interface GgufFile {
   /** In the form of a `tokenizer.json`. */
   readonly tokenizer: object;
   readonly tokenizerConfig: object;
-  /** The weights on a device, by Transformers' names. */
-  load(backend: ComputeBackend, options: GgufLoadOptions): Promise<Record<string, Matrix>>;
+  /** The weights on a device, by Transformers' names. One tensor at a time is on the host. */
+  read(backend: ComputeBackend, options: GgufLoadOptions): Promise<Record<string, Matrix>>;
 }
 
-/** Options of {@link GgufFile.load}. */
+/** Options of {@link GgufFile.read}. */
 export interface GgufLoadOptions {
-  /** Of activations, and so of vectors. */
-  readonly dtype: 'f32' | 'f16';
   readonly signal: AbortSignal;
   readonly onProgress: (loadedBytes: number, totalBytes: number) => void;
 }
@@ -55,39 +55,42 @@ export interface GgufLoadOptions {
  *
  * @throws {UserError} BAD_MODEL for a damaged file, another kind of model or tokenizer
  */
-export async function openGguf(path: string): Promise<GgufFile> {
-  const refuse = (why: string): UserError => new UserError('BAD_MODEL', `${path}: ${why}`);
-  const { metadata, tensorInfos, tensorDataOffset } = await gguf(path, { allowLocalFile: true }).catch(
+export async function openGguf(source: ByteSource): Promise<GgufFile> {
+  const refuse = (why: string): UserError => new UserError('BAD_MODEL', `${source.name}: ${why}`);
+  await using head = await opened(source);
+  /** What the parser asks for are ranges, from the front to the back. */
+  const fetch = async (_: unknown, init?: RequestInit): Promise<Response> => {
+    const [from = 0, to = 0] = (new Headers(init?.headers).get('range') ?? '').match(/\d+/g)?.map(Number) ?? [];
+    return new Response((await readBytes(head.bytes, from, to + 1)) as Uint8Array<ArrayBuffer>);
+  };
+  const { metadata, tensorInfos, tensorDataOffset } = await gguf('https://file.invalid', { fetch }).catch(
     (error: Error) => {
       throw refuse(error.message);
     },
   );
   const read = metadata as unknown as Metadata;
-  const bytesOf = async (info: GGUFTensorInfo): Promise<Uint8Array> => {
-    const bytes = new Uint8Array(sizeOf(info, refuse));
-    const file = await open(path);
-    try {
-      const { bytesRead } = await file.read(bytes, 0, bytes.length, Number(tensorDataOffset + info.offset));
-      if (bytesRead < bytes.length) throw refuse(`ends within ${info.name}`);
-      return bytes;
-    } finally {
-      await file.close();
-    }
+  const bytesOf = async (info: GGUFTensorInfo, from: OpenBytes): Promise<Uint8Array> => {
+    const [start, size] = [Number(tensorDataOffset + info.offset), sizeOf(info, refuse)];
+    const bytes = await readBytes(from, start, start + size);
+    if (bytes.length < size) throw refuse(`ends within ${info.name}`);
+    return bytes;
   };
   const factors = tensorInfos.find(({ name }) => name === FACTORS);
+  const divisors = factors && new Float32Array((await bytesOf(factors, head.bytes)).slice().buffer);
   return {
-    config: configOf(read, path, factors === undefined ? undefined : new Float32Array((await bytesOf(factors)).buffer)),
+    config: configOf(read, source.name, divisors),
     ...tokenizerOf(read, refuse),
-    async load(backend, { dtype, signal, onProgress }) {
+    async read(backend, { signal, onProgress }) {
       const weights: Record<string, Matrix> = {};
-      const wanted = tensorInfos.filter(({ name }) => name !== FACTORS);
+      const wanted = tensorInfos.filter(({ name }) => name !== FACTORS).sort((a, b) => Number(a.offset - b.offset));
       const total = wanted.reduce((sum, info) => sum + sizeOf(info, refuse), 0);
       let loaded = 0;
       try {
+        await using all = await opened(source, signal);
         for (const info of wanted) {
           signal.throwIfAborted();
-          const bytes = await bytesOf(info);
-          weights[nameOf(info.name)] = upload(backend, info, bytes, dtype);
+          const bytes = await bytesOf(info, all.bytes);
+          weights[nameOf(info.name)] = upload(backend, info, bytes);
           // Else all of them wait on the host.
           await backend.synchronize();
           onProgress((loaded += bytes.length), total);
@@ -101,21 +104,21 @@ export async function openGguf(path: string): Promise<GgufFile> {
   };
 }
 
-function upload(
-  backend: ComputeBackend,
-  { shape: sizes, dtype: type }: GGUFTensorInfo,
-  bytes: Uint8Array,
-  dtype: DType,
-): Matrix {
+async function opened(
+  source: ByteSource,
+  signal?: AbortSignal,
+): Promise<AsyncDisposable & { readonly bytes: OpenBytes }> {
+  const bytes = await source.open(signal);
+  return { bytes, [Symbol.asyncDispose]: () => bytes.close() };
+}
+
+function upload(backend: ComputeBackend, { shape: sizes, dtype: type }: GGUFTensorInfo, bytes: Uint8Array): Matrix {
   const shape = sizes.map(Number).reverse();
   const blocks = BLOCKS[type];
   if (blocks !== undefined) return fromGguf(backend, { type: blocks[0], shape, bytes });
-  const stored = FLOATS[type] as DType;
-  return tidy((): Tensor => {
-    const own = empty(backend, shape, { dtype: stored });
-    backend.copyHtod(own.ptr, bytes);
-    return shape.length === 1 && stored !== dtype ? cast(own, dtype) : own;
-  });
+  const own = empty(backend, shape, { dtype: FLOATS[type] as DType });
+  backend.copyHtod(own.ptr, bytes);
+  return own;
 }
 
 function sizeOf({ name, shape, dtype }: GGUFTensorInfo, refuse: (why: string) => UserError): number {
@@ -143,7 +146,8 @@ function configOf(metadata: Metadata, path: string, factors: Float32Array | unde
   };
   const config = parseConfig(
     {
-      model_type: kind === 'gpt2' ? 'gpt2 as GGUF' : kind,
+      // Others name their tensors in another way there.
+      model_type: KINDS.includes(kind as string) ? kind : `${String(kind)} as GGUF`,
       hidden_size: own('embedding_length'),
       num_hidden_layers: own('block_count'),
       num_attention_heads: own('attention.head_count'),
@@ -162,11 +166,10 @@ function configOf(metadata: Metadata, path: string, factors: Float32Array | unde
     },
     path,
   );
-  const { rope } = config;
-  if (rope === undefined) return config;
-  const frequencies = rope.frequencies.map((each, i) => each / (factors?.[i] ?? 1));
+  const divided = (each: number, i: number): number => each / (factors?.[i] ?? 1);
+  const layers = config.layers.map((layer) => ({ ...layer, frequencies: layer.frequencies?.map(divided) }));
   // llama.cpp orders the rows of queries and keys so that neighbours are a pair, for this kind alone.
-  return { ...config, rope: { ...rope, frequencies, interleaved: kind === 'llama' } };
+  return { ...config, layers, interleaved: kind === 'llama' };
 }
 
 /** What parts a text into words before byte-level BPE, by `tokenizer.ggml.pre`. */

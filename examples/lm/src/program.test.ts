@@ -1,4 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createReadStream, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCaptured } from '@concord/example-command/testing';
@@ -34,7 +36,7 @@ test.each([
   [[''], /the prompt is empty \(NO_PROMPT\)/],
   [['word '.repeat(300)], /the prompt has \d+ tokens, the model takes 255 \(TOO_LONG\)/],
   [['--chat', 'x'], /the model has no chat template \(NO_CHAT\)/],
-  [['--model', tmpdir(), 'x'], /has no tokenizer.json \(NO_MODEL\)\nhint: give a folder with config.json/],
+  [['--model', tmpdir(), 'x'], /there is no .*tokenizer.json \(NO_MODEL\)\nhint: give a folder with config.json/],
   [['--model', import.meta.filename, 'x'], /program.test.ts: \S.* \(BAD_MODEL\)/],
   [['--model', '/nowhere', 'x'], /there is no \/nowhere \(NO_MODEL\)/],
 ])('%j is refused', async (args, message) => {
@@ -51,7 +53,7 @@ test.each([
     '{"vocab_size": 9, "n_positions": 9, "n_embd": 12, "n_layer": 1, "n_head": 5}',
     /5 heads do not divide a width of 12/,
   ],
-  ['{"vocab_size": 9, "n_positions": 9, "n_embd": 12, "n_layer": 1, "n_head": 3}', /has no model.safetensors/],
+  ['{"vocab_size": 9, "n_positions": 9, "n_embd": 12, "n_layer": 1, "n_head": 3}', /cannot open .*model.safetensors/],
 ])('a config of %s is refused', async (config, message) => {
   const folder = mkdtempSync(join(tmpdir(), 'lm-'));
   try {
@@ -72,6 +74,30 @@ test('a text ends before what it is to stop at', async () => {
   const { text, tokens } = JSON.parse((await run(...args, '--stop', stop)).stdout) as typeof whole;
   expect(text).toBe(whole.text.slice(0, whole.text.indexOf(stop, 17)));
   expect(tokens).toBeLessThan(whole.tokens);
+});
+
+test('a model at a URL is fetched once with --cache, and is there without its server', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lm-'));
+  const asked: string[] = [];
+  const server = createServer(({ url = '' }, response) => {
+    asked.push(url);
+    const file = join(import.meta.dirname, '../model', url);
+    if (!existsSync(file)) return void response.writeHead(404).end();
+    response.writeHead(200, { etag: '"1"', 'content-length': statSync(file).size });
+    createReadStream(file).pipe(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const model = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const args = ['--model', model, '--cache', folder, '--backend', 'wasm', '--tokens', '3', '--json', 'The driver'];
+  const first = await runCaptured(runProgram, args);
+  expect(first).toMatchObject({ code: 0, stderr: '' });
+  expect(asked).toContain('/model.safetensors');
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  const again = await runCaptured(runProgram, args);
+  const textIn = ({ stdout }: typeof first): unknown => (JSON.parse(stdout) as { text: string }).text;
+  expect(textIn(again)).toBe(textIn(first));
+  rmSync(folder, { recursive: true });
 });
 
 test('Ctrl-C ends it', async () => {

@@ -1,5 +1,6 @@
+import { stat } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ComputeBackend } from '@concord/backend-core';
 import {
@@ -16,15 +17,18 @@ import {
   UserError,
   withBackend,
 } from '@concord/example-command';
+import { byteSource } from '@concord/ops';
+import { fileSource, folderCache } from '@concord/ops/node';
 import { Option } from 'commander';
 import { Batch } from './batch.ts';
 import type { Decoder } from './decoder.ts';
-import { chatText, type ModelFiles, openModel, tokensOf } from './load-model.ts';
+import { chatText, type Folder, type ModelFiles, openFile, openFolder, tokensOf } from './model.ts';
 import { serve } from './serve.ts';
-import { TokenText } from './token-text.ts';
+import { type Making, textOf } from './token-text.ts';
 
 interface Options extends CommonOptions {
   readonly model: string;
+  readonly cache?: string;
   readonly tokens: number;
   readonly temperature: number;
   readonly topK?: number;
@@ -62,6 +66,7 @@ repository's own text: it knows the words, not what they mean.`,
     command
       .argument('[prompt]', 'how the text begins, or with --chat what is said to the model')
       .addOption(new Option('--model <path>', 'the model').default(OWN_MODEL, 'the small one of this example'))
+      .option('--cache <folder>', 'keep the files of a model at a URL there')
       .option('--chat', "write the prompt as the model's chats are written")
       .option('--tokens <n>', 'maximum of tokens to generate', integer(1, MAX), 100)
       .option('--temperature <t>', '0: always the most likely token', atLeast(0), 0.8)
@@ -81,7 +86,7 @@ repository's own text: it knows the words, not what they mean.`,
       .option('--queue <n>', 'texts that may wait for that', integer(0, MAX), 64)
       .addOption(new Option('--quantize <type>', 'round the weights of products').choices(['i8', 'i4'])),
   run: async ([given = ''], options, context) => {
-    const files = await openModel(options.model);
+    const files = await openModel(options.model, options.cache);
     if (options.chat === true && files.chatTemplate === undefined)
       throw new UserError('NO_CHAT', 'the model has no chat template', { hint: 'leave --chat out' });
     const prompt = options.chat === true ? chatText(files, [{ role: 'user', content: given }]) : given;
@@ -90,17 +95,30 @@ repository's own text: it knows the words, not what they mean.`,
     if (!isServer && (given === '' || ids.length === 0))
       throw new UserError('NO_PROMPT', 'the prompt is empty', { hint: 'give the text at least a word' });
     const { dtype } = options;
-    return withBackend(
-      options.backend,
-      [{ op: 'gemm', dtype }, { op: 'attention', dtype }, { op: 'run' }],
-      async (backend) => {
-        using model = await load(backend, files, options, context);
-        if (isServer) return await serveUntilStopped(model, files, options, context);
-        return await write(model, files, given, ids, options, context);
-      },
-    );
+    const needs = [{ op: 'gemm', dtype }, { op: 'attention', dtype }, { op: 'run' }] as const;
+    return withBackend(options.backend, needs, async (backend) => {
+      using model = await load(backend, files, options, context);
+      if (isServer) return await serveUntilStopped(model, files, options, context);
+      return await write(model, files, given, ids, options, context);
+    });
   },
 });
+
+/**
+ * A model by its path or URL: a folder, or one GGUF file.
+ *
+ * @param cache - the folder where the files of a URL are kept
+ * @throws {UserError} NO_MODEL, BAD_MODEL
+ */
+export async function openModel(path: string, cache?: string): Promise<ModelFiles> {
+  const isUrl = /^https?:/.test(path);
+  const kept = cache === undefined ? undefined : folderCache(cache);
+  const isFile = isUrl ? /\.gguf$/i.test(path) : (await stat(path).catch(() => undefined))?.isFile();
+  if (isFile === undefined) throw new UserError('NO_MODEL', `there is no ${path}`);
+  const folder: Folder = (file) => (isUrl ? byteSource(`${path}/${file}`, kept) : fileSource(join(path, file)));
+  if (!isFile) return openFolder(folder);
+  return openFile(isUrl ? byteSource(path, kept) : fileSource(path));
+}
 
 async function serveUntilStopped(
   model: Decoder,
@@ -149,39 +167,25 @@ async function write(
       hint: 'use a shorter one',
     });
   }
-  const pieces = new TokenText(tokenizer, stop);
-  let [text, tokens, prefilled] = ['', 0, 0];
-  const show = (piece: string): void => {
-    text += piece;
-    if (!json) stdout.write(piece);
-  };
+  const making: Making = { tokens: 0, isStopped: false, first: 0 };
+  let text = '';
   if (!json && options.chat !== true) stdout.write(prompt);
   const started = performance.now();
   const whole = Math.min(context, ids.length + options.tokens);
   await using batch = new Batch(model, { context: whole, topK: options.topK });
-  for await (const token of batch.generate({ ...options, prompt: ids, signal })) {
-    if (tokens++ === 0) prefilled = performance.now();
-    show(pieces.add(token));
-    if (pieces.isStopped) break;
+  for await (const piece of textOf(batch, tokenizer, { ...options, stop, prompt: ids, signal }, making)) {
+    text += piece;
+    if (!json) stdout.write(piece);
   }
-  show(pieces.end());
+  const { tokens, first } = making;
   const { backend, device } = deviceFields(model.backend);
-  const promptMs = round(prefilled - started);
-  const rate = tokens > 1 ? round((1000 * (tokens - 1)) / (performance.now() - prefilled)) : null;
+  const promptMs = round(first - started);
+  const rate = tokens > 1 ? round((1000 * (tokens - 1)) / (performance.now() - first)) : null;
   const { dtype, quantize } = options;
   if (json) {
     const shown = options.chat === true ? text : prompt + text;
-    const figures = {
-      backend,
-      device,
-      dtype,
-      quantize,
-      promptTokens: ids.length,
-      promptMs,
-      tokens,
-      tokensPerSecond: rate,
-    };
-    stdout.write(`${JSON.stringify({ prompt, text: shown, ...figures })}\n`);
+    const figures = { backend, device, dtype, quantize, promptTokens: ids.length, promptMs };
+    stdout.write(`${JSON.stringify({ prompt, text: shown, ...figures, tokens, tokensPerSecond: rate })}\n`);
   } else {
     const speed = rate === null ? 'too short to time' : `${rate} tokens/s`;
     const kind = quantize === undefined ? dtype : `${dtype}, weights ${quantize}`;

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Batch } from './batch.ts';
+import { Batch, type TextRequest } from './batch.ts';
 import type { Decoder } from './decoder.ts';
-import { chatText, type Message, type ModelFiles, tokensOf } from './load-model.ts';
-import { TokenText } from './token-text.ts';
+import { chatText, type Message, type ModelFiles, tokensOf } from './model.ts';
+import { type Making, textOf } from './token-text.ts';
 
 /** Options of {@link serve}. */
 export interface ServeOptions {
@@ -30,14 +30,9 @@ class Refused extends Error {
 }
 
 /** A request, checked. */
-interface Asked {
-  readonly prompt: readonly number[];
+interface Asked extends Omit<TextRequest, 'signal'> {
   readonly isStream: boolean;
   readonly stop: readonly string[];
-  readonly tokens: number;
-  readonly temperature: number;
-  readonly topP: number;
-  readonly seed: number;
 }
 
 /**
@@ -52,7 +47,8 @@ export function serve(model: Decoder, files: ModelFiles, options: ServeOptions):
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
       const { status, type } = error instanceof Refused ? error : { status: 500, type: 'server_error' };
-      const body = { error: { message: (error as Error).message, type } };
+      const { message, code = null } = error as Error & { readonly code?: string };
+      const body = { error: { message, type, code } };
       if (response.headersSent) response.end(`data: ${JSON.stringify(body)}\n\n`);
       else send(response, status, body);
     });
@@ -79,29 +75,21 @@ export function serve(model: Decoder, files: ModelFiles, options: ServeOptions):
       const choices = [{ index: 0, delta, finish_reason: reason }];
       return `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices })}\n\n`;
     };
-    const text = new TokenText(files.tokenizer, asked.stop);
-    let [content, made] = ['', 0];
-    const show = (piece: string): void => {
-      content += piece;
-      if (asked.isStream && piece !== '') response.write(chunk({ content: piece }, null));
-    };
+    const making: Making = { tokens: 0, isStopped: false, first: 0 };
+    let content = '';
     if (asked.isStream) {
       response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
       response.write(chunk({ role: 'assistant', content: '' }, null));
     }
-    for await (const token of batch.generate({ ...asked, signal })) {
-      made++;
-      show(text.add(token));
-      if (text.isStopped) break;
+    for await (const piece of textOf(batch, files.tokenizer, { ...asked, signal }, making)) {
+      content += piece;
+      if (asked.isStream && piece !== '') response.write(chunk({ content: piece }, null));
     }
-    show(text.end());
-    const reason = !text.isStopped && made >= asked.tokens ? 'length' : 'stop';
+    const { tokens, isStopped } = making;
+    const reason = !isStopped && tokens >= asked.tokens ? 'length' : 'stop';
     if (asked.isStream) return void response.end(`${chunk({}, reason)}data: [DONE]\n\n`);
-    const usage = {
-      prompt_tokens: asked.prompt.length,
-      completion_tokens: made,
-      total_tokens: asked.prompt.length + made,
-    };
+    const { length } = asked.prompt;
+    const usage = { prompt_tokens: length, completion_tokens: tokens, total_tokens: length + tokens };
     const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: reason }];
     send(response, 200, { ...head, object: 'chat.completion', choices, usage });
   }
@@ -114,9 +102,7 @@ export function serve(model: Decoder, files: ModelFiles, options: ServeOptions):
     };
     const { messages } = body;
     const isText = (each: unknown): each is Message =>
-      typeof Object(each) === 'object' &&
-      typeof Object(each).role === 'string' &&
-      typeof Object(each).content === 'string';
+      typeof Object(each).role === 'string' && typeof Object(each).content === 'string';
     if (!Array.isArray(messages) || messages.length === 0 || !messages.every(isText)) {
       throw new Refused(400, 'messages must be a list of { role, content }, both texts');
     }

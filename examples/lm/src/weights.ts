@@ -1,5 +1,5 @@
-import { concat, pack, QuantizedTensor, type Tensor, tidy, transpose } from '@concord/ops';
-import { UserError } from '@concord/example-command';
+import { add, cast, concat, pack, QuantizedTensor, quantizeWeight, type Tensor, tidy, transpose } from '@concord/ops';
+import { UserError } from '@concord/example-command/user-error';
 import type { Config } from './config.ts';
 
 /** A matrix, of floats or quantized. */
@@ -25,6 +25,9 @@ export interface Block {
   readonly qNorm: Norm | undefined;
   readonly kNorm: Norm | undefined;
   readonly merge: Product;
+  /** Of what attention adds, and of what the MLP does. */
+  readonly after1: Norm | undefined;
+  readonly after2: Norm | undefined;
   readonly norm2: Norm;
   readonly gate: Product | undefined;
   readonly up: Product;
@@ -44,18 +47,31 @@ export interface Weights {
 /** Weights by the names of their files. */
 export type NamedWeights = Readonly<Record<string, Matrix>>;
 
+/** Options of {@link weightsOf}. */
+export interface WeightOptions {
+  /** Of vectors, as what they are added to. Default: as they are. */
+  readonly dtype?: 'f32' | 'f16' | undefined;
+  /** Bits of each weight of a product that is of floats, by blocks of 32. Default: as they are. */
+  readonly quantize?: 'i8' | 'i4' | undefined;
+}
+
 /**
  * The weights of a decoder by their names in Transformers' files, of Llama's kind or GPT-2's.
  *
  * @param named - which it owns from now on
  * @throws {UserError} BAD_MODEL for a weight that is missing or of another shape
  */
-export function weightsOf(named: NamedWeights, config: Config): Weights {
+export function weightsOf(named: NamedWeights, config: Config, { dtype, quantize }: WeightOptions = {}): Weights {
   const owned = new Set<Matrix>(Object.values(named));
   const dispose = (): void => owned.forEach((each) => each.dispose());
-  const own = <Of extends Matrix>(made: Of): Of => {
-    owned.add(made);
-    return made;
+  /** What is made of others takes their place. */
+  const made = <Of extends Matrix>(result: Of, ...of: readonly Matrix[]): Of => {
+    owned.add(result);
+    for (const each of of) {
+      owned.delete(each);
+      each.dispose();
+    }
+    return result;
   };
   const find = (name: string): Matrix | undefined => {
     const found = [name, `model.${name}`, `transformer.${name}`].find((each) => each in named);
@@ -64,83 +80,77 @@ export function weightsOf(named: NamedWeights, config: Config): Weights {
   const take = (name: string, shape: readonly (number | undefined)[]): Matrix => {
     const weight = find(name);
     if (weight === undefined) throw new UserError('BAD_MODEL', `the weights have no ${name}`);
-    if (
-      weight.shape.length === shape.length &&
-      shape.every((size, axis) => size === undefined || size === weight.shape[axis])
-    )
-      return weight;
+    const fits = shape.every((size, axis) => size === undefined || size === weight.shape[axis]);
+    if (fits && weight.shape.length === shape.length) return weight;
     const wanted = shape.map((size) => size ?? 'any').join(', ');
     throw new UserError('BAD_MODEL', `${name} is [${weight.shape.join(', ')}], the config says [${wanted}]`);
   };
-  const vector = (name: string, length: number): Tensor => take(name, [length]) as Tensor;
+  const vector = (name: string, length: number): Tensor => {
+    const stored = take(name, [length]) as Tensor;
+    return dtype === undefined || stored.dtype === dtype ? stored : made(cast(stored, dtype), stored);
+  };
   const optional = (name: string, length: number): Tensor | undefined =>
     find(name) === undefined ? undefined : vector(name, length);
   const norm = (name: string, length: number): Norm => {
-    return { weight: vector(`${name}.weight`, length), bias: optional(`${name}.bias`, length) };
+    const weight = vector(`${name}.weight`, length);
+    const bias = optional(`${name}.bias`, length);
+    return { weight: config.isNormOffset ? made(add(weight, 1), weight) : weight, bias };
   };
-  const product = (name: string, from: number | undefined, to: number | undefined): Product => {
-    const weight = take(`${name}.weight`, [to, from]);
-    return { weight, bias: optional(`${name}.bias`, weight.shape[0] ?? 0) };
+  const normIf = (name: string, length: number): Norm | undefined =>
+    find(`${name}.weight`) === undefined ? undefined : norm(name, length);
+  /** Several that take the same are side by side, where they are of floats: one launch for all of them. */
+  const products = (names: readonly (readonly [string, number | undefined])[], from?: number): readonly Product[] => {
+    const own = names.map(([name, to]): Product => {
+      const weight = take(`${name}.weight`, isGpt2 ? [from, to] : [to, from]);
+      // Laid out as Llama's are, whose rows every backend reads as they are stored.
+      const turned = isGpt2 ? made(pack(transpose(weight as Tensor)), weight) : weight;
+      return { weight: turned, bias: optional(`${name}.bias`, turned.shape[0] ?? 0) };
+    });
+    const [weights, biases] = [own.map(({ weight }) => weight), own.flatMap(({ bias }) => bias ?? [])];
+    if (weights.some((each) => each instanceof QuantizedTensor)) return own;
+    const one = <Of extends Matrix>(parts: readonly Of[]): Tensor =>
+      parts.length === 1 ? (parts[0] as Tensor) : made(concat(parts as unknown as Tensor[]), ...parts);
+    const all = one(weights);
+    const weight = quantize && made(quantizeWeight(all, { dtype: quantize === 'i4' ? 'u4' : 'i8' }), all);
+    return [{ weight: weight ?? all, bias: biases.length === 0 ? undefined : one(biases) }];
   };
-  /** Side by side, where the weights are floats: one launch for all of them. */
-  const joined = (products: readonly Product[]): readonly Product[] => {
-    const weights = products.map(({ weight }) => weight);
-    const biases = products.flatMap(({ bias }) => bias ?? []);
-    if (weights.some((each) => each instanceof QuantizedTensor)) return products;
-    const weight = own(concat(weights as Tensor[]));
-    const bias = biases.length === 0 ? undefined : own(concat(biases));
-    for (const each of [...weights, ...biases]) {
-      owned.delete(each);
-      each.dispose();
-    }
-    return [{ weight, bias }];
-  };
+  const product = (name: string, from?: number, to?: number): Product => products([[name, to]], from)[0] as Product;
+  const isGpt2 = config.layers[0]?.frequencies === undefined;
   try {
-    const isGpt2 = config.rope === undefined;
     const tokens = take(isGpt2 ? 'wte.weight' : 'embed_tokens.weight', [undefined, undefined]);
     const width = tokens.shape[1] ?? 0;
     const [rowsQ, rowsKv] = [config.heads * config.headDim, config.kvHeads * config.headDim];
-    const llama = (layer: number): Block => {
-      const self = `layers.${layer}.self_attn`;
-      const normOf = (name: string): Norm | undefined =>
-        find(`${self}.${name}.weight`) === undefined ? undefined : norm(`${self}.${name}`, config.headDim);
+    const llama = (layer: string): Block => {
+      const [self, mlp, after] = [`${layer}.self_attn`, `${layer}.mlp`, `${layer}.post_attention_layernorm`];
+      const qkv = [[`${self}.q_proj`, rowsQ] as const, [`${self}.k_proj`, rowsKv] as const];
+      // Gemma norms what a part gives, too.
+      const isGemma = find(`${layer}.pre_feedforward_layernorm.weight`) !== undefined;
       return {
-        norm1: norm(`layers.${layer}.input_layernorm`, width),
-        qkv: joined([
-          product(`${self}.q_proj`, width, rowsQ),
-          product(`${self}.k_proj`, width, rowsKv),
-          product(`${self}.v_proj`, width, rowsKv),
-        ]),
-        ...{ qNorm: normOf('q_norm'), kNorm: normOf('k_norm') },
+        norm1: norm(`${layer}.input_layernorm`, width),
+        qkv: products([...qkv, [`${self}.v_proj`, rowsKv]], width),
+        ...{ qNorm: normIf(`${self}.q_norm`, config.headDim), kNorm: normIf(`${self}.k_norm`, config.headDim) },
         merge: product(`${self}.o_proj`, rowsQ, width),
-        norm2: norm(`layers.${layer}.post_attention_layernorm`, width),
-        gate: product(`layers.${layer}.mlp.gate_proj`, width, undefined),
-        up: product(`layers.${layer}.mlp.up_proj`, width, undefined),
-        down: product(`layers.${layer}.mlp.down_proj`, undefined, width),
+        after1: isGemma ? norm(after, width) : undefined,
+        after2: normIf(`${layer}.post_feedforward_layernorm`, width),
+        norm2: norm(isGemma ? `${layer}.pre_feedforward_layernorm` : after, width),
+        ...{ gate: product(`${mlp}.gate_proj`, width), up: product(`${mlp}.up_proj`, width) },
+        down: product(`${mlp}.down_proj`, undefined, width),
       };
     };
-    /** Stored [in, out]; laid out as Llama's are, whose rows every backend reads as they are stored. */
-    const turned = (name: string, from: number | undefined, to: number | undefined): Product => {
-      const stored = take(`${name}.weight`, [from, to]) as Tensor;
-      const weight = own(pack(transpose(stored)));
-      owned.delete(stored);
-      stored.dispose();
-      return { weight, bias: optional(`${name}.bias`, weight.shape[0] as number) };
-    };
-    const gpt2 = (layer: number): Block => ({
-      norm1: norm(`h.${layer}.ln_1`, width),
-      qkv: [turned(`h.${layer}.attn.c_attn`, width, 3 * width)],
-      ...{ qNorm: undefined, kNorm: undefined, gate: undefined },
-      merge: turned(`h.${layer}.attn.c_proj`, width, width),
-      norm2: norm(`h.${layer}.ln_2`, width),
-      up: turned(`h.${layer}.mlp.c_fc`, width, undefined),
-      down: turned(`h.${layer}.mlp.c_proj`, undefined, width),
+    const gpt2 = (layer: string): Block => ({
+      norm1: norm(`${layer}.ln_1`, width),
+      qkv: products([[`${layer}.attn.c_attn`, 3 * width]], width),
+      ...{ qNorm: undefined, kNorm: undefined, gate: undefined, after1: undefined, after2: undefined },
+      merge: product(`${layer}.attn.c_proj`, width, width),
+      norm2: norm(`${layer}.ln_2`, width),
+      up: product(`${layer}.mlp.c_fc`, width),
+      down: product(`${layer}.mlp.c_proj`, undefined, width),
     });
     const head = find('lm_head.weight');
     return tidy(() => ({
       ...{ tokens, head: { weight: head ?? tokens }, dispose },
       positions: isGpt2 ? (take('wpe.weight', [config.context, width]) as Tensor) : undefined,
-      blocks: Array.from({ length: config.layers }, (_, layer) => (isGpt2 ? gpt2 : llama)(layer)),
+      blocks: config.layers.map((_, layer) => (isGpt2 ? gpt2(`h.${layer}`) : llama(`layers.${layer}`))),
       norm: norm(isGpt2 ? 'ln_f' : 'norm', width),
     }));
   } catch (error) {

@@ -6,6 +6,7 @@ import { WasmBackend } from '@concord/backend-wasm';
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import { runCaptured } from '@concord/example-command/testing';
 import { loadSafetensors, type Tensor, tensor } from '@concord/ops';
+import { fileSource } from '@concord/ops/node';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Decoder } from '../src/decoder.ts';
@@ -99,7 +100,7 @@ describe.each([
   ['webgpu', () => new WebGpuBackend()],
 ])('on %s', (_, create) => {
   const backend = create();
-  const quiet = { dtype: 'f32', signal: new AbortController().signal, onProgress: () => undefined } as const;
+  const quiet = { signal: new AbortController().signal, onProgress: () => undefined };
   beforeAll(() => backend.init());
   afterAll(async () => {
     expect(backend.memory().liveAllocations).toBe(0);
@@ -127,17 +128,17 @@ describe.each([
   }
 
   test('floats of a file give the logits of Transformers', async () => {
-    const file = await openGguf(await fileOf('f32'));
+    const file = await openGguf(fileSource(await fileOf('f32')));
     const { config } = file;
-    using model = new Decoder(backend, config, weightsOf(await file.load(backend, quiet), config));
+    using model = new Decoder(backend, config, weightsOf(await file.read(backend, quiet), config));
     const { ids, logits } = await reference();
     expect(worst(await logitsOf(model, ids), logits)).toBeLessThan(1e-4);
   });
 
   test.each(['q8_0', 'q4_0'] as const)('blocks of %s give what the numbers that they stand for give', async (type) => {
-    const file = await openGguf(await fileOf(type));
+    const file = await openGguf(fileSource(await fileOf(type)));
     const { config } = file;
-    const named = await file.load(backend, quiet);
+    const named = await file.read(backend, quiet);
     const floats = { ...named };
     for (const [name, weight] of Object.entries(named)) {
       if (!('scales' in weight)) continue;
@@ -184,7 +185,7 @@ test('a tokenizer of SentencePiece joins by score, and writes what it has no tok
       [],
     ),
   );
-  const { tokenizer, tokenizerConfig, config } = await openGguf(path);
+  const { tokenizer, tokenizerConfig, config } = await openGguf(fileSource(path));
   const own = new Tokenizer(tokenizer, tokenizerConfig);
   const shown = own.encode('hello hé', { add_special_tokens: false }).ids.map((id: number) => tokens[id]);
   expect(shown).toEqual(['▁hello', '▁', 'h', '<0xC3>', '<0xA9>']);

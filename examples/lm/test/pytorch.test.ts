@@ -16,10 +16,11 @@ import {
   tensor,
   type Tensor,
 } from '@concord/ops';
+import { fileSource } from '@concord/ops/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Batch, type TextRequest } from '../src/batch.ts';
 import { type Cache, Decoder } from '../src/decoder.ts';
-import { openWeights } from '../src/load-model.ts';
+import { openWeights } from '../src/model.ts';
 import { weightsOf } from '../src/weights.ts';
 
 // Tiny models of random weights, and what PyTorch says of them: written by reference/reference.py and reference/architectures.py.
@@ -64,7 +65,7 @@ describe.each([
 
   function load(dtype: 'f32' | 'f16', folder = FOLDER, quantize?: 'i8' | 'i4'): Promise<Decoder> {
     const signal = new AbortController().signal;
-    return openWeights(folder).then((files) =>
+    return openWeights((file) => fileSource(join(folder, file))).then((files) =>
       files.load(backend, { dtype, quantize, signal, onProgress: () => undefined }),
     );
   }
@@ -158,7 +159,7 @@ describe.each([
     expect(got).toEqual([...tokens.subarray(PROMPT)]);
   });
 
-  test.each(['llama', 'llama-yarn', 'mistral', 'qwen2', 'qwen3'])(
+  test.each(['llama', 'llama-yarn', 'mistral', 'qwen2', 'qwen3', 'gemma2', 'gemma3'])(
     'logits of a %s are those of Transformers',
     async (kind) => {
       const folder = join(MODELS, kind);

@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { WasmBackend } from '@concord/backend-wasm';
-import { runProgram } from '../src/program.ts';
+import { openModel, runProgram } from '../src/program.ts';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Decoder } from '../src/decoder.ts';
-import { type ModelFiles, openModel } from '../src/load-model.ts';
+import type { ModelFiles } from '../src/model.ts';
 import { serve } from '../src/serve.ts';
 
 const model = 'small';

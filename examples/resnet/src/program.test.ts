@@ -4,21 +4,16 @@ import { runProgram } from './program.ts';
 
 const SMALL = ['--batch', '2', '--size', '32', '--runs', '1', '--backend', 'cpu'];
 
-test('classifies, and its scores are those of the reference', async () => {
+test('times the network, and its scores are those of the reference', async () => {
   const { code, stdout, stderr } = await runCaptured(runProgram, SMALL);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(
-    /^class {2}of the first image\n(?: *\d+ {2}\d+\.\d\d%\n){5}\nNetwork {2}ResNet-18, 11\.7 million/,
-  );
+  expect(stdout).toMatch(/^Network {2}ResNet-18, 11\.7 million/);
   expect(stdout).toContain('Images   2 of 3 x 32 x 32');
   expect(stdout).toMatch(/^Time {5}\S+ ms, \S+ images a second; the first time \S+ ms$/m);
   expect(stdout).toMatch(/^Check {4}passed: 1000 scores of 3 x 64 x 64, \S+ from the float64 reference\n$/m);
 });
 
-test('as JSON, the likeliest classes first', async () => {
+test('as JSON', async () => {
   const { stdout } = await runCaptured(runProgram, [...SMALL, '--json']);
-  const { classes, batch, check } = JSON.parse(stdout) as Record<string, unknown>;
-  expect({ batch, check }).toMatchObject({ batch: 2, check: { passed: true, scores: 1000 } });
-  const shares = (classes as { share: number }[]).map(({ share }) => share);
-  expect(shares).toEqual([...shares].sort((a, b) => b - a));
+  expect(JSON.parse(stdout)).toMatchObject({ batch: 2, check: { passed: true, scores: 1000 } });
 });

@@ -1,7 +1,7 @@
 import type { ComputeBackend } from '@concord/backend-core';
+import { adamW, valueAndGrad } from '@concord/grad';
 import { slice, tensor, type Tensor, tidy } from '@concord/ops';
-import { AdamW } from './adamw.ts';
-import { accuracy, lossAndGradients, newNetwork, weightsOf } from './network.ts';
+import { accuracy, lossOf, newNetwork } from './network.ts';
 import { CLASSES, spiral } from './spiral.ts';
 
 /** Options of {@link fit}. */
@@ -40,7 +40,8 @@ export async function fit(backend: ComputeBackend, options: FitOptions): Promise
     otherClasses: tensor(backend, other.classes),
   }));
   const { network, x, classes, otherX, otherClasses } = held;
-  using optimizer = new AdamW(weightsOf(network), { learningRate });
+  using optimizer = adamW(network, { rate: learningRate });
+  const lossAndGradient = valueAndGrad(lossOf);
   const losses: number[] = [];
   let unread: Tensor[] = [];
   const readLosses = async (): Promise<void> => {
@@ -58,9 +59,9 @@ export async function fit(backend: ComputeBackend, options: FitOptions): Promise
       unread.push(
         tidy(() => {
           const rows = [start, start + batch] as const;
-          const { loss, gradients } = lossAndGradients(network, slice(x, [rows]), slice(classes, [rows]));
-          optimizer.step(gradients);
-          return loss;
+          const { value, gradient } = lossAndGradient(network, slice(x, [rows]), slice(classes, [rows]));
+          optimizer.step(gradient);
+          return value;
         }),
       );
       if (unread.length === READ_EVERY || step === steps - 1) await readLosses();
@@ -69,6 +70,6 @@ export async function fit(backend: ComputeBackend, options: FitOptions): Promise
     using ofOther = accuracy(network, otherX, otherClasses);
     return { losses, accuracy: await ofKnown.item(), heldOut: await ofOther.item() };
   } finally {
-    for (const each of [...unread, ...weightsOf(network), x, classes, otherX, otherClasses]) each.dispose();
+    for (const each of [...unread, ...Object.values(network), x, classes, otherX, otherClasses]) each.dispose();
   }
 }

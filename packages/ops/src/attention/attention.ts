@@ -6,7 +6,7 @@ import type {
   FloatDType,
   MaskView,
 } from '@concord/backend-core';
-import { planCall } from '@concord/backend-core/implement';
+import { launchOp, plannedLaunch } from '../compute/launches.ts';
 import { type Plan, Plans, producePlanned } from '../compute/plans.ts';
 import { checkOut, checkSameBackend, hasRows, isApart, type OutOption, produceRows } from '../compute/produce.ts';
 import { checkProduct } from '../products/matmul.ts';
@@ -119,7 +119,7 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOpt
       } = shapeOf(inQ, inK, inV, result, asked, dtype);
       const places = { q: inQ.ptr, k: inK.ptr, v: inV.ptr, o: result.ptr };
       launch('attention', [q, k, v], () =>
-        q.backend.attention({
+        launchOp(q.backend, 'attention', {
           ...call,
           ...places,
           ...(mask === undefined ? {} : { mask: { ...maskView, ptr: mask.ptr } }),
@@ -174,7 +174,7 @@ function formOf(q: Tensor, k: Tensor, v: Tensor, asked: Asked): Form {
   const call = shapeOf(q, k, v, result, asked, dtype);
   if (result.size === 0 || seqKv === 0 || !hasRows(result, dtype) || !operands.every(hasDenseRows))
     return { dtype, shape, plan: undefined };
-  const planned = launch('attention', operands, () => planCall(q.backend, 'attention', call));
+  const planned = launch('attention', operands, () => plannedLaunch(q.backend, 'attention', call));
   return { dtype, shape, plan: { result, call: planned } };
 }
 

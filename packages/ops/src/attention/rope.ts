@@ -8,6 +8,7 @@ import {
   type RunOperand,
   type Value,
 } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import { placeOver, type TensorLike } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { scalarsOf } from '../compute/scalars.ts';
@@ -84,7 +85,7 @@ export function rope(x: Tensor, options: RopeOptions = {}): Tensor {
       params: { ...scalars.params, ...exponents },
       outputs: { first, second },
     };
-    launch('rope', [x], () => x.backend.run(kernelOf(types, declared), call));
+    launch('rope', [x], () => launchKernel(x.backend, kernelOf(types, declared), call));
   });
 }
 

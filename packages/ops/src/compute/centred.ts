@@ -24,3 +24,8 @@ export function squaredDeviations(k: KernelBuilder, x: Float, count: Float): Flo
   const squares = k.fold('sum', k.mul(difference, difference));
   return k.max(k.sub(squares, k.mul(rest, k.div(rest, count))), 0);
 }
+
+/** The square root of a sum of squares, whose gradient is 0 where that is 0, as PyTorch's of norms and deviations. */
+export function rootOf(k: KernelBuilder, x: Float): Float {
+  return k.select(k.eq(x, 0), 0, k.sqrt(x));
+}

@@ -1,6 +1,7 @@
 import type { ComputeBackend, DevicePtr } from '@concord/backend-core';
 import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel, type NumberType } from '@concord/backend-core/kernel';
+import { launchKernel } from './launches.ts';
 import type { Layout } from '../tensor/layout.ts';
 import { Kernels } from './kernels.ts';
 
@@ -19,7 +20,7 @@ export type View = Pick<Layout, 'strides' | 'dtype'>;
 /** Copies elements from one layout to another of the same shape; also between element types of one value type. */
 export function copyElements(backend: ComputeBackend, shape: readonly number[], from: Place, to: Place): void {
   const inputs = { x: placeOf(from) };
-  backend.run(copyKernel(ELEMENT_TYPES[from.dtype].value), { shape, inputs, outputs: { y: placeOf(to) } });
+  launchKernel(backend, copyKernel(ELEMENT_TYPES[from.dtype].value), { shape, inputs, outputs: { y: placeOf(to) } });
 }
 
 /** Of a tensor, too, which has more than a call may. */

@@ -1,6 +1,7 @@
 import type { ComputeBackend, DevicePtr, PlannedCall } from '@concord/backend-core';
-import { ListCache, type ListKey, planCall } from '@concord/backend-core/implement';
+import { ListCache, type ListKey } from '@concord/backend-core/implement';
 import type { RunShape } from '@concord/backend-core/kernel';
+import { plannedLaunch } from './launches.ts';
 import { allocateAs } from '../tensor/allocate.ts';
 import { launch } from '../tensor/errors.ts';
 import type { SharedLayout } from '../tensor/layout.ts';
@@ -57,7 +58,7 @@ export function planRun(
   result: SharedLayout,
   shape: RunShape,
 ): Plan {
-  return { result, call: launch(op, operands, () => planCall(backend, 'run', shape)) };
+  return { result, call: launch(op, operands, () => plannedLaunch(backend, 'run', shape)) };
 }
 
 /**

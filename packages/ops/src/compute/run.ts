@@ -7,7 +7,8 @@ import {
   type ParameterSpecs,
   type RunView,
 } from '@concord/backend-core/kernel';
-import { checkFields, planCall, reading, readParams } from '@concord/backend-core/implement';
+import { checkFields, reading, readParams } from '@concord/backend-core/implement';
+import { plannedLaunch } from './launches.ts';
 import { checkOptions, checkTensor, shown } from '../tensor/arguments.ts';
 import { checkDType, checkShape } from '../tensor/create.ts';
 import { allocateAs } from '../tensor/allocate.ts';
@@ -158,7 +159,7 @@ function planKernel(
     return [name, level === 'row' ? rowsViewOf(result, domain) : elementsViewOf(result, domain)];
   });
   const call = launch(op, tensors, () =>
-    planCall((tensors[0] as Tensor).backend, 'run', {
+    plannedLaunch((tensors[0] as Tensor).backend, 'run', {
       ...{ kernel, shape: domain.shape },
       ...(kernel.hasRows ? { folded: domain.folded } : {}),
       inputs: Object.fromEntries(inputs) as Record<string, RunView | GatherView>,

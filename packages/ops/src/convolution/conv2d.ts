@@ -1,5 +1,6 @@
 import type { Epilogue, FloatDType, StoredFloatDType } from '@concord/backend-core';
 import type { RunOperand } from '@concord/backend-core/kernel';
+import { launchOp } from '../compute/launches.ts';
 import { type OutOption, produceFitting } from '../compute/produce.ts';
 import { type Activation, epilogueKernel } from '../products/activation.ts';
 import { checkProduct } from '../products/matmul.ts';
@@ -137,7 +138,7 @@ function convolveDense({ input, filter, result, window, extra, groups, dtype, ep
     ...{ input: input.ptr, filter: filter.ptr, output: result.ptr },
   };
   const run = (fused: Epilogue | undefined): void =>
-    backend.conv2dForward(fused === undefined ? call : { ...call, epilogue: fused });
+    launchOp(backend, 'conv2dForward', fused === undefined ? call : { ...call, epilogue: fused });
   const place = { ptr: result.ptr, dtype, strides: denseStrides(result.shape) };
   runFused(backend, run, epilogue, { shape: result.shape, place });
 }

@@ -1,6 +1,7 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import { checkHolds } from './check-holds.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { produce } from '../compute/produce.ts';
@@ -53,7 +54,7 @@ export function arange(
     // Integers wrap, so that one kernel of u32 goes up and down.
     const params = type === 'f32' ? { start, step } : { start: start >>> 0, step: step >>> 0 };
     const outputs = { y: { ptr: result.ptr, dtype } };
-    launch('arange', [result], () => backend.run(kernelOf(type), { shape: [count], params, outputs }));
+    launch('arange', [result], () => launchKernel(backend, kernelOf(type), { shape: [count], params, outputs }));
   });
 }
 

@@ -1,6 +1,7 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import { checkHolds } from './check-holds.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { produce } from '../compute/produce.ts';
@@ -71,6 +72,6 @@ export function fillWith(op: string, result: Tensor, value: number): void {
     () => defineKernel('fill', { params: { value: type } }, (symbols, k) => ({ y: k.spread(symbols.value) })) as Kernel,
   );
   launch(op, [result], () => {
-    backend.run(kernel, { shape, params: { value }, outputs: { y: { ptr, strides, dtype } } });
+    launchKernel(backend, kernel, { shape, params: { value }, outputs: { y: { ptr, strides, dtype } } });
   });
 }

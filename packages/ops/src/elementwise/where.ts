@@ -1,5 +1,6 @@
 import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel, type NumberType, type Value } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import type { Place } from '../compute/copy.ts';
 import { commonDType, commonShape, placeOver, type TensorLike } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
@@ -42,7 +43,7 @@ export function where(condition: TensorLike, a: TensorLike, b: TensorLike, optio
       else params[name] = name === 'condition' ? Number(operand !== 0) : operand;
     }
     launch('where', tensors, () => {
-      backend.run(kernel, { shape, inputs, params, outputs: { y: placeOver(result, shape) } });
+      launchKernel(backend, kernel, { shape, inputs, params, outputs: { y: placeOver(result, shape) } });
     });
   });
 }

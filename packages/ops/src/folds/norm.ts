@@ -1,4 +1,5 @@
 import { NUMBERS } from '../compute/elementwise.ts';
+import { rootOf } from '../compute/centred.ts';
 import type { OutOption } from '../compute/produce.ts';
 import {
   type Axes,
@@ -21,7 +22,7 @@ export interface NormOptions extends FoldOptions {
 
 const NORMS: ReadonlyMap<number, RowFunction> = new Map([
   [1, { name: 'norm', types: NUMBERS, converts: true, compute: (k, x) => k.fold('sum', k.abs(x)) }],
-  [2, { name: 'norm', types: NUMBERS, converts: true, compute: (k, x) => k.sqrt(k.fold('sum', k.mul(x, x))) }],
+  [2, { name: 'norm', types: NUMBERS, converts: true, compute: (k, x) => rootOf(k, k.fold('sum', k.mul(x, x))) }],
   // Of nothing 0, as the others.
   [Infinity, { name: 'norm', types: NUMBERS, converts: true, compute: (k, x) => k.max(k.fold('max', k.abs(x)), 0) }],
 ] satisfies [number, RowFunction][]);

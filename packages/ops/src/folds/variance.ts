@@ -1,5 +1,5 @@
 import type { KernelBuilder, Value } from '@concord/backend-core/kernel';
-import { squaredDeviations } from '../compute/centred.ts';
+import { rootOf, squaredDeviations } from '../compute/centred.ts';
 import { checkRows, fold, FOLD, type FoldOptions, rowDomain, type RowFunction } from '../compute/rows.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import { sizeOf } from '../tensor/shape.ts';
@@ -13,7 +13,7 @@ export interface VarianceOptions extends FoldOptions {
 
 const PARAMS = ['count', 'divisor'];
 const VARIANCE: RowFunction = { name: 'variance', params: PARAMS, compute: varianceOf };
-const STD: RowFunction = { name: 'std', params: PARAMS, compute: (k, ...of) => k.sqrt(varianceOf(k, ...of)) };
+const STD: RowFunction = { name: 'std', params: PARAMS, compute: (k, ...of) => rootOf(k, varianceOf(k, ...of)) };
 
 function varianceOf(k: KernelBuilder, x: Value<'f32'>, ...[count, divisor]: Value<'f32'>[]): Value<'f32'> {
   return k.div(squaredDeviations(k, x, count as Value<'f32'>), divisor as Value<'f32'>);

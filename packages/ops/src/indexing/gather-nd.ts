@@ -1,5 +1,6 @@
 import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel, type NumberType, type Value } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
 import { OUT, checkOptions, checkTensors } from '../tensor/arguments.ts';
@@ -54,7 +55,7 @@ export function gatherNd(x: Tensor, indices: Tensor, options: OutOption = {}): T
       const inputs = { x: { ptr, dtype, strides, shape: source.shape }, ...Object.fromEntries(own) };
       const outputs = { y: { ptr: result.ptr, dtype: result.dtype } };
       const kernel = kernelOf(ELEMENT_TYPES[x.dtype].value, from, count, source.rank);
-      launch(op, [x, indices], () => x.backend.run(kernel, { shape, inputs, outputs }));
+      launch(op, [x, indices], () => launchKernel(x.backend, kernel, { shape, inputs, outputs }));
     });
   });
 }

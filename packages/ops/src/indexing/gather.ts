@@ -8,6 +8,7 @@ import {
   type RunOperand,
   type Value,
 } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
 import { checkAxis, ROWS } from '../compute/rows.ts';
@@ -87,7 +88,7 @@ function take(op: string, x: Tensor, indices: Tensor, axis: number, options: Out
           x: { ptr, strides, dtype, shape: source.shape },
           indices: { ptr: list.ptr, dtype: list.dtype, strides: [0, list.strides[0] as number, 0] },
         };
-        x.backend.run(kernelOf(ELEMENT_TYPES[x.dtype].value, type), {
+        launchKernel(x.backend, kernelOf(ELEMENT_TYPES[x.dtype].value, type), {
           shape: [sizeOf(before), list.size, sizeOf(after)],
           inputs,
           outputs: { y: { ptr: result.ptr, dtype: result.dtype } },

@@ -1,6 +1,7 @@
 import type { DType } from '@concord/backend-core';
 import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel, type NumberType, type Value } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import { placeOver, truth } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
@@ -41,7 +42,7 @@ export function oneHot(indices: Tensor, depth: number, options: OneHotOptions = 
     const { ptr } = indices;
     const inputs = { index: { ptr, dtype: indices.dtype, strides: [...indices.strides, 0] } };
     const call = { shape, inputs, outputs: { y: placeOver(result, shape) } };
-    launch('oneHot', [indices], () => backend.run(kernelOf(from, ELEMENT_TYPES[dtype].value), call));
+    launch('oneHot', [indices], () => launchKernel(backend, kernelOf(from, ELEMENT_TYPES[dtype].value), call));
   });
 }
 

@@ -1,5 +1,6 @@
 import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel, type NumberType, type ScatterMode, type Value } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import { copyElements } from '../compute/copy.ts';
 import { placeOver } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
@@ -150,7 +151,7 @@ function store(
       ...{ shape: domain, inputs: { ...inputs, x: placeOver(values, domain) } },
       outputs: { y: { ptr, dtype, strides, shape } },
     };
-    launch(op, [x, ...indices, values], () => backend.run(kernelOf(op, mode, type, from, places), call));
+    launch(op, [x, ...indices, values], () => launchKernel(backend, kernelOf(op, mode, type, from, places), call));
   });
 }
 

@@ -7,6 +7,7 @@ import {
   type Scattered,
   type Value,
 } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { checkAxis } from '../compute/rows.ts';
 import { allocate } from '../tensor/allocate.ts';
@@ -101,7 +102,7 @@ export function places(op: string, x: Tensor, axis: number, descending: boolean)
         ...(isLast ? {} : { sorted: { ptr: keys[there].ptr, shape } }),
       };
       const kernel = kernelOf(op, isFirst ? x.dtype : undefined, descending, isLast);
-      launch(op, [x], () => backend.run(kernel, { shape, folded: 1, inputs, params: { shift }, outputs }));
+      launch(op, [x], () => launchKernel(backend, kernel, { shape, folded: 1, inputs, params: { shift }, outputs }));
     }
     const passes = (to - from) / 2;
     return transpose(indices[(passes % 2) as 0 | 1], axis, -1);

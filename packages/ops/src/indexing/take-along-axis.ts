@@ -6,6 +6,7 @@ import {
   type NumberType,
   type Value,
 } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import { placeOver } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
@@ -65,7 +66,9 @@ export function takeAlongAxis(x: Tensor, indices: Tensor, axis: number = -1, opt
       const { ptr, dtype, strides } = source;
       const inputs = { x: { ptr, dtype, shape: source.shape, strides }, index: placeOver(indices, shape) };
       const call = { shape, inputs, outputs: { y: placeOver(result, shape) } };
-      launch(op, [x, indices], () => x.backend.run(kernelOf(ELEMENT_TYPES[x.dtype].value, from, x.rank, own), call));
+      launch(op, [x, indices], () =>
+        launchKernel(x.backend, kernelOf(ELEMENT_TYPES[x.dtype].value, from, x.rank, own), call),
+      );
     });
   });
 }

@@ -1,4 +1,5 @@
 import { ELEMENT_TYPES } from '@concord/backend-core/implement';
+import { launchOp } from '../compute/launches.ts';
 import { allocate } from '../tensor/allocate.ts';
 import { checkAxis } from '../compute/rows.ts';
 import { cast } from '../elementwise/cast.ts';
@@ -73,7 +74,7 @@ export function topK(x: Tensor, k: number, options: TopKOptions = {}): TopK {
     const indices = allocate('topK', backend, shape, 'u32');
     const rows = columns === 0 ? 0 : input.size / columns;
     const call = { rows, columns, k, largest, input: input.ptr, values: values.ptr, indices: indices.ptr };
-    launch('topK', [x], () => backend.topK(call));
+    launch('topK', [x], () => launchOp(backend, 'topK', call));
     return { values: transpose(cast(values, x.dtype), axis, -1), indices: transpose(indices, axis, -1) };
   });
 }

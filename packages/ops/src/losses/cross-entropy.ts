@@ -1,5 +1,6 @@
 import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel, type Value } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import { placeOver } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
@@ -52,7 +53,7 @@ export function crossEntropy(logits: Tensor, targets: Tensor, options: CrossEntr
     const inputs = { x: rows, picked: { ...rows, shape: logits.shape }, target };
     const outputs = { loss: placeOver(result, result.shape) };
     launch('crossEntropy', [logits, targets], () => {
-      backend.run(lossKernel(type, hasIgnored), { shape: logits.shape, folded: 1, inputs, params, outputs });
+      launchKernel(backend, lossKernel(type, hasIgnored), { shape: logits.shape, folded: 1, inputs, params, outputs });
     });
   };
   if (reduction === 'none') return produce('crossEntropy', backend, targets.shape, dtype, { out }, lossesInto);
@@ -69,7 +70,9 @@ export function crossEntropy(logits: Tensor, targets: Tensor, options: CrossEntr
         params: isCounted ? params : {},
         outputs: { y: { ptr: result.ptr, dtype: result.dtype } },
       };
-      launch('crossEntropy', [logits, targets], () => backend.run(totalKernel(reduction, type, isCounted), call));
+      launch('crossEntropy', [logits, targets], () =>
+        launchKernel(backend, totalKernel(reduction, type, isCounted), call),
+      );
     });
   });
 }

@@ -1,4 +1,5 @@
 import { defineKernel, type Kernel, type Value } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import { placeOver } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
@@ -66,7 +67,7 @@ export function batchNorm(x: Tensor, options: BatchNormOptions): Tensor {
     const inputs = { x: placeOver(x, shape), ...channelPlaces(given, shape.length, axis, (stride) => [stride]) };
     const call = { shape, inputs, params: { eps }, outputs: { y: placeOver(result, shape) } };
     launch('batchNorm', [x, ...Object.values(given)], () =>
-      backend.run(kernelOf(Object.keys(given), activation), call),
+      launchKernel(backend, kernelOf(Object.keys(given), activation), call),
     );
   });
 }

@@ -1,4 +1,5 @@
 import { defineKernel, type Kernel, type Value } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import { centred } from '../compute/centred.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
@@ -82,7 +83,9 @@ function normalizeGroups(op: string, x: Tensor, groups: number, options: GroupNo
     const ofChannels = channelPlaces(given, shape.length, 1, (stride) => [stride * inGroup, stride]);
     const inputs = { x: parted(x), ...ofChannels };
     const call = { shape, folded: shape.length - 2, inputs, params: { eps }, outputs: { y: parted(result) } };
-    launch(op, [x, ...Object.values(given)], () => x.backend.run(kernelOf(Object.keys(given), activation), call));
+    launch(op, [x, ...Object.values(given)], () =>
+      launchKernel(x.backend, kernelOf(Object.keys(given), activation), call),
+    );
   });
 }
 

@@ -9,6 +9,7 @@ import {
   type NumberType,
   type Value,
 } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import { placeOver } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
@@ -76,7 +77,7 @@ export function pool(
     const outputs = { y: placeOver(result, result.shape) };
     const domain = isFolded ? { shape: [n, c, ...places, r, s], folded: 2 } : { shape: [n, c, ...places] };
     const kernel = isFolded ? folded(kind) : unrolled(kind, r, s);
-    launch(op, [x], () => x.backend.run(kernel, { ...domain, inputs: { x: gathered(x) }, params, outputs }));
+    launch(op, [x], () => launchKernel(x.backend, kernel, { ...domain, inputs: { x: gathered(x) }, params, outputs }));
   });
 }
 
@@ -93,7 +94,9 @@ export function poolWithIndices(op: string, x: Tensor, kernelSize: Pair, options
     const outputs = { values: placeOver(values, shape), indices: placeOver(indices, shape) };
     const params = { ...paramsOf(window), ...boundsOf(x, window, false) };
     const domain = { shape: [...shape, ...window.kernel], folded: 2 };
-    launch(op, [x], () => x.backend.run(withIndices(), { ...domain, inputs: { x: gathered(x) }, params, outputs }));
+    launch(op, [x], () =>
+      launchKernel(x.backend, withIndices(), { ...domain, inputs: { x: gathered(x) }, params, outputs }),
+    );
     return { values, indices };
   });
 }

@@ -1,5 +1,6 @@
 import { BackendError } from '@concord/backend-core';
 import { ELEMENT_TYPES } from '@concord/backend-core/implement';
+import { launchKernel } from '../compute/launches.ts';
 import { Kernels } from '../compute/kernels.ts';
 import {
   defineKernel,
@@ -69,7 +70,7 @@ export function resize(x: Tensor, size: readonly [h: number, w: number], options
     const outputs = { y: { ptr: result.ptr, dtype: result.dtype, strides: result.strides } };
     const params = { ...named('row', place(height, h), mode), ...named('column', place(width, w), mode) };
     launch('resize', [x], () => {
-      x.backend.run(kernelOf(mode, type), { shape: [n, c, h, w], inputs, params, outputs });
+      launchKernel(x.backend, kernelOf(mode, type), { shape: [n, c, h, w], inputs, params, outputs });
     });
   });
 }

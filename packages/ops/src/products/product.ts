@@ -11,8 +11,8 @@ import {
   WEIGHT_BITS,
   type WeightDType,
 } from '@concord/backend-core';
-import { planCall } from '@concord/backend-core/implement';
 import type { Kernel, RunOperand, RunView } from '@concord/backend-core/kernel';
+import { launchOp, plannedLaunch } from '../compute/launches.ts';
 import { runFused } from './run-fused.ts';
 
 /** A matrix of each batch: addresses and strides in elements. */
@@ -115,7 +115,7 @@ function evenly({ batch, a, b, c, epilogue }: Product): [readonly (readonly numb
 export function planProduct(backend: ComputeBackend, product: Product): PlannedCall | undefined {
   const { epilogue, dtype } = product;
   const shape = shapeOf(product);
-  if (epilogue === undefined) return planCall(backend, 'gemm', shape);
+  if (epilogue === undefined) return plannedLaunch(backend, 'gemm', shape);
   // One that does not plan says so only when it is called.
   if (backend.plan === undefined) return undefined;
   const views = Object.entries(epilogue.inputs).map(([name, { row, column }]) => [
@@ -124,7 +124,7 @@ export function planProduct(backend: ComputeBackend, product: Product): PlannedC
   ]);
   const inputs = Object.fromEntries(views) as Record<string, RunView>;
   try {
-    return planCall(backend, 'gemm', { ...shape, epilogue: { kernel: epilogue.kernel, inputs } });
+    return plannedLaunch(backend, 'gemm', { ...shape, epilogue: { kernel: epilogue.kernel, inputs } });
   } catch (error) {
     if (isBackendError(error, 'UNSUPPORTED')) return undefined;
     throw error;
@@ -157,9 +157,9 @@ function launchBatch(backend: ComputeBackend, product: Product, inner: BatchAxis
 }
 
 function launchOne(backend: ComputeBackend, call: GemmCall, { length, strides }: BatchAxis): void {
-  if (length === 1) return backend.gemm(call);
+  if (length === 1) return launchOp(backend, 'gemm', call);
   const [strideA = 0, strideB = 0, strideC = 0] = strides;
-  backend.batchedGemm({ ...call, strideA, strideB, strideC, batchCount: length });
+  launchOp(backend, 'batchedGemm', { ...call, strideA, strideB, strideC, batchCount: length });
 }
 
 function placeOf({ ptr }: Matrices, operand: number, offsets: readonly number[], dtype: WeightDType): DevicePtr {

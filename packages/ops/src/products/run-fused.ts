@@ -1,5 +1,6 @@
 import { type ComputeBackend, type DType, type Epilogue, isBackendError } from '@concord/backend-core';
 import type { RunOperand } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import type { Place } from '../compute/copy.ts';
 
 /** Where a product or convolution stores its result. */
@@ -38,7 +39,7 @@ export function runFused(
   if (!isUnfused) unfused.set(backend, new Set(unfused.get(backend)).add(dtype));
   const { kernel, inputs = {} } = epilogue;
   const [output] = kernel.outputs;
-  backend.run(kernel, {
+  launchKernel(backend, kernel, {
     shape,
     inputs: { ...(inputs as Record<string, RunOperand>), acc: place },
     outputs: { [(output as { name: string }).name]: place },

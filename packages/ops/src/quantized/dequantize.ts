@@ -1,5 +1,6 @@
 import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel, type Value } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import type { TensorLike } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
@@ -50,7 +51,7 @@ export function dequantize(x: Tensor, scale: TensorLike, options: DequantizeOpti
       params,
       outputs: { y: placeInBlocks(result, quantized.shape, 'numbers', quantized) },
     };
-    launch(op, tensors, () => x.backend.run(kernelOf(x, quantized, declared), call));
+    launch(op, tensors, () => launchKernel(x.backend, kernelOf(x, quantized, declared), call));
   });
 }
 

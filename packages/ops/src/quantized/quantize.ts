@@ -1,5 +1,6 @@
 import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import type { TensorLike } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
@@ -52,7 +53,7 @@ export function quantize(x: Tensor, scale: TensorLike, options: QuantizeOptions 
       params,
       outputs: { y: placeInBlocks(result, x.shape, 'numbers', quantized) },
     };
-    launch(op, tensors, () => x.backend.run(kernelOf(dtype, declared), call));
+    launch(op, tensors, () => launchKernel(x.backend, kernelOf(dtype, declared), call));
   });
 }
 

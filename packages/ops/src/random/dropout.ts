@@ -1,5 +1,6 @@
 import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel, type Value } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import { placeOver, type TensorLike } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { asU32, type Scalars, scalarsOf } from '../compute/scalars.ts';
@@ -60,7 +61,7 @@ export function dropout(x: Tensor, p: TensorLike, options: DropoutOptions): Tens
     });
     const inputs = { x: place(x), ...scalars.inputs };
     const call = { shape, params: scalars.params, inputs, outputs: { y: place(result) } };
-    launch('dropout', [x], () => x.backend.run(kernelOf(shape.length, scalars), call));
+    launch('dropout', [x], () => launchKernel(x.backend, kernelOf(shape.length, scalars), call));
   });
 }
 

@@ -1,6 +1,7 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import type { TensorLike } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { asU32, scalarsOf } from '../compute/scalars.ts';
@@ -136,7 +137,7 @@ function drawn(
   return produce(op, backend, own, dtype, { label }, (result) => {
     const outputs = { y: { ptr: result.ptr, dtype } };
     const all = { ...params, ...scalars.params };
-    launch(op, [result], () => backend.run(kernel, { shape: [size], inputs, params: all, outputs }));
+    launch(op, [result], () => launchKernel(backend, kernel, { shape: [size], inputs, params: all, outputs }));
   });
 }
 

@@ -8,6 +8,7 @@ import {
   type NumberType,
   type Value,
 } from '@concord/backend-core/kernel';
+import { launchKernel } from '../compute/launches.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { copyElements } from '../compute/copy.ts';
 import { type OutOption, produce, produceFitting } from '../compute/produce.ts';
@@ -127,7 +128,7 @@ function remapGroups(op: string, x: Tensor, spec: Remap, groups: readonly Group[
       const { ptr, dtype, shape, strides } = source;
       launch(op, [x], () => {
         const inputs: Record<string, GatherOperand> = { x: { ptr, dtype, shape, strides } };
-        x.backend.run(kernel, { shape: domain, inputs, params, outputs: { y: to } });
+        launchKernel(x.backend, kernel, { shape: domain, inputs, params, outputs: { y: to } });
       });
     } finally {
       source.dispose();

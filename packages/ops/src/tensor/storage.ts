@@ -5,19 +5,29 @@ export class Storage {
   readonly backend: ComputeBackend;
   readonly ptr: DevicePtr;
   readonly bytes: number;
-  readonly #owned: boolean;
+  /** The storage whose memory this is under another identity, which it keeps. */
+  readonly origin: Storage | undefined;
+  /** Whether the memory is freed with it. */
+  readonly isOwned: boolean;
   #users = 0;
 
   /** @param owned - whether to free it; memory that the caller allocated is left alone */
-  constructor(backend: ComputeBackend, ptr: DevicePtr, bytes: number, owned: boolean) {
+  constructor(backend: ComputeBackend, ptr: DevicePtr, bytes: number, owned: boolean, origin?: Storage) {
     this.backend = backend;
     this.ptr = ptr;
     this.bytes = bytes;
-    this.#owned = owned;
+    this.isOwned = owned;
+    this.origin = origin;
+  }
+
+  /** Tensors that hold it. */
+  get users(): number {
+    return this.#users;
   }
 
   retain(): void {
-    if (this.#users === 0 && this.#owned) counts.bytes += this.bytes;
+    if (this.#users === 0) this.origin?.retain();
+    if (this.#users === 0 && this.isOwned) counts.bytes += this.bytes;
     this.#users++;
     counts.tensors++;
   }
@@ -25,7 +35,8 @@ export class Storage {
   release(): void {
     counts.tensors--;
     this.#users--;
-    if (this.#users > 0 || !this.#owned) return;
+    if (this.#users === 0) this.origin?.release();
+    if (this.#users > 0 || !this.isOwned) return;
     counts.bytes -= this.bytes;
     if (this.bytes > 0) this.backend.free(this.ptr);
   }

@@ -12,6 +12,7 @@ import { copyElements } from '../compute/copy.ts';
 import type { Nested } from './create.ts';
 import { refuse, shapeText } from './errors.ts';
 import { nestedOf } from './nested.ts';
+import { listeners } from './listeners.ts';
 import { showAsText } from './show-as-text.ts';
 import type { Layout, SharedLayout } from './layout.ts';
 import { denseStrides } from './shape.ts';
@@ -63,7 +64,9 @@ export class Tensor implements Disposable, Layout {
         hint: 'tidy disposes all that is made in it but what its function returns',
       });
     }
-    return (this.storage.ptr + this.offset * BYTES_OF[this.dtype]) as DevicePtr;
+    const ptr = (this.storage.ptr + this.offset * BYTES_OF[this.dtype]) as DevicePtr;
+    for (const listener of listeners) listener.asked(this.storage, ptr);
+    return ptr;
   }
 
   /** Number of axes. */

@@ -1,3 +1,6 @@
+import { shown } from '../tensor/arguments.ts';
+import { refuse } from '../tensor/errors.ts';
+
 /** Where bytes come from: memory, a file, a response. */
 export interface ByteSource {
   /** For messages; the list of a model's files ends in `.json`. */
@@ -36,19 +39,29 @@ export function memorySource(bytes: Uint8Array): ByteSource {
   };
 }
 
-/** Bytes from one place to another in their own array, fewer where the source ends before. */
+/**
+ * Bytes from one place to another in their own array, fewer where the source ends before. Held once where the size is known.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for what is no place
+ */
 export async function readBytes(open: OpenBytes, from: number, to: number): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
+  const isRange = Number.isSafeInteger(from) && from >= 0 && (Number.isSafeInteger(to) || to === Infinity);
+  if (typeof (Object(open) as OpenBytes).pieces !== 'function' || !isRange) {
+    throw refuse(
+      'readBytes',
+      `takes an open source and two places in it, got ${[open, from, to].map(shown).join(', ')}`,
+    );
+  }
+  let all = new Uint8Array(open.size === undefined ? 0 : Math.max(0, Math.min(to, open.size) - from));
   let length = 0;
   for await (const piece of open.pieces(from, to)) {
-    parts.push(piece.slice());
+    if (length + piece.length > all.length) {
+      const longer = new Uint8Array(Math.max(2 * all.length, length + piece.length));
+      longer.set(all);
+      all = longer;
+    }
+    all.set(piece, length);
     length += piece.length;
   }
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
+  return all.subarray(0, length);
 }

@@ -12,7 +12,8 @@ import { fillTensor, PIECE_BYTES, type Staging } from './fill-tensor.ts';
 import type { PlacedEntry } from './format.ts';
 import { readHeader } from './read-safetensors.ts';
 import { readShards } from './shards.ts';
-import { type SafetensorsSource, sourceOf } from './source.ts';
+import { byteSource, type SafetensorsSource } from './source.ts';
+import type { WeightCache } from './weight-cache.ts';
 
 /** Options of {@link loadSafetensors}. */
 export interface LoadOptions extends Pick<WaitOptions, 'signal'> {
@@ -20,6 +21,11 @@ export interface LoadOptions extends Pick<WaitOptions, 'signal'> {
   readonly names?: readonly string[] | ((name: string) => boolean);
   /** The type of f32, f16 and bf16 on the device. Default: that in the file. Integers stay as they are. */
   readonly dtype?: 'f32' | 'f16' | 'bf16';
+  /**
+   * Where the files of a URL are kept: `pageCache()`, or in Node `folderCache(path)`. They are fetched once, go on where a connection
+   * broke off, and are there without a network.
+   */
+  readonly cache?: WeightCache;
   /** Told of the bytes that are on their way to the device, of those of all tensors asked for in a file. */
   readonly onProgress?: (loadedBytes: number, totalBytes: number, file: string) => void;
 }
@@ -52,7 +58,7 @@ export async function loadSafetensors(
 ): Promise<Record<string, Tensor>> {
   checkBackend('safetensors', backend);
   checkLoadOptions(options);
-  const own = sourceOf(source);
+  const own = byteSource(source, options.cache);
   const tensors = new Map<string, Tensor>();
   try {
     options.signal?.throwIfAborted();
@@ -163,7 +169,13 @@ function isFloat(dtype: DType): boolean {
 }
 
 function checkLoadOptions(options: LoadOptions): void {
-  checkOptions('safetensors', options, { names: 'any', dtype: 'any', onProgress: 'function', signal: 'any' });
+  checkOptions('safetensors', options, {
+    names: 'any',
+    dtype: 'any',
+    onProgress: 'function',
+    signal: 'any',
+    cache: 'any',
+  });
   const { names, dtype, signal } = options;
   if (dtype !== undefined) checkFloat(dtype);
   const areNames = Array.isArray(names) && names.every((name) => typeof name === 'string');

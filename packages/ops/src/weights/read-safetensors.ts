@@ -1,7 +1,7 @@
 import { type OpenBytes, readBytes } from './byte-source.ts';
 import { LENGTH_BYTES, type SafetensorsEntry, type SafetensorsHeader } from './format.ts';
 import { damaged, headerLength, parseHeader } from './header.ts';
-import { type SafetensorsSource, sourceOf } from './source.ts';
+import { byteSource, type SafetensorsSource } from './source.ts';
 
 /** The content of a safetensors file, without its elements. */
 export interface SafetensorsInfo {
@@ -28,7 +28,7 @@ export interface SafetensorsInfo {
  * ```
  */
 export async function readSafetensors(source: SafetensorsSource): Promise<SafetensorsInfo> {
-  const open = await sourceOf(source).open();
+  const open = await byteSource(source).open();
   try {
     const { tensors, metadata } = await readHeader(open);
     return { tensors: tensors.map(({ start: _, ...entry }) => entry), metadata };

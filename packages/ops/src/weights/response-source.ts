@@ -25,8 +25,7 @@ export function urlSource(href: string): ByteSource {
   return {
     name: href,
     open: async (signal) => openResponse(await fetchFrom(href, signal)),
-    // As a name: `%`, `?` and `#` in it are letters, not the parts of an address.
-    beside: (file) => urlSource(new URL(encodeURIComponent(file), absolute(href)).href),
+    beside: (file) => urlSource(addressBeside(file, href)),
   };
 }
 
@@ -35,9 +34,10 @@ export function responseSource(response: ResponseLike): ByteSource {
   return { name: String(response.url), open: () => Promise.resolve(openResponse(response)) };
 }
 
-async function fetchFrom(href: string, signal: AbortSignal | undefined): Promise<ResponseLike> {
+/** @throws {BackendError} INVALID_ARGUMENT where nothing answers */
+export async function fetchFrom(href: string, signal?: AbortSignal, init: RequestInit = {}): Promise<Response> {
   try {
-    return await fetch(href, signal === undefined ? {} : { signal });
+    return await fetch(href, signal === undefined ? init : { ...init, signal });
   } catch (cause) {
     if (signal?.aborted === true) throw cause;
     throw refuse('safetensors', `cannot fetch ${href}`, {
@@ -47,13 +47,15 @@ async function fetchFrom(href: string, signal: AbortSignal | undefined): Promise
   }
 }
 
-/** Names of files beside a relative address are those beside the page. */
-function absolute(href: string): URL {
+/** The address of the file of that name beside another; beside a relative address, as the page has it. */
+export function addressBeside(file: string, href: string): string {
   const { location } = globalThis as { readonly location?: UrlLike };
-  return new URL(href, location?.href);
+  // As a name: `%`, `?` and `#` in it are letters, not the parts of an address.
+  return new URL(encodeURIComponent(file), new URL(href, location?.href)).href;
 }
 
-function openResponse(response: ResponseLike): OpenBytes {
+/** The body of a response from its beginning to its end. */
+export function openResponse(response: ResponseLike): OpenBytes {
   if (!response.ok) throw refuse('safetensors', `${response.url} answered ${response.status}`);
   if (response.body === null) throw refuse('safetensors', `${response.url} has no body`);
   const reader = readerOf(response.body, response.url);

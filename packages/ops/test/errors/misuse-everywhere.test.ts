@@ -8,6 +8,8 @@ const backend = new CpuBackend();
 const other = new CpuBackend();
 // Of print.
 vi.spyOn(console, 'log').mockImplementation(() => undefined);
+// Of pageCache.
+vi.stubGlobal('caches', { open: () => Promise.resolve({}) });
 beforeAll(() => Promise.all([backend.init(), other.init()]));
 afterAll(() => Promise.all([backend.dispose(), other.dispose()]));
 

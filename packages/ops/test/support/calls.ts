@@ -13,6 +13,11 @@ export interface Call {
 
 const KERNEL = defineKernel('twice', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.add(x, x) }));
 
+const NO_CACHE = {
+  ...{ get: () => Promise.resolve(), put: () => Promise.resolve(), delete: () => Promise.resolve() },
+  ...{ names: () => Promise.resolve([]), maxBytes: 1 },
+};
+
 /** A right call of every export that is a function, by its name. */
 export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
   const { tensor } = ops;
@@ -173,7 +178,13 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
     loadSafetensors: {
       args: [b, new Uint8Array([2, 0, 0, 0, 0, 0, 0, 0, 123, 125])],
       options: 2,
-      all: { names: [], dtype: 'f16', onProgress: () => undefined, signal: new AbortController().signal },
+      all: {
+        names: [],
+        dtype: 'f16',
+        onProgress: () => undefined,
+        signal: new AbortController().signal,
+        cache: NO_CACHE,
+      },
     },
     matmul: { args: [x(), row()], options: 2, all: { out: row() } },
     memory: { args: [] },
@@ -202,6 +213,9 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
     },
     randomNormal: { args: [b, [2], { seed: 1 }], options: 2, all: { ...create, seed: 1, offset: 2, mean: 0, std: 1 } },
     randomUniform: { args: [b, [2], { seed: 1 }], options: 2, all: { ...create, seed: 1, offset: 2, low: 0, high: 1 } },
+    byteSource: { args: [new Uint8Array(1), NO_CACHE] },
+    pageCache: { args: ['mine'], options: 1, all: { maxBytes: 1 } },
+    readBytes: { args: [{ size: 0, pieces: () => [] }, 0, 1] },
     readSafetensors: { args: [new Uint8Array([2, 0, 0, 0, 0, 0, 0, 0, 123, 125])] },
     record: { args: [b, () => undefined] },
     rem: {

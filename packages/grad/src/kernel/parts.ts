@@ -1,0 +1,295 @@
+import { BackendError } from '@concord/backend-core';
+import {
+  type Kernel,
+  type KernelInput,
+  kernelFromJson,
+  type KernelNode,
+  type KernelOutput,
+  type NumberType,
+  operandsOf,
+} from '@concord/backend-core/kernel';
+import { Graph, type Ref } from './graph.ts';
+import type { VjpGraph } from './vjp-graph.ts';
+
+/** One launch of a kernel's gradient. */
+export interface VjpPart {
+  readonly kernel: Kernel;
+  /** In the order of the kernel's outputs. */
+  readonly outputs: readonly VjpOutput[];
+}
+
+/** What an output of a part is: the gradient of an input, or with no `input` a value for later parts, of its name. */
+export interface VjpOutput {
+  readonly name: string;
+  readonly input?: string;
+  readonly level: 'row' | 'element';
+  /** What it is stored as; gradients are f32. */
+  readonly type: NumberType;
+  /** True where it is added to zeros by index. */
+  readonly isGathered: boolean;
+  /** True where it is added to what is there. */
+  readonly adds: boolean;
+}
+
+const MAX_OPERANDS = 8;
+const MAX_NODES = 256;
+const MAX_PARAMETERS = 16;
+
+/** What is stored by a part. */
+interface Stored extends VjpOutput {
+  readonly value: Ref;
+  readonly indices?: readonly Ref[] | undefined;
+  /** Of what is stored by index. Default: add. */
+  readonly mode?: 'set';
+}
+
+/**
+ * Kernels that compute the jobs of a graph, in their order: as few as the limits of a kernel allow. Scans whose values are
+ * scanned or folded in turn are stored by one and read by the next.
+ *
+ * @param adds - inputs whose gradient is added to what its memory holds
+ * @throws {BackendError} UNSUPPORTED where one gradient alone exceeds the limits
+ */
+export function partsOf(
+  kernel: Kernel,
+  vjp: VjpGraph,
+  nameOf: (input: string) => string,
+  adds: ReadonlySet<string>,
+): VjpPart[] {
+  return new Parts(kernel, vjp.graph).all(
+    vjp.jobs.map(({ input, value, level, indices }) => {
+      const isGathered = indices !== undefined;
+      return {
+        name: nameOf(input),
+        input,
+        level,
+        type: 'f32',
+        value,
+        indices,
+        isGathered,
+        adds: !isGathered && adds.has(input),
+      };
+    }),
+  );
+}
+
+/** Kernels that store 0 where a kernel stored an output by index. */
+export function clearParts(kernel: Kernel, name: string): VjpPart[] {
+  const graph = new Graph();
+  for (const node of kernel.nodes) graph.add(node);
+  const { scatter } = kernel.outputs.find((output) => output.name === name) as KernelOutput;
+  const { indices } = scatter as { indices: readonly Ref[] };
+  const value = graph.spread(graph.f32(0));
+  const stored: Stored = {
+    name,
+    level: 'element',
+    type: 'f32',
+    value,
+    indices,
+    isGathered: true,
+    adds: false,
+    mode: 'set',
+  };
+  return new Parts(kernel, graph).all([stored]);
+}
+
+/** What of a graph is read from memory, by the name of the input: values that earlier parts stored. */
+type Readable = ReadonlyMap<Ref, string>;
+
+class Parts {
+  readonly #kernel: Kernel;
+  readonly #nodes: readonly KernelNode[];
+  /** Of a scan the stage that stores it, of any other node the first that can compute it. */
+  readonly #stage: number[] = [];
+  readonly #parts: VjpPart[] = [];
+
+  constructor(kernel: Kernel, { nodes }: Graph) {
+    this.#kernel = kernel;
+    this.#nodes = nodes;
+    const scanned: number[] = [];
+    const directions: boolean[] = [];
+    for (const node of nodes) {
+      const operands = operandsOf(node);
+      let stage = Math.max(0, ...operands.map((operand) => this.#stage[operand] as number));
+      const after = Math.max(-1, ...operands.map((operand) => scanned[operand] as number));
+      if (node.kind === 'scan' || node.kind === 'fold') stage = Math.max(stage, after + 1);
+      if (node.kind === 'scan') {
+        while ((directions[stage] ?? node.reverse) !== node.reverse) stage++;
+        directions[stage] = node.reverse;
+      }
+      this.#stage.push(stage);
+      scanned.push(node.kind === 'scan' ? stage : after);
+    }
+  }
+
+  all(jobs: readonly Stored[]): VjpPart[] {
+    const stageOf = ({ value, indices = [] }: Stored): number =>
+      Math.max(...[value, ...indices].map((ref) => this.#stage[ref] as number));
+    const last = Math.max(0, ...jobs.map(stageOf));
+    const stages = Array.from({ length: last + 1 }, (_, stage) => jobs.filter((job) => stageOf(job) === stage));
+    const scans = new Map<Ref, string>();
+    for (const [ref, { kind }] of this.#nodes.entries()) if (kind === 'scan') scans.set(ref, `value ${ref}`);
+    const before = (stage: number): Readable =>
+      new Map([...scans].filter(([ref]) => (this.#stage[ref] as number) < stage));
+    // From the end, since what a stage reads of scans an earlier one has to store.
+    for (let stage = last; stage > 0; stage--) {
+      const readable = before(stage);
+      for (const ref of this.#reach(stages[stage] as Stored[], readable)) {
+        const own = stages[this.#stage[ref] as number] as Stored[];
+        if (readable.has(ref) && !own.some(({ value }) => value === ref)) own.push(this.#kept(ref));
+      }
+    }
+    for (const [stage, stored] of stages.entries()) this.#add(stored, before(stage));
+    return this.#parts;
+  }
+
+  /** A value for later parts. */
+  #kept(value: Ref): Stored {
+    const { type, level } = this.#nodes[value] as KernelNode;
+    return {
+      name: `value ${value}`,
+      value,
+      level: level as 'row',
+      type: type as NumberType,
+      isGathered: false,
+      adds: false,
+    };
+  }
+
+  /** Adds as few parts as store that. */
+  #add(stored: readonly Stored[], readable: Readable): void {
+    if (stored.length === 0) return;
+    const names = stored.map(({ name }) => name);
+    const once = stored.filter(({ name }, index) => names.indexOf(name) === index);
+    if (once.length < stored.length) {
+      for (const each of [once, stored.filter((job) => !once.includes(job))]) this.#add(each, readable);
+      return;
+    }
+    if (this.#fits(stored, readable)) {
+      this.#parts.push(this.#made(stored, readable));
+    } else if (stored.length > 1) {
+      const half = stored.length >> 1;
+      for (const each of [stored.slice(0, half), stored.slice(half)]) this.#add(each, readable);
+    } else {
+      const own = new Map(readable);
+      for (let cut = this.#cut(stored, own); cut !== undefined; cut = this.#cut(stored, own)) {
+        this.#parts.push(this.#made([this.#kept(cut)], own));
+        own.set(cut, `value ${cut}`);
+      }
+      this.#parts.push(this.#made(stored, own));
+    }
+  }
+
+  /** The next value to be stored by a part of its own, so that what is computed from it is within the limits; undefined: all is. */
+  #cut([job]: readonly Stored[], readable: Readable): Ref | undefined {
+    const { value, indices = [], input = 'a value' } = job as Stored;
+    const needs = new Map<Ref, { readonly names: ReadonlySet<string>; readonly nodes: ReadonlySet<Ref> }>();
+    const of = (ref: Ref): NonNullable<ReturnType<(typeof needs)['get']>> => needs.get(ref) as never;
+    const cutOf = (ref: Ref | undefined, operands: readonly Ref[], name: string | undefined): Ref | undefined => {
+      const names = new Set([
+        ...(name === undefined ? [] : [name]),
+        ...operands.flatMap((each) => [...of(each).names]),
+      ]);
+      const nodes = new Set([...(ref === undefined ? [] : [ref]), ...operands.flatMap((each) => [...of(each).nodes])]);
+      if (ref !== undefined) needs.set(ref, { names, nodes });
+      // One operand for what is stored, one for scratch of rows; and nodes of what is stored.
+      if (names.size <= MAX_OPERANDS - 2 && nodes.size <= MAX_NODES - 2) return undefined;
+      const weight = (each: Ref): number => 1000 * of(each).names.size + of(each).nodes.size;
+      const [cut] = operands.filter((each) => this.#canKeep(each, readable)).sort((a, b) => weight(b) - weight(a));
+      if (cut !== undefined) return cut;
+      const what = `kernel ${this.#kernel.name}: the gradient of ${input} exceeds the limits of a kernel`;
+      throw new BackendError('UNSUPPORTED', what, { op: 'grad', hint: 'compute with two kernels instead of one' });
+    };
+    for (const ref of this.#reach([job as Stored], readable)) {
+      const node = this.#nodes[ref] as KernelNode;
+      const read = readable.get(ref) ?? (node.kind === 'input' || node.kind === 'gather' ? node.name : undefined);
+      const cut = cutOf(ref, readable.has(ref) ? [] : operandsOf(node), read);
+      if (cut !== undefined) return cut;
+    }
+    return cutOf(undefined, [value, ...indices], undefined);
+  }
+
+  /** Returns whether a value can be stored, and is not there already. */
+  #canKeep(ref: Ref, readable: Readable): boolean {
+    const { kind, level, type } = this.#nodes[ref] as KernelNode;
+    return kind !== 'input' && level !== 'call' && type !== 'bool' && !readable.has(ref);
+  }
+
+  /** Returns whether a part is within the limits of a kernel. */
+  #fits(stored: readonly Stored[], readable: Readable): boolean {
+    const reach = this.#reach(stored, readable);
+    const operands = new Set(stored.map(({ name }) => name));
+    const params = new Set<string>();
+    let hasRows = stored.some(({ level }) => level === 'row');
+    for (const ref of reach) {
+      const node = this.#nodes[ref] as KernelNode;
+      if (node.level === 'row' || (node.kind === 'scan' && !readable.has(ref))) hasRows = true;
+      if (readable.has(ref)) operands.add(readable.get(ref) as string);
+      else if (node.kind === 'parameter') params.add(node.name);
+      else if (node.kind === 'input' || node.kind === 'gather') operands.add(node.name);
+    }
+    // Each sum with what is there, or value that is spread, is a node or two more.
+    const nodes = reach.length + 2 * stored.length;
+    return operands.size <= MAX_OPERANDS - Number(hasRows) && nodes <= MAX_NODES && params.size <= MAX_PARAMETERS;
+  }
+
+  /** The nodes that are needed, those first that others are computed from. */
+  #reach(stored: readonly Stored[], readable: Readable): Ref[] {
+    const found = new Set<Ref>();
+    const stack = stored.flatMap(({ value, indices = [] }) => [value, ...indices]).reverse();
+    while (stack.length > 0) {
+      const ref = stack.at(-1) as Ref;
+      const operands = readable.has(ref) ? [] : operandsOf(this.#nodes[ref] as KernelNode);
+      const missing = operands.find((operand) => !found.has(operand));
+      if (missing !== undefined) {
+        stack.push(missing);
+        continue;
+      }
+      stack.pop();
+      found.add(ref);
+    }
+    return [...found];
+  }
+
+  #made(stored: readonly Stored[], readable: Readable): VjpPart {
+    const nodes: KernelNode[] = [];
+    const inputs = new Map<string, KernelInput>();
+    const params = new Set<string>();
+    const places = new Map<Ref, number>();
+    const at = (ref: Ref): number => places.get(ref) as number;
+    const add = (node: KernelNode): number => {
+      if (node.kind === 'parameter') params.add(node.name);
+      if (node.kind === 'input' || node.kind === 'gather') {
+        const [access, rank] = node.kind === 'gather' ? ['gather', node.operands.length - 1] : [node.level, 0];
+        inputs.set(node.name, { name: node.name, type: node.type, access, rank } as KernelInput);
+      }
+      return nodes.push(node) - 1;
+    };
+    for (const ref of this.#reach(stored, readable)) {
+      const node = this.#nodes[ref] as KernelNode;
+      const { type, level } = node;
+      const name = readable.get(ref);
+      const own = name === undefined ? node : ({ kind: 'input', type, level, name } as const);
+      places.set(ref, add('operands' in own ? ({ ...own, operands: own.operands.map(at) } as KernelNode) : own));
+    }
+    const outputs = stored.map(({ name, type, level, value, indices, adds, mode = 'add' }) => {
+      let node = at(value);
+      if (indices !== undefined) return { name, type, level, node, scatter: { mode, indices: indices.map(at) } };
+      if (adds) {
+        const old = add({ kind: 'input', type, level, name });
+        node = add({ kind: 'arithmetic', op: 'add', type, level, operands: [old, node] });
+      } else if (nodes[node]?.level !== level) {
+        node = add({ kind: 'spread', type, level: 'element', operands: [node] });
+      }
+      return { name, type, level, node };
+    });
+    const typeOf = (name: string): string => this.#kernel.params.find((each) => each.name === name)?.type ?? 'u32';
+    const kernel = kernelFromJson({
+      name: `gradient of ${this.#kernel.name}`.slice(0, 1024),
+      inputs: [...inputs.values()],
+      params: [...params].map((name) => ({ name, type: typeOf(name) })),
+      ...{ nodes, outputs, labels: {} },
+    });
+    return { kernel, outputs: stored.map(({ value: _, indices: __, mode: ___, ...output }) => output) };
+  }
+}

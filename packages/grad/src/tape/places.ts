@@ -1,0 +1,44 @@
+import { defineKernel, type Kernel, type Value } from '@concord/backend-core/kernel';
+import type { Tensor } from '@concord/ops';
+import { launchKernel } from '@concord/ops/listen';
+
+/** Returns whether each element has memory of its own: each stride is beyond what the lesser ones reach. */
+export function areApart(shape: readonly number[], strides: readonly number[]): boolean {
+  const axes = shape
+    .map((size, axis) => ({ size, stride: strides[axis] as number }))
+    .filter(({ size }) => size > 1)
+    .sort((a, b) => a.stride - b.stride);
+  let reach = 0;
+  for (const { size, stride } of axes) {
+    if (stride <= reach) return false;
+    reach += (size - 1) * stride;
+  }
+  return true;
+}
+
+const kernels: Kernel[] = [];
+
+/** Adds values to all that a tensor lies in, each at the place of its element of the tensor, several of which may have one. */
+export function addAtPlaces(all: Tensor, { shape, strides, offset }: Tensor, value: Tensor): void {
+  const kernel = (kernels[shape.length] ??= define(shape.length));
+  const params = Object.fromEntries(strides.map((stride, axis) => [`s${axis}`, stride]));
+  const { ptr, strides: own, dtype } = value;
+  launchKernel(value.backend, kernel, {
+    ...{ shape, inputs: { x: { ptr, strides: own, dtype } }, params: { ...params, offset } },
+    outputs: { y: { ptr: all.ptr, shape: all.shape, strides: all.strides } },
+  });
+  all.dispose();
+}
+
+function define(rank: number): Kernel {
+  const params = Object.fromEntries(
+    ['offset', ...Array.from({ length: rank }, (_, axis) => `s${axis}`)].map((name) => [name, 'u32' as const]),
+  );
+  const outputs = { y: { type: 'f32', access: 'scatter', rank: 1, mode: 'add' } } as const;
+  return defineKernel('add at places', { inputs: { x: 'f32' }, params, outputs }, (symbols, k) => {
+    const { x, ...own } = symbols as unknown as { x: Value<'f32'> } & Record<string, Value<'u32'>>;
+    let place = own['offset'] as Value<'u32'>;
+    for (let axis = 0; axis < rank; axis++) place = k.add(place, k.mul(k.index(axis), own[`s${axis}`] as Value<'u32'>));
+    return { y: k.scatter(x, [place]) };
+  }) as Kernel;
+}

@@ -1,0 +1,186 @@
+import type {
+  BatchedGemmCall,
+  ComputeBackend,
+  Conv2dCall,
+  DevicePtr,
+  DType,
+  Epilogue,
+  GemmCall,
+} from '@concord/backend-core';
+import {
+  cast,
+  conv2d,
+  type Conv2dOptions,
+  convTranspose2d,
+  matmul,
+  permute,
+  reshape,
+  slice,
+  type Tensor,
+  transpose,
+} from '@concord/ops';
+import { denseStrides } from '@concord/ops/listen';
+import { unsupported } from '../errors.ts';
+import { vjpKernel } from '../kernel/vjp-kernel.ts';
+import { decoded } from './decode.ts';
+import { type KernelRun, passKernel } from './run.ts';
+import { type Entry, place, type Tape } from './tape.ts';
+
+type Factors = readonly [Tensor, Tensor];
+
+/** A product or convolution as it is differentiated. */
+interface Product {
+  readonly op: string;
+  readonly backend: ComputeBackend;
+  readonly factors: Factors;
+  readonly output: Tensor;
+  readonly epilogue: Epilogue | undefined;
+  /** Computes it again, without the epilogue, in float32. */
+  readonly compute: (factors: Factors) => Tensor;
+  /** Passes the gradient of what it gives before the epilogue on to each factor, with the other one. */
+  readonly pass: readonly [(gradient: Tensor, other: Tensor) => void, (gradient: Tensor, other: Tensor) => void];
+  /** What these read besides. */
+  readonly kept?: readonly Tensor[];
+}
+
+function entryOfProduct(tape: Tape, { backend, factors, output, epilogue, compute, pass, ...product }: Product): Entry {
+  const { op, kept = [] } = product;
+  const { shape } = output;
+  const inputs: Record<string, Tensor> = { acc: place(backend, shape) };
+  for (const [name, given] of Object.entries(epilogue?.inputs ?? {})) {
+    const view = typeof given === 'number' ? { ptr: given } : given;
+    inputs[name] = tape.at(backend, view.ptr, shape, view.strides ?? denseStrides(shape), view.dtype ?? 'f32');
+  }
+  const wanted = factors.map((factor) => tape.wants(factor));
+  const names = Object.keys(inputs).filter((name) =>
+    name === 'acc' ? wanted.includes(true) : tape.wants(inputs[name] as Tensor),
+  );
+  const reads = epilogue === undefined || names.length === 0 ? NONE : vjpKernel(epilogue.kernel, names).reads;
+  const isAgain = reads.has('acc');
+  // The gradient of a factor is a product with the other.
+  const isRead = [isAgain || wanted[1] === true, isAgain || wanted[0] === true];
+  const read = [...factors.filter((_, index) => isRead[index]), ...kept];
+  for (const [name, input] of Object.entries(inputs)) if (name !== 'acc' && reads.has(name)) read.push(input);
+  const all = [...factors, ...kept, ...Object.values(inputs)];
+  if (names.length === 0) {
+    for (const each of all) each.dispose();
+    return { op, outputs: [output] };
+  }
+  // Of what is not read the place is enough.
+  for (const each of all) if (!read.includes(each)) each.dispose();
+  const backward = ([gradient]: readonly (Tensor | undefined)[]): void => {
+    let own = gradient;
+    if (epilogue !== undefined) {
+      const acc = isAgain ? reshape(compute(factors), shape) : (inputs['acc'] as Tensor);
+      const { kernel, params = {} } = epilogue;
+      const run: KernelRun = { backend, kernel, shape, folded: 0, inputs: { ...inputs, acc }, params };
+      passKernel(tape, run, names, [gradient]);
+      own = tape.take(acc);
+    }
+    if (own !== undefined) {
+      if (wanted[0] === true) pass[0](own, factors[1]);
+      if (wanted[1] === true) pass[1](own, factors[0]);
+    }
+    if (own !== gradient) own?.dispose();
+  };
+  return { op, outputs: [output], kept: read, backward };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** The same numbers in float32. */
+export function floatOf(x: Tensor): Tensor {
+  return x.dtype === 'f32' ? x : cast(x, 'f32');
+}
+
+/** The entry of a product of matrices: `dA = dC B^T`, `dB^T = dC^T A`. Weights of integers are decoded, and get none. */
+export function entryOfGemm(tape: Tape, backend: ComputeBackend, call: GemmCall & Partial<BatchedGemmCall>): Entry {
+  const { m, n, k, transA = 'N', transB = 'N', dtype = 'f32', dtypeB = dtype, quantB, batchCount = 1 } = call;
+  if ((call.alpha ?? 1) !== 1 || (call.beta ?? 0) !== 0) {
+    throw unsupported('gemm', 'alpha and beta', 'multiply and add by functions of tensors');
+  }
+  const [isA, isB] = [transA === 'N', transB === 'N'];
+  const { lda = isA ? k : m, ldb = isB ? n : k, ldc = n, strideA = 0, strideB = 0, strideC = 0 } = call;
+  const matrix = (ptr: DevicePtr, size: Size, [batch, row, column]: Size, type: DType): Tensor =>
+    tape.at(backend, ptr, size, [batchCount === 1 ? 0 : batch, row, column], type);
+  const stored = (batch: number, ld: number, isRows: boolean): Size => (isRows ? [batch, ld, 1] : [batch, 1, ld]);
+  const a = matrix(call.a, [batchCount, m, k], stored(strideA, lda, isA), dtype);
+  // As B^T, which is what its gradient is computed as.
+  const weight = quantB === undefined ? undefined : decoded(tape, backend, call);
+  const b = weight?.data ?? matrix(call.b, [batchCount, n, k], stored(strideB, ldb, !isB), dtypeB as DType);
+  const columns = (factor: Tensor): Tensor => weight?.decode() ?? factor;
+  return entryOfProduct(tape, {
+    ...{ op: 'product', backend, factors: [a, b], epilogue: call.epilogue, kept: weight?.kept ?? [] },
+    output: matrix(call.c, [batchCount, m, n], [strideC, ldc, 1], dtype),
+    compute: ([left, right]) => matmul(floatOf(left), transpose(columns(right))),
+    pass: [
+      (gradient, other) => tape.fill(a, (out) => matmul(gradient, columns(other), out)),
+      (gradient, other) => tape.fill(b, (out) => matmul(transpose(gradient), other, out)),
+    ],
+  });
+}
+
+type Size = readonly [batch: number, row: number, column: number];
+
+/** The entry of a convolution: its input's gradient is the transposed convolution, and the other way round. */
+export function entryOfConv2d(tape: Tape, backend: ComputeBackend, call: Conv2dCall): Entry {
+  const { inputShape, filterShape, outputShape, dtype = 'f32', dtypeFilter = dtype, transposed = false } = call;
+  const { stride = [1, 1], dilation = [1, 1], groups = 1, outputPadding = [0, 0] } = call;
+  const [top, left, bottom = top, right = left] = call.padding ?? [0, 0];
+  const options = { stride, dilation, groups, padding: [top, left, bottom, right] } as const;
+  const at = (ptr: DevicePtr, shape: readonly number[], type: DType): Tensor =>
+    tape.at(backend, ptr, shape, denseStrides(shape), type);
+  const input = at(call.input, inputShape, dtype);
+  const filter = at(call.filter, filterShape, dtypeFilter);
+  const [, , r, s] = filterShape;
+  const [, , h, w] = inputShape;
+  return entryOfProduct(tape, {
+    ...{
+      op: 'convolution',
+      backend,
+      factors: [input, filter],
+      output: at(call.output, outputShape, dtype),
+      epilogue: call.epilogue,
+    },
+    compute: ([x, f]) =>
+      transposed
+        ? convTranspose2d(floatOf(x), floatOf(f), { ...options, outputPadding })
+        : conv2d(floatOf(x), floatOf(f), options),
+    pass: [
+      (gradient, other) => {
+        const f = floatOf(other);
+        // An output padding may leave room for more.
+        if (transposed) return tape.give(input, slice(conv2d(gradient, f, options), [null, null, [0, h], [0, w]]));
+        const reach = (axis: 0 | 1): number =>
+          (inputShape[axis + 2] as number) -
+          ((outputShape[axis + 2] as number) - 1) * stride[axis] -
+          dilation[axis] * ((filterShape[axis + 2] as number) - 1) -
+          1;
+        const extra = [reach(0) + top + bottom, reach(1) + left + right] as const;
+        tape.fill(input, (out) => convTranspose2d(gradient, f, { ...options, outputPadding: extra, ...out }));
+      },
+      (gradient, other) => {
+        const x = floatOf(other);
+        const [image, steps] = transposed ? [gradient, x] : [x, gradient];
+        tape.give(filter, slice(filterGradient(image, steps, options), [null, null, [0, r], [0, s]]));
+      },
+    ],
+  });
+}
+
+/**
+ * `sum over n,p,q of steps[n,k,p,q] * image[n,c,p*sh - top + r*dh, q*sw - left + s*dw]`, `[k, c, r, s]`: a convolution of images along
+ * their channels, whose filters are the steps and whose stride and dilation have changed places.
+ */
+function filterGradient(
+  image: Tensor,
+  steps: Tensor,
+  options: Required<Pick<Conv2dOptions, 'groups' | 'stride' | 'dilation'>>,
+): Tensor {
+  const { groups, stride, dilation } = options;
+  const [n = 0, c = 0, h = 0, w = 0] = image.shape;
+  const apart = permute(reshape(image, [n, groups, c / groups, h, w]), [2, 1, 0, 3, 4]);
+  const channels = reshape(apart, [c / groups, groups * n, h, w]);
+  const own = { ...options, stride: dilation, dilation: stride };
+  return permute(conv2d(channels, permute(steps, [1, 0, 2, 3]), own), [1, 0, 2, 3]);
+}

@@ -1,0 +1,312 @@
+import { CpuBackend } from '@concord/backend-cpu';
+import { WasmBackend } from '@concord/backend-wasm';
+import * as o from '@concord/ops';
+import { add, copy, mul, record, sum, tensor, type Tensor, tidy } from '@concord/ops';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  adamW,
+  checkpoint,
+  clipByNorm,
+  customVjp,
+  grad,
+  type Optimizer,
+  sgd,
+  stopGradient,
+  valueAndGrad,
+  vjp,
+  warmupCosine,
+} from '../src/index.ts';
+
+const backend = new CpuBackend();
+const wasm = new WasmBackend();
+beforeAll(() => Promise.all([backend.init(), wasm.init()]));
+afterAll(() => Promise.all([backend.dispose(), wasm.dispose()]));
+
+const numbers = async (x: Tensor): Promise<number[]> => [...(await x.toArray())];
+const close = async (x: Tensor, wanted: readonly number[], digits = 4): Promise<void> => {
+  const got = await numbers(x);
+  expect(got).toHaveLength(wanted.length);
+  for (const [at, each] of wanted.entries()) expect(got[at], got.join()).toBeCloseTo(each, digits);
+};
+
+describe('functions', () => {
+  test('trees: the gradient has the form of the argument', async () => {
+    const params = {
+      layers: [{ w: tensor(backend, [2, 3]) }, { w: tensor(backend, [5]) }],
+      name: 'x',
+      unused: tensor(backend, [1, 1]),
+    };
+    const f = ({ layers }: typeof params, x: Tensor): [Tensor, string] => {
+      return [layers.reduce((loss, { w }) => add(loss, sum(mul(w, mul(w, x)))), o.zeros(backend, [])), 'more'];
+    };
+    const { value, gradient } = valueAndGrad(f)(params, tensor(backend, [10]));
+    expect(value[1]).toBe('more');
+    expect(gradient.name).toBe('x');
+    await close(value[0], [380]);
+    await close(gradient.layers[0]?.w as Tensor, [40, 60]);
+    await close(gradient.layers[1]?.w as Tensor, [100]);
+    await close(gradient.unused, [0, 0]);
+  });
+
+  test('vjp: gradients of several results, once', async () => {
+    const { value, pullback } = vjp(
+      (a: Tensor, b: Tensor) => ({ product: mul(a, b), sum: add(a, b) }),
+      tensor(backend, [2, 3]),
+      tensor(backend, [5, 7]),
+    );
+    await close(value.product, [10, 21]);
+    const given = { product: tensor(backend, [1, 10]), sum: tensor(backend, [100, 0]) };
+    const [a, b] = pullback(given);
+    await close(a, [105, 70]);
+    await close(b, [102, 30]);
+    expect(() => pullback(given)).toThrow('may be called once');
+  });
+
+  test('views of one argument, expanded ones and the same one twice', async () => {
+    const x = tensor(backend, [
+      [1, 2],
+      [3, 4],
+    ]);
+    await close(grad((x: Tensor) => sum(mul(o.slice(x, [0]), o.slice(x, [null, 1]))))(x), [2, 5, 0, 2]);
+    await close(grad((y: Tensor) => sum(mul(y, x)))(o.expand(tensor(backend, [[1], [1]]), [2, 2])), [1, 2, 3, 4]);
+    await close(grad((y: Tensor) => sum(o.square(y)))(o.slice(x, [null, 1])), [4, 8]);
+    const [a, b] = grad(([a, b]: readonly Tensor[]) => sum(mul(a as Tensor, o.square(b as Tensor))))([
+      x,
+      x,
+    ]) as Tensor[];
+    await close(a as Tensor, [1, 4, 9, 16]);
+    await close(b as Tensor, [2, 8, 18, 32]);
+    await close(grad((y: Tensor) => y)(tensor(backend, [3])), [1]);
+  });
+
+  test('the type of an argument does not matter: its gradient is f32', async () => {
+    const x = tensor(backend, [1.5, -2], [2], { dtype: 'bf16' });
+    const gradient = grad((x: Tensor) => sum(mul(x, x)))(x);
+    expect(gradient.dtype).toBe('f32');
+    await close(gradient, [3, -4]);
+  });
+
+  test('second derivatives, also through a product, folds and attention', async () => {
+    const x = tensor(backend, [0.3, -0.8, 1.1, 0.5]);
+    const second = (f: (x: Tensor) => Tensor): Tensor =>
+      grad((y: Tensor) => sum(mul(grad(f)(y), tensor(backend, [1, 2, 3, 4]))))(x);
+    const matrix = (y: Tensor): Tensor => o.reshape(y, [2, 2]);
+    const heads = (y: Tensor): Tensor => o.reshape(y, [1, 1, 2, 2]);
+    for (const f of [
+      (y: Tensor) => sum(o.exp(o.sin(y))),
+      (y: Tensor) => sum(o.matmul(matrix(y), o.tanh(matrix(y)))),
+      (y: Tensor) => sum(mul(o.softmax(y), o.softmax(y))),
+      (y: Tensor) => o.logSumExp(o.cumsum(y)),
+      (y: Tensor) => sum(o.layerNorm(matrix(y), { weight: o.slice(y, [[0, 2]]), activation: 'gelu', eps: 0.3 })),
+      (y: Tensor) => sum(o.square(o.attention(heads(y), heads(o.sin(y)), heads(y)))),
+      (y: Tensor) => sum(o.square(o.conv2d(heads(y), o.reshape(o.slice(y, [[1, 3]]), [1, 1, 1, 2])))),
+      (y: Tensor) => sum(o.square(o.gather(y, tensor(backend, [0, 0, 3], [3], { dtype: 'i32' })))),
+    ]) {
+      const step = 1 / 64;
+      const expected: number[] = [];
+      for (let at = 0; at < 4; at++) {
+        const slope = async (by: number): Promise<number> => {
+          const moved = await numbers(x);
+          moved[at] = (moved[at] as number) + by;
+          const first = await numbers(grad(f)(tensor(backend, moved)));
+          return first.reduce((total, each, index) => total + each * (index + 1), 0);
+        };
+        expected.push(
+          ((await slope(-2 * step)) - 8 * (await slope(-step)) + 8 * (await slope(step)) - (await slope(2 * step))) /
+            (12 * step),
+        );
+      }
+      await close(second(f), expected, 2);
+    }
+  });
+
+  test('stopGradient, customVjp and checkpoint', async () => {
+    const x = tensor(backend, [3, -2]);
+    await close(grad((y: Tensor) => sum(mul(y, stopGradient(y))))(x), [3, -2]);
+    const step = customVjp(
+      (y: Tensor) => o.cast(o.greater(y, 0), 'f32'),
+      (g, [y], result) => [mul(g, add(mul(y, 10), result))],
+    );
+    await close(grad((y: Tensor) => sum(mul(step(y), 2)))(x), [62, -40]);
+    let runs = 0;
+    const scale = tensor(backend, [0.5]);
+    const block = checkpoint((y: Tensor, { w }: { w: Tensor }) => {
+      runs++;
+      return o.sin(mul(o.exp(mul(y, w)), scale));
+    });
+    const plain = (y: Tensor, { w }: { w: Tensor }): Tensor => o.sin(mul(o.exp(mul(y, w)), scale));
+    const loss =
+      (own: typeof plain) =>
+      (p: { y: Tensor; w: Tensor }): Tensor =>
+        sum(mul(own(p.y, p), own(mul(p.y, 0.5), p)));
+    const p = { y: x, w: tensor(backend, [0.4]) };
+    const [wanted, got] = [grad(loss(plain))(p), grad(loss(block))(p)];
+    expect(runs).toBe(4);
+    await close(got.y, await numbers(wanted.y), 6);
+    await close(got.w, await numbers(wanted.w), 6);
+    // What it finds outside has its gradient, too.
+    const outside = grad((w: Tensor) => sum(checkpoint((y: Tensor) => mul(y, o.square(w)))(x)));
+    await close(outside(tensor(backend, [3, 5])), [18, -20]);
+  });
+
+  test('out: what is written later has the later gradient, and what is needed may not be overwritten', async () => {
+    const x = tensor(backend, [1, 2]);
+    const f = (x: Tensor): Tensor => {
+      const y = mul(x, 3);
+      add(y, x, { out: y });
+      const z = copy(y);
+      mul(z, 5, { out: z });
+      o.full(backend, [2], 1);
+      return sum(mul(z, y));
+    };
+    await close(grad(f)(x), [160, 320]);
+    const overwritten = (x: Tensor): Tensor => {
+      const y = o.exp(x);
+      const z = mul(y, y);
+      add(y, 1, { out: y });
+      return sum(z);
+    };
+    expect(() => grad(overwritten)(x)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', detail: expect.stringContaining('overwritten') as string }),
+    );
+    // Constants that replace it have no gradient.
+    const replaced = (x: Tensor): Tensor => {
+      const y = mul(x, 3);
+      o.copy(y);
+      mul(tensor(backend, [7, 7]), 1, { out: y });
+      return sum(y);
+    };
+    await close(grad(replaced)(x), [0, 0]);
+  });
+
+  test('errors have codes', () => {
+    const x = tensor(backend, [1, 2]);
+    const codeOf = (work: () => unknown): unknown => {
+      try {
+        work();
+      } catch (error) {
+        return (error as { code: string }).code;
+      }
+      return undefined;
+    };
+    expect(codeOf(() => grad((y: Tensor) => mul(y, 2))(x))).toBe('INVALID_ARGUMENT');
+    expect(codeOf(() => grad((y: Tensor) => sum(y))(tensor(backend, [1], [1], { dtype: 'i32' })))).toBe(
+      'INVALID_ARGUMENT',
+    );
+    expect(codeOf(() => grad((y: Tensor) => sum(mul(x, y)))(x))).toBe('UNSUPPORTED');
+    expect(codeOf(() => grad((y: Tensor) => sum(o.cummax(y)))(x))).toBe('UNSUPPORTED');
+    expect(codeOf(() => grad((y: Tensor) => sum(mul(o.viewAs(o.viewAs(y, 'i32'), 'f32'), y)))(x))).toBe(undefined);
+    expect(codeOf(() => sgd({}, { rate: 1 }))).toBe('INVALID_ARGUMENT');
+    expect(
+      codeOf(() =>
+        grad((y: Tensor) => {
+          o.cummax(y);
+          return sum(y);
+        })(x),
+      ),
+    ).toBe(undefined);
+  });
+});
+
+describe('edges, as PyTorch has them', () => {
+  const at = async (f: (x: Tensor) => Tensor, ...xs: number[]): Promise<number[]> =>
+    numbers(grad((x: Tensor) => sum(f(x)))(tensor(backend, xs)));
+
+  test('infinite slopes', async () => {
+    expect(await at(o.sqrt, 0)).toEqual([Infinity]);
+    expect(await at(o.log, 0)).toEqual([Infinity]);
+    expect(await at((x) => o.norm(x), 0, 0)).toEqual([0, 0]);
+    expect(await at((x) => o.std(x), 2, 2)).toEqual([0, 0]);
+    expect(await at((x) => o.l2Normalize(x, { eps: 0.5 }), 0, 0)).toEqual([2, 2]);
+    expect(await at((x) => mul(o.sqrt(x), 0), 0)).toEqual([NaN]);
+  });
+  test('bends', async () => {
+    expect(await at(o.relu, 0, NaN)).toEqual([0, 1]);
+    expect(await at(o.abs, 0)).toEqual([0]);
+    expect(await at((x) => o.clamp(x, { min: 0 }), 0)).toEqual([0]);
+    expect(await at((x) => o.maximum(x, tensor(backend, [0])), 0)).toEqual([0.5]);
+    expect(await at((x) => o.max(x), 2, 1, 2)).toEqual([0.5, 0, 0.5]);
+    expect(await at((x) => o.pow(x, 0), 0)).toEqual([0]);
+    expect(await at((x) => o.prod(x), 0, 2, 3)).toEqual([6, 0, 0]);
+    expect(await at((x) => o.prod(x), 0, 2, 0)).toEqual([0, 0, 0]);
+  });
+  test('a branch that was not taken passes nothing on, whatever it is', async () => {
+    expect(await at((x) => o.where(o.greater(x, 0), x, 1), -1, 2)).toEqual([0, 1]);
+    // In one kernel, and as two functions, where PyTorch and this give NaN.
+    expect(await at((x) => o.elu(x), 200, -1)).toEqual([1, Math.fround(Math.exp(-1))]);
+    expect(await at((x) => o.where(o.greater(x, 0), o.sqrt(x), 0), -1)).toEqual([NaN]);
+  });
+});
+
+describe('memory', () => {
+  const batch = { x: [0.3, -0.7, 0.9, 0.2], t: [1, -1] };
+  const newParams = (): { w: Tensor; b: Tensor; v: Tensor } =>
+    tidy(() => ({
+      w: tensor(wasm, [0.1, -0.2, 0.3, 0.4, 0.5, -0.6], [3, 2]),
+      b: o.zeros(wasm, [3]),
+      v: tensor(wasm, [[0.3, -0.2, 0.7]]),
+    }));
+  const loss = ({ w, b, v }: ReturnType<typeof newParams>, x: Tensor, t: Tensor): Tensor =>
+    tidy(() =>
+      o.mean(
+        o.square(
+          o.sub(
+            o.flatten(
+              o.linear(
+                tidy(() => o.linear(x, w, { bias: b, activation: 'gelu' })),
+                v,
+              ),
+            ),
+            t,
+          ),
+        ),
+      ),
+    );
+
+  test('a training step keeps nothing, over 1,000 of them', async () => {
+    const params = newParams();
+    const [x, t] = [tensor(wasm, batch.x, [2, 2]), tensor(wasm, batch.t)];
+    using optimizer = adamW(params, { rate: 0.01 });
+    const step = valueAndGrad(loss);
+    const counts = new Set<string>();
+    let last = 0;
+    for (let index = 0; index < 1000; index++) {
+      const value = tidy(() => {
+        const { value, gradient } = step(params, x, t);
+        optimizer.step(gradient);
+        return value;
+      });
+      if (index % 100 === 0) last = await value.item();
+      value.dispose();
+      counts.add(`${wasm.memory().liveAllocations} ${wasm.memory().inUseBytes}`);
+    }
+    expect([...counts]).toHaveLength(1);
+    expect(last).toBeLessThan(0.01);
+    for (const each of [...Object.values(params), x, t]) each.dispose();
+  });
+
+  test('a recorded step trains as one that is made each time', async () => {
+    const [x, t] = [tensor(wasm, batch.x, [2, 2]), tensor(wasm, batch.t)];
+    const [own, other] = [newParams(), newParams()];
+    using optimizer = adamW(own, { rate: warmupCosine({ peak: 0.05, warmup: 5, total: 50 }) });
+    using recordedOptimizer = adamW(other, { rate: warmupCosine({ peak: 0.05, warmup: 5, total: 50 }) });
+    const stepOf = (params: typeof own, by: Optimizer<typeof own>) => (): Tensor =>
+      tidy(() => {
+        const { value, gradient } = valueAndGrad(loss)(params, x, t);
+        clipByNorm(gradient, 1);
+        by.step(gradient);
+        return value;
+      });
+    using recorded = record(wasm, stepOf(other, recordedOptimizer));
+    const losses: [number, number][] = [];
+    for (let index = 0; index < 20; index++) {
+      const value = stepOf(own, optimizer)();
+      if (index > 0) recorded.replay();
+      losses.push([await value.item(), await recorded.result.item()]);
+      value.dispose();
+    }
+    for (const [a, b] of losses) expect(b).toBe(a);
+    expect(losses.at(-1)?.[0]).toBeLessThan(0.7 * (losses[0]?.[0] as number));
+    for (const each of [...Object.values(own), ...Object.values(other), x, t]) each.dispose();
+  });
+});

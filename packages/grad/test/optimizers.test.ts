@@ -1,0 +1,124 @@
+import { CpuBackend } from '@concord/backend-cpu';
+import { mul, tensor, type Tensor } from '@concord/ops';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  adam,
+  adamW,
+  clipByNorm,
+  lion,
+  type Optimizer,
+  type Rate,
+  sgd,
+  warmupCosine,
+  warmupLinear,
+} from '../src/index.ts';
+
+const backend = new CpuBackend();
+beforeAll(() => backend.init());
+afterAll(() => backend.dispose());
+
+const numbers = async (x: Tensor): Promise<number[]> => [...(await x.toArray())];
+const close = async (x: Tensor, wanted: readonly number[], digits = 4): Promise<void> => {
+  const got = await numbers(x);
+  expect(got).toHaveLength(wanted.length);
+  for (const [at, each] of wanted.entries()) expect(got[at], got.join()).toBeCloseTo(each, digits);
+};
+
+describe('optimisers', () => {
+  const gradients = [
+    [0.5, -0.1],
+    [0.2, 0.3],
+    [-0.4, 0],
+  ];
+  const rules: [
+    string,
+    (p: Tensor[], rate: Rate) => Optimizer<Tensor[]>,
+    (p: number, g: number, s: number[], t: number, rate: number) => number,
+  ][] = [
+    ['sgd', (p, rate) => sgd(p, { rate, decay: 0.1 }), (p, g, _, __, rate) => p - rate * (g + 0.1 * p)],
+    [
+      'momentum',
+      (p, rate) => sgd(p, { rate, momentum: 0.9 }),
+      (p, g, s, _, rate) => {
+        s[0] = 0.9 * (s[0] ?? 0) + g;
+        return p - rate * s[0];
+      },
+    ],
+    [
+      'nesterov',
+      (p, rate) => sgd(p, { rate, momentum: 0.9, nesterov: true, decay: 0.1 }),
+      (p, grad, s, _, rate) => {
+        const g = grad + 0.1 * p;
+        s[0] = 0.9 * (s[0] ?? 0) + g;
+        return p - rate * (g + 0.9 * s[0]);
+      },
+    ],
+    ...([false, true] as const).map((isW): (typeof rules)[number] => [
+      isW ? 'adamW' : 'adam',
+      (p, rate) => (isW ? adamW : adam)(p, { rate, decay: 0.1 }),
+      (p, grad, s, t, rate) => {
+        const g = isW ? grad : grad + 0.1 * p;
+        s[0] = 0.9 * (s[0] ?? 0) + 0.1 * g;
+        s[1] = 0.999 * (s[1] ?? 0) + 0.001 * g * g;
+        const step = s[0] / (1 - 0.9 ** t) / (Math.sqrt(s[1] / (1 - 0.999 ** t)) + 1e-8);
+        return (isW ? p * (1 - rate * 0.1) : p) - rate * step;
+      },
+    ]),
+    [
+      'lion',
+      (p, rate) => lion(p, { rate, decay: 0.1 }),
+      (p, g, s, _, rate) => {
+        const way = Math.sign(0.9 * (s[0] ?? 0) + (1 - 0.9) * g);
+        s[0] = 0.99 * (s[0] ?? 0) + 0.01 * g;
+        return p - rate * (way + 0.1 * p);
+      },
+    ],
+  ];
+  test.each(rules)('%s takes the steps of its paper', async (_, create, rule) => {
+    for (const rate of [0.1, tensor(backend, [0.1]), (step: Tensor) => mul(step, 0.1)] as const) {
+      const p = [tensor(backend, [1, -2])];
+      using optimizer = create(p, rate);
+      const [expected, states] = [[1, -2], [[], []] as number[][]];
+      for (const [index, each] of gradients.entries()) {
+        using g = tensor(backend, each);
+        optimizer.step([g]);
+        for (const [at, own] of each.entries()) {
+          expected[at] = rule(
+            expected[at] as number,
+            own,
+            states[at] as number[],
+            index + 1,
+            typeof rate === 'function' ? 0.1 * (index + 1) : 0.1,
+          );
+        }
+      }
+      await close(p[0] as Tensor, expected, 5);
+    }
+  });
+
+  test('schedules and clipping', async () => {
+    const at = async (f: (step: Tensor) => Tensor, step: number): Promise<number> => f(tensor(backend, [step])).item();
+    const cosine = warmupCosine({ peak: 2, warmup: 10, total: 110, floor: 1 });
+    for (const [step, wanted] of [
+      [0, 0],
+      [5, 1],
+      [10, 2],
+      [60, 1.5],
+      [110, 1],
+      [500, 1],
+    ] as const)
+      expect(await at(cosine, step)).toBeCloseTo(wanted, 5);
+    const linear = warmupLinear({ peak: 2, total: 100 });
+    for (const [step, wanted] of [
+      [0, 2],
+      [50, 1],
+      [100, 0],
+    ] as const)
+      expect(await at(linear, step)).toBeCloseTo(wanted, 5);
+    const tree = { a: tensor(backend, [3]), b: [tensor(backend, [4])] };
+    await close(clipByNorm(tree, 1), [5]);
+    await close(tree.a, [0.6], 5);
+    await close(clipByNorm(tree, 2), [1], 5);
+    await close(tree.b[0] as Tensor, [0.8], 5);
+  });
+});

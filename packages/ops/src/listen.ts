@@ -1,0 +1,14 @@
+/**
+ * For what looks at the launches of functions of tensors, such as the tape of `@concord/grad`: not for applications, and not
+ * subject to versions.
+ *
+ * @packageDocumentation
+ */
+export { made } from './tensor/allocate.ts';
+export { copyElements, type Place, type View } from './compute/copy.ts';
+export { launchKernel } from './compute/launches.ts';
+export { fillWith } from './create/full.ts';
+export { type KernelCall, type Launched, listen, type Listener, listeners, unheard } from './tensor/listeners.ts';
+export { denseLayout, type SharedLayout, sharedLayout } from './tensor/layout.ts';
+export { denseStrides, isDense } from './tensor/shape.ts';
+export { Storage } from './tensor/storage.ts';
