@@ -24,7 +24,13 @@ const SETUP: Record<string, string[]> = {
 };
 
 // The global setup that the long tests of a workspace share.
-const GLOBAL_SETUP: Record<string, string[]> = part === 'share' ? {} : { 'docs/site': ['test/support/build-site.mjs'] };
+const GLOBAL_SETUP: Record<string, string[]> =
+  part === 'share'
+    ? {}
+    : {
+        'docs/site': ['test/support/build-site.mjs'],
+        'packages/onnx': ['test/support/fetch-node-tests.mjs'],
+      };
 
 const REQUIRED = { CONCORD_REQUIRE: process.env['CONCORD_REQUIRE'] ?? '' };
 

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { CpuBackend } from '@concord/backend-cpu';
+import { defineKernel } from '@concord/backend-core/kernel';
 import { WasmBackend } from '@concord/backend-wasm';
 import * as o from '@concord/ops';
 import { add, copy, memory, mul, record, sum, tensor, type Tensor, tidy } from '@concord/ops';
@@ -208,6 +209,8 @@ describe('functions', () => {
 
   test('errors have codes', () => {
     const x = tensor(backend, [1, 2]);
+    const kernel = defineKernel('scan', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.scan('max', x) }));
+    const scanned = (x: Tensor): Tensor => o.run(kernel, { x }).y;
     const codeOf = (work: () => unknown): unknown => {
       try {
         work();
@@ -221,7 +224,7 @@ describe('functions', () => {
       'INVALID_ARGUMENT',
     );
     expect(codeOf(() => grad((y: Tensor) => sum(mul(x, y)))(x))).toBe('UNSUPPORTED');
-    expect(codeOf(() => grad((y: Tensor) => sum(o.cummax(y)))(x))).toBe('UNSUPPORTED');
+    expect(codeOf(() => grad((y: Tensor) => sum(scanned(y)))(x))).toBe('UNSUPPORTED');
     expect(codeOf(() => grad((y: Tensor) => sum(mul(o.viewAs(o.viewAs(y, 'i32'), 'f32'), y)))(x))).toBe(undefined);
     expect(codeOf(() => sgd({}, { rate: 1 }))).toBe('INVALID_ARGUMENT');
     // Without a tensor the gradient would be the argument itself.
@@ -250,7 +253,7 @@ describe('functions', () => {
     expect(
       codeOf(() =>
         grad((y: Tensor) => {
-          o.cummax(y);
+          scanned(y);
           return sum(y);
         })(x),
       ),

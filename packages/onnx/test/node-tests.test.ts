@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { backendsOf, openBackend } from './support/open-backend.ts';
 import { hasNodeTests, NODE_TESTS, nodeTests, type Outcome, runNodeTest } from './support/node-tests.ts';
 
-if (!hasNodeTests)
-  console.warn(`NOT RUN: ONNX's node tests: there is no ${NODE_TESTS}; apt-get install libonnx-testdata`);
+if (!hasNodeTests) console.warn(`NOT RUN: ONNX's node tests: there is no ${NODE_TESTS} (Debian: libonnx-testdata)`);
 
 /** Tests of ONNX 1.12 that nothing can pass, and why. */
 const NOT_TO_BE_PASSED: readonly (readonly [RegExp, string])[] = [

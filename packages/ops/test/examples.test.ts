@@ -16,6 +16,8 @@ const folder = mkdtempSync(join(tmpdir(), 'concord-ops-'));
 // Examples leave tensors to the collector, which says so.
 vi.spyOn(console, 'warn').mockImplementation(() => undefined);
 vi.spyOn(console, 'log').mockImplementation(() => undefined);
+// Of a page.
+vi.stubGlobal('caches', { open: () => Promise.resolve({}) });
 beforeAll(() => backend.init());
 afterAll(async () => {
   rmSync(folder, { recursive: true });

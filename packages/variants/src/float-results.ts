@@ -10,7 +10,7 @@ export interface Results<Buffer> {
 }
 
 /** Matrices of results in float32: row r of matrix b begins at element `b * stride + r * ld`. */
-interface ResultMatrix<Buffer> {
+export interface ResultMatrix<Buffer> {
   readonly span: Operand<Buffer>;
   readonly dtype: 'f32';
   readonly ld: number;

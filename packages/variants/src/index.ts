@@ -22,7 +22,7 @@ export {
   type VariantTable,
   VariantTables,
 } from './family.ts';
-export { FloatResults, type Results } from './float-results.ts';
+export { FloatResults, type ResultMatrix, type Results } from './float-results.ts';
 export {
   checkSteps,
   explainPasses,

@@ -254,7 +254,7 @@ export class Tape implements Listener {
       const gradients: (Tensor | undefined)[] = [];
       try {
         tidy(() => {
-          for (const [at, output] of outputs.entries()) gradients.push(this.take(output, isPartial[at] === true));
+          for (const [at, output] of outputs.entries()) gradients.push(this.take(output, isPartial[at]));
           if (backward === undefined || gradients.every((each) => each === undefined)) return;
           for (const each of kept) this.#checkUnchanged(op, each, index);
           for (const each of results) this.#checkUnchanged(op, each, index + 1);

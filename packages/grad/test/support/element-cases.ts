@@ -92,6 +92,14 @@ export const ELEMENT_CASES: readonly GradCase[] = [
   unary('cumprod', (x) => o.cumprod(x)),
   unary('cumprod exclusive', (x) => o.cumprod(x, { exclusive: true })),
   unary('cumprod reverse', (x) => o.cumprod(x, { reverse: true })),
+  unary('cummax', (x) => o.cummax(x), undefined, true),
+  unary(
+    'cummax exclusive',
+    (x) => o.clamp(o.cummax(o.mul(x, x), { axis: 0, exclusive: true, reverse: true }), { min: -5 }),
+    undefined,
+    true,
+  ),
+  unary('cummin', (x) => o.cummin(x, { reverse: true }), undefined, true),
   unary('cumprod with zeros', (x) => o.cumprod(o.mul(x, tensor(x.backend, [1, 1, 0, 1, 0])), {})),
 
   { name: 'gather', shapes: [[4, 3]], f: (xs, b) => o.gather(at(xs, 0), ints(b, [3, 0, 3], [3])) },

@@ -92,7 +92,8 @@ export class Call {
     // What a node of constants copies, which runs once, is not among the copies that each run makes in one order.
     const isOnce = this.inputs.every((value) => value?.isConstant !== false);
     const { backend, context } = this;
-    const tensor = isOnce ? upload(backend, host, context.float64) : context.upload(host);
+    if (isOnce) return upload(backend, host, context.float64);
+    const tensor = context.upload(host);
     this.uploaded.push(tensor);
     return tensor;
   }

@@ -1,18 +1,13 @@
 import type { ComputeBackend } from '@concord/backend-core';
-import { CpuBackend } from '@concord/backend-cpu';
-import { WasmBackend } from '@concord/backend-wasm';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { backendsOf, openBackend } from './open-backend.ts';
 
-/** Describes tests on the oracle and on WebAssembly. */
+/** Describes tests on the oracle and on WebAssembly, or the backends that are asked for. */
 export function onBackends(what: string, tests: (backend: () => ComputeBackend) => void): void {
-  describe.each([
-    ['cpu', (): Promise<ComputeBackend> => CpuBackend.create()],
-    ['wasm', (): Promise<ComputeBackend> => WasmBackend.create()],
-  ] as const)(`${what} on %s`, (_, create) => {
+  describe.each(backendsOf('cpu,wasm'))(`${what} on %s`, (name) => {
     let backend: ComputeBackend;
     beforeAll(async () => {
-      backend = await create();
-      await backend.init();
+      backend = await openBackend(name);
     });
     afterAll(() => backend.dispose());
     tests(() => backend);

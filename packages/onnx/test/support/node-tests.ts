@@ -6,9 +6,10 @@ import { loadOnnx } from '../../src/index.ts';
 import { decode } from '../../src/read/decode.ts';
 import { TENSOR_MESSAGE, type TensorProto } from '../../src/read/schema.ts';
 import { readTensor } from '../../src/read/tensor.ts';
+import { FETCHED, INSTALLED } from './fetch-node-tests.mjs';
 
-/** Where Debian's libonnx-testdata lies. */
-export const NODE_TESTS = '/usr/share/libonnx-testdata/data/node';
+/** Where ONNX's node tests lie. */
+export const NODE_TESTS: string = existsSync(INSTALLED) ? INSTALLED : FETCHED.tests;
 
 /** What became of a test. */
 export interface Outcome {

@@ -43,6 +43,12 @@ export function memorySource(bytes: Uint8Array): ByteSource {
  * Bytes from one place to another in their own array, fewer where the source ends before. Held once where the size is known.
  *
  * @throws {BackendError} INVALID_ARGUMENT for what is no place
+ * @example
+ * ```ts
+ * const open = await byteSource(new Uint8Array([1, 2, 3, 4])).open();
+ * await readBytes(open, 1, 3); // [2, 3]
+ * await open.close();
+ * ```
  */
 export async function readBytes(open: OpenBytes, from: number, to: number): Promise<Uint8Array> {
   const isRange = Number.isSafeInteger(from) && from >= 0 && (Number.isSafeInteger(to) || to === Infinity);

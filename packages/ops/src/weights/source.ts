@@ -24,6 +24,12 @@ const READ_BYTES = 4 * 2 ** 20;
  *
  * @param cache - where the file of a URL is kept, so that it is fetched once; others are not
  * @throws {BackendError} INVALID_ARGUMENT for anything else
+ * @example
+ * ```ts
+ * const open = await byteSource(new Blob([new Uint8Array([1, 2, 3, 4])])).open();
+ * open.size; // 4
+ * await open.close();
+ * ```
  */
 export function byteSource(source: SafetensorsSource, cache?: WeightCache): ByteSource {
   if (cache !== undefined && PARTS.some((part) => typeof (Object(cache) as WeightCache)[part] !== 'function')) {

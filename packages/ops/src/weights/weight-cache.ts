@@ -47,6 +47,12 @@ const ADDRESS = 'https://weights.invalid/';
  * @param name - of the cache; caches of other names know nothing of each other
  * @throws {BackendError} INVALID_ARGUMENT for what is no name
  * @throws {BackendError} UNSUPPORTED where there is no Cache API: in Node, and in pages that are not of a secure context
+ * @example
+ * ```ts
+ * // For `loadSafetensors(backend, url, { cache })`.
+ * const cache = pageCache('my-model', { maxBytes: 2e9 });
+ * cache.maxBytes; // 2e9
+ * ```
  */
 export function pageCache(name = 'concord-weights', options: WeightCacheOptions = {}): WeightCache {
   const maxBytes = maxBytesOf('pageCache', options);
