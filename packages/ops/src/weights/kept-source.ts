@@ -262,7 +262,10 @@ async function request(href: string, from: number, signal: AbortSignal | undefin
   if (status === 416) return undefined;
   if (!response.ok) throw refuse('safetensors', `${href} answered ${status}`);
   const own = (name: string): string | undefined => response.headers.get(name) ?? undefined;
-  const tag = own('etag') ?? own('last-modified');
+  const modified = own('last-modified') ?? '';
+  // Within the second that it counts in, a file may change again: RFC 9110, 8.8.2.2.
+  const isSettled = !(Date.parse(own('date') ?? '') - Date.parse(modified) < 1000);
+  const tag = own('etag') || (isSettled ? modified : '');
   const [, start, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(own('content-range') ?? '') ?? [];
   const isPart = status === 206;
   if (isPart && Number(start ?? 0) !== from) {
@@ -272,7 +275,7 @@ async function request(href: string, from: number, signal: AbortSignal | undefin
   // A length of something compressed is not that of the file.
   const isPlain = own('content-encoding') === undefined;
   const size = Number((isPart ? total : own('content-length')) ?? NaN);
-  const version = tag === undefined || !isPlain || !(size > 0) ? undefined : { tag, size };
+  const version = tag === '' || !isPlain || !(size > 0) ? undefined : { tag, size };
   return { response, from: isPart ? from : 0, version };
 }
 

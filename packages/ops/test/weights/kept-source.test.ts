@@ -213,9 +213,23 @@ test.each([404, 503])('an answer of %i is told', async (status) => {
 });
 
 test('nothing is kept of a file that could change unseen', async () => {
-  files.set('/x', { bytes: FILE, etag: undefined });
-  same(await read(), FILE);
-  expect(cache.kept.size).toBe(0);
+  const date = 'Fri, 27 Nov 2026 12:00:00 GMT';
+  for (const [etag, modified, pieces] of [
+    [undefined, undefined, 0],
+    ['', undefined, 0],
+    // In the second of the answer, and in the one before.
+    [undefined, date, 0],
+    [undefined, 'Fri, 27 Nov 2026 11:59:59 GMT', 3],
+  ] as const) {
+    files.set('/x', { bytes: FILE, etag });
+    answer = (request, response) => {
+      response.setHeader('date', date);
+      if (modified !== undefined) response.setHeader('last-modified', modified);
+      send(request, response);
+    };
+    same(await read(), FILE);
+    expect(cache.pieces).toBe(pieces);
+  }
 });
 
 test('a relative address is of its page: pages of one origin have their own', async () => {
