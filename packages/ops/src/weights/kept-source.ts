@@ -1,6 +1,6 @@
 import { refuse } from '../tensor/errors.ts';
 import type { ByteSource, OpenBytes } from './byte-source.ts';
-import { absolute, addressBeside, fetchFrom, openResponse } from './response-source.ts';
+import { absolute, addressBeside, type Fetched, fetchFrom, openResponse } from './response-source.ts';
 import type { WeightCache } from './weight-cache.ts';
 
 /** Bytes that are kept under a name. */
@@ -28,7 +28,7 @@ interface Kept extends Version {
 
 /** Part of a file from a place on, while it comes. */
 interface Body {
-  readonly response: Response;
+  readonly response: Fetched;
   readonly from: number;
   /** Undefined where the server does not tell the size, or nothing by which a change would show. */
   readonly version: Version | undefined;
@@ -257,7 +257,7 @@ const bodyOf = ({ response, from }: Body): Reading => ({ bytes: openResponse(res
 async function request(href: string, from: number, signal: AbortSignal | undefined): Promise<Body | undefined> {
   // The browser's own cache would keep it a second time.
   const headers = { range: `bytes=${from}-` };
-  const response = await fetchFrom(href, signal, { headers, cache: 'no-store' } as RequestInit);
+  const response = await fetchFrom(href, signal, { headers, cache: 'no-store' });
   const { status } = response;
   if (status === 416) return undefined;
   if (!response.ok) throw refuse('safetensors', `${href} answered ${status}`);

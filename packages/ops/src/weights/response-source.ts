@@ -15,6 +15,18 @@ export interface ResponseLike {
   } | null;
 }
 
+/** The used part of what `fetch` is given. */
+interface FetchOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cache?: 'no-store';
+}
+
+/** The used part of what `fetch` gives. */
+export interface Fetched extends ResponseLike {
+  readonly headers: { get(name: string): string | null };
+  readonly body: (NonNullable<ResponseLike['body']> & { cancel(): Promise<void> }) | null;
+}
+
 /** The used part of a `URL`. */
 export interface UrlLike {
   readonly href: string;
@@ -35,7 +47,7 @@ export function responseSource(response: ResponseLike): ByteSource {
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT where nothing answers */
-export async function fetchFrom(href: string, signal?: AbortSignal, init: RequestInit = {}): Promise<Response> {
+export async function fetchFrom(href: string, signal?: AbortSignal, init: FetchOptions = {}): Promise<Fetched> {
   try {
     return await fetch(href, signal === undefined ? init : { ...init, signal });
   } catch (cause) {
