@@ -203,12 +203,10 @@ export const attention: OpDefinition<AttentionShape & AttentionViews, CheckedAtt
 /** The keys that all queries of a head see, together; of places and lengths in memory at most. */
 function seenKeys({ seqQ, seqKv, causal, causalOffset, window, lengthStride, startStride }: CheckedAttention): number {
   if (startStride !== undefined) return seqQ * Math.min(seqKv, window);
+  const first = lengthStride === undefined ? causalOffset : seqKv - seqQ + causalOffset;
   let keys = 0;
-  for (let query = 0; query < seqQ; query++) {
-    const place = (lengthStride === undefined ? 0 : seqKv - seqQ) + causalOffset + query;
-    const last = causal ? Math.max(0, Math.min(seqKv, place + 1)) : seqKv;
-    keys += Math.max(0, last - Math.max(0, place - window + 1));
-  }
+  for (let behind = first + 1; behind <= first + seqQ; behind++)
+    keys += Math.max(0, Math.min(seqKv, causal ? behind : seqKv) - Math.max(0, behind - window));
   return keys;
 }
 
