@@ -1,6 +1,6 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
-import { tensor } from '@concord/ops';
+import { memory, tensor } from '@concord/ops';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadOnnx } from '../src/index.ts';
 import { f32, i64, listOf, modelBytes, node, value } from './support/write-model.ts';
@@ -63,5 +63,80 @@ describe('a session', () => {
       expect(y?.shape).toEqual([1, 3]);
       y?.dispose();
     }
+  });
+
+  it('gives runs that are asked for at once each its own numbers, also where they are of other shapes', async () => {
+    using model = await loadOnnx(backend, layer, { maxPrograms: 1 });
+    const feeds = [1, 2, 1, 1, 2, 1].map((n, i) => ({ x: f32([n, 4], new Float32Array(4 * n).fill(i / 7)) }));
+    const wanted = [];
+    for (const each of feeds) wanted.push(await model.runOnHost(each));
+    expect(await Promise.all(feeds.map((each) => model.runOnHost(each)))).toEqual(wanted);
+  });
+
+  it('does not mistake texts for others that are joined alike', async () => {
+    const both = modelBytes({
+      inputs: [value('s', 'string', [2]), value('x', 'float32', [1])],
+      nodes: [node('Identity', ['s'], ['o']), node('Relu', ['x'], ['y'])],
+      outputs: [value('o', 'string'), 'y'],
+    });
+    using model = await loadOnnx(backend, both);
+    const run = async (...data: string[]) =>
+      listOf((await model.runOnHost({ s: { type: 'string', dims: [2], data }, x: f32([1], [1]) }))['o']);
+    for (let turn = 0; turn < 3; turn++) expect(await run('a,b', 'c')).toEqual(['a,b', 'c']);
+    expect(await run('a', 'b,c')).toEqual(['a', 'b,c']);
+  });
+
+  it('gives results that are the caller’s to change, of initializers, inputs and what the host computed', async () => {
+    const given = modelBytes({
+      inputs: [value('x', 'float32', [1]), value('n', 'int64', [1])],
+      constants: { w: f32([1], [5]) },
+      nodes: [
+        node('Identity', ['w'], ['o']),
+        node('Identity', ['n'], ['m']),
+        node('Shape', ['x'], ['size']),
+        node('Expand', ['x', 'n'], ['y']),
+      ],
+      outputs: ['o', value('m', 'int64'), value('size', 'int64'), 'y'],
+    });
+    using model = await loadOnnx(backend, given);
+    const n = i64([1], [2]);
+    for (let turn = 0; turn < 4; turn++) {
+      const results = Object.values(await model.runOnHost({ x: f32([1], [3]), n }));
+      expect(results.map(listOf)).toEqual([[5], [2n], [1n], [3, 3]]);
+      for (const { data } of results) (data as Float32Array).forEach((each, i, all) => (all[i] = each + each));
+    }
+    expect(n.data[0]).toBe(2n);
+  });
+
+  it('is given back once the run under way has ended', async () => {
+    const before = memory().tensors;
+    const waits = modelBytes({
+      inputs: [value('x', 'float32', ['n'])],
+      constants: { w: f32([1], [5]) },
+      nodes: [
+        node('Relu', ['x'], ['r']),
+        node('NonZero', ['r'], ['i']),
+        node('GatherND', ['x', 'i'], ['g']),
+        node('Mul', ['g', 'w'], ['y']),
+      ],
+      outputs: ['y'],
+    });
+    const model = await loadOnnx(backend, waits);
+    const result = model.runOnHost({ x: f32([1], [2]) });
+    await Promise.resolve().then(() => model.dispose());
+    await result.catch((error: unknown) => expect(error).toMatchObject({ code: 'INVALID_ARGUMENT' }));
+    expect(memory().tensors).toBe(before);
+    await expect(model.runOnHost({ x: f32([1], [2]) })).rejects.toThrow('the session was released');
+  });
+
+  it.each([
+    [undefined, 'input "x" is missing'],
+    [null, 'input "x" is missing'],
+    [{ type: 'float32', dims: [1, 4], data: [1, 2, 3, 4] }, 'input "x" is float32, its data is of Array'],
+    [{ type: 'float32', dims: [1, 4], data: new Int32Array(4) }, 'input "x" is float32, its data is of Int32Array'],
+    [{ type: 'float32', dims: [1, 4], data: new Float32Array(3) }, 'input "x" has 3 elements, its shape 4'],
+  ])('refuses %j', async (x, text) => {
+    using model = await loadOnnx(backend, layer);
+    await expect(model.runOnHost({ x: x as never })).rejects.toThrow(text);
   });
 });

@@ -41,10 +41,13 @@ export class Uses {
     return name === undefined ? undefined : this.#graph.constants.get(name);
   }
 
-  /** The number of a constant of one element. */
+  /** The number of a constant of one element, whose shape makes no result's larger. */
   number(name: string | undefined): number | undefined {
     const constant = this.constant(name);
-    return constant === undefined || constant.type === 'string' || sizeOf(constant.dims) !== 1
+    return constant === undefined ||
+      constant.type === 'string' ||
+      sizeOf(constant.dims) !== 1 ||
+      constant.dims.length > 1
       ? undefined
       : numbersOf(constant)[0];
   }

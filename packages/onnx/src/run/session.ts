@@ -2,7 +2,7 @@ import { type ComputeBackend, isBackendError } from '@concord/backend-core';
 import { copy, record, type Recorded, Tensor } from '@concord/ops';
 import { refuse } from '../errors.ts';
 import { type Graph, graphsOf, type Model, type Node, readsOf, type ValueInfo } from '../graph/graph.ts';
-import { type HostTensor, lengthOf, sizeOf } from '../graph/host-tensor.ts';
+import { arrayOf, type HostTensor, lengthOf, sizeOf } from '../graph/host-tensor.ts';
 import { neededOnHost } from '../graph/placement.ts';
 import type { Context } from './call.ts';
 import { checkOperators, operatorOf, runGraph } from './execute.ts';
@@ -57,6 +57,9 @@ export class Session {
   /** Numbers have to be read back in the middle of a run, or are drawn anew, so that it cannot be recorded. */
   #waits: boolean;
   #isDisposed = false;
+  #isRunning = false;
+  /** Ends with the last run that was asked for: a replay fills the tensors that the one before may still be read from. */
+  #turn: Promise<void> = Promise.resolve();
 
   /** @throws {BackendError} UNSUPPORTED for operators that there are none of */
   constructor(model: Model, settings: SessionSettings) {
@@ -68,24 +71,39 @@ export class Session {
   }
 
   /**
-   * Runs the model.
+   * Runs the model, after the runs that were asked for before.
    *
    * @returns for each output that is asked for a tensor of the host, or one of the device that the caller disposes
    * @throws {BackendError} INVALID_ARGUMENT for inputs that do not fit
    */
-  async run(
+  run(
     feeds: Feeds,
     outputs: readonly string[],
     locationOf: (name: string) => Location,
   ): Promise<Map<string, HostTensor | Value>> {
-    // Tensors are not to belong to a `tidy` of the caller.
-    await Promise.resolve();
+    // Later, too, since tensors are not to belong to a `tidy` of the caller.
+    const results = this.#turn.then(() => this.#run(feeds, outputs, locationOf));
+    const end = (): void => {
+      this.#isRunning = false;
+      if (this.#isDisposed) this.#free();
+    };
+    this.#turn = results.then(end, end);
+    return results;
+  }
+
+  async #run(
+    feeds: Feeds,
+    outputs: readonly string[],
+    locationOf: (name: string) => Location,
+  ): Promise<Map<string, HostTensor | Value>> {
     if (this.#isDisposed) throw refuse('the session was released');
+    this.#isRunning = true;
     this.#check(feeds);
     const unknown = outputs.find((name) => !this.model.graph.outputs.some((each) => each.name === name));
     if (unknown !== undefined) throw refuse(`there is no output "${unknown}"`);
     const key = this.#keyOf(feeds);
-    const program = key === undefined || this.#waits ? undefined : this.#programOf(key);
+    const isKept = key !== undefined && !this.#waits && this.#settings.maxPrograms >= 1;
+    const program = isKept ? this.#programOf(key) : undefined;
     const { values, isOwn } = await this.#compute(feeds, program);
     const wanted = new Map<string, HostTensor | Value>();
     const reads: Promise<void>[] = [];
@@ -108,7 +126,10 @@ export class Session {
             ...(value.host && { host: value.host }),
             ...(value.tensor && { tensor: value.tensor }),
           });
-      reads.push(each.read().then((host) => void wanted.set(name, host)));
+      // What was on the host may be an initializer's, an input's or of every replay, and the result is the caller's to change.
+      const isShared = value.host !== undefined;
+      const own = (host: HostTensor): HostTensor => (isShared ? { ...host, data: host.data.slice() } : host);
+      reads.push(each.read().then((host) => void wanted.set(name, own(host))));
       if (isOwn) leftOver.push(value);
     });
     try {
@@ -119,9 +140,13 @@ export class Session {
     return wanted;
   }
 
-  /** Gives back all that the session has on the device. Idempotent. */
+  /** Gives back all that the session has on the device, once a run that is under way has ended. Idempotent. */
   dispose(): void {
     this.#isDisposed = true;
+    if (!this.#isRunning) this.#free();
+  }
+
+  #free(): void {
     for (const program of this.#programs.values()) end(program);
     this.#programs.clear();
     for (const values of [...this.#constants.values(), ...this.#folded.values()]) {
@@ -145,7 +170,7 @@ export class Session {
 
   #checkInput(info: ValueInfo, given: HostTensor | Tensor | undefined, free: Map<string, number>): void {
     const { name, dims } = info;
-    if (given === undefined) throw refuse(`input "${name}" is missing`);
+    if (typeof given !== 'object' || given === null) throw refuse(`input "${name}" is missing`);
     const { backend, float64 } = this.#settings;
     const shape = given instanceof Tensor ? given.shape : given.dims;
     if (given instanceof Tensor) {
@@ -154,6 +179,8 @@ export class Session {
         throw refuse(`input "${name}" is ${info.type}, got a tensor of ${given.dtype}`);
     } else if (given.type !== info.type) {
       throw refuse(`input "${name}" is ${info.type}, got ${given.type}`);
+    } else if (tagOf(given.data) !== (given.type === 'string' ? 'Array' : arrayOf(given.type).name)) {
+      throw refuse(`input "${name}" is ${info.type}, its data is of ${tagOf(given.data)}`);
     } else if (given.data.length !== lengthOf(given.type, given.dims)) {
       throw refuse(`input "${name}" has ${given.data.length} elements, its shape ${sizeOf(given.dims)}`);
     }
@@ -182,7 +209,9 @@ export class Session {
       else {
         const told = this.#needed.has(name) || given.type === 'string';
         if (told && given.data.length > MAX_TOLD) return undefined;
-        parts.push(`[${given.dims.join()}]${told ? `=${Array.from(given.data as ArrayLike<unknown>).join()}` : ''}`);
+        parts.push(
+          `[${given.dims.join()}]${told ? `=${given.type === 'string' ? JSON.stringify(given.data) : given.data.join()}` : ''}`,
+        );
       }
     }
     return parts.join(';');
@@ -315,6 +344,11 @@ export class Session {
       },
     };
   }
+}
+
+/** The class of an array, of another page's too. */
+function tagOf(data: unknown): string {
+  return Object.prototype.toString.call(data).slice(8, -1);
 }
 
 function hasRandom({ nodes }: Graph): boolean {
