@@ -89,13 +89,15 @@ const batchNorm: Pass = (node, uses) => {
   if (node.op !== 'Conv' || node.domain !== '' || node.attributes.has('concord.activation')) return undefined;
   const norm = uses.next(node, 'BatchNormalization');
   if (norm === undefined || norm.outputs.length > 1 || norm.attributes.get('training_mode') === 1n) return undefined;
+  if (norm.inputs.length !== 5) return undefined;
   const [w, before, ...known] = [node.inputs[1], node.inputs[2] || undefined, ...norm.inputs.slice(1)].map((name) =>
     uses.constant(name),
   );
   if (
     w?.type !== 'float32' ||
     known.some((each) => each?.type !== 'float32') ||
-    (node.inputs[2] && before?.type !== 'float32')
+    (node.inputs[2] && before?.type !== 'float32') ||
+    [before ?? known[0], ...known].some((each) => each?.dims.join() !== String(w.dims[0]))
   )
     return undefined;
   const [scale, shift, mean, variance] = known.map((each) => each?.data as Float32Array) as [

@@ -22,7 +22,7 @@ export function indexOf(place: number, dims: readonly number[]): number[] {
 /** As many elements as the host gives where the device can, and where only the host can. */
 const LIMITS: Readonly<Record<'shared' | 'own', number>> = { shared: 2 ** 16, own: 2 ** 26 };
 
-/** Thrown where the host would give more elements than it should: the device does it, if it can. */
+/** Thrown where the host would give more elements than it should, or has none to fold: the device does it, if it can. */
 export class TooLarge extends Error {}
 
 /** @throws {TooLarge} */

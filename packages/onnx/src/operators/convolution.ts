@@ -194,8 +194,10 @@ function normPool(call: Call): Tensor {
   const x = call.x(0);
   const powers = elements(`Power ${p}`, (k, v) => (p === 2 ? k.mul(v, v) : k.pow(k.abs(v), p)), [x], x.dtype);
   const count = sizeOf(call.list('kernel_shape') ?? []);
-  if (call.list('pads')?.some((pad) => pad !== 0) || call.text('auto_pad', 'NOTSET') !== 'NOTSET')
+  if (call.list('pads')?.some((pad) => pad !== 0) || call.text('auto_pad', 'NOTSET').startsWith('SAME'))
     return call.refuse('padding');
+  // Windows that reach over the end are means of fewer.
+  if (call.int('ceil_mode', 0) === 1) return call.refuse('ceil_mode');
   const { values } = pooled(call, 'mean', powers);
   return elements(`Root ${p} ${count}`, (k, v) => k.pow(k.mul(v, count), 1 / p), [values], x.dtype);
 }

@@ -10,7 +10,7 @@ import {
   scalars,
   sizeOf,
 } from '../graph/host-tensor.ts';
-import { broadcastPlace, checkSize, indexOf, picked, placeOf, stridesOf } from '../host/walk.ts';
+import { broadcastPlace, checkSize, indexOf, picked, placeOf, stridesOf, TooLarge } from '../host/walk.ts';
 import type { Call } from '../run/call.ts';
 import type { Operator, Operators } from './operator.ts';
 import { broadcast, cuts, lengthOf, parts, reshaped, squeezed, unsqueezed } from './shape.ts';
@@ -53,7 +53,7 @@ const fold =
       const before = sums.get(at);
       sums.set(at, before === undefined ? (values[i] as Scalar) : join(before as Any, values[i] as Any));
     }
-    if (sums.size < sizeOf(kept)) throw refuse('a fold of nothing is not computed on the host');
+    if (sums.size < sizeOf(kept)) throw new TooLarge('a fold of nothing is not computed on the host');
     const dims = call.int('keepdims', 1) === 1 ? kept : x.dims.filter((_, axis) => !axes.has(axis));
     return hostTensor(
       x.type,
@@ -84,7 +84,8 @@ function modulo(call: Call): HostTensor {
 
 function power(call: Call): HostTensor {
   return map((a, b) => {
-    if (typeof a !== 'bigint') return a ** Number(b);
+    // Powers of 1 are 1, and of -1 without end too, where JavaScript's are none.
+    if (typeof a !== 'bigint') return a === 1 || (a === -1 && Math.abs(b) === Infinity) ? 1 : a ** Number(b);
     const exponent = typeof b === 'bigint' ? b : Math.trunc(b);
     return Number(exponent) < 0 || !Number.isInteger(Number(b))
       ? Number(a) ** Number(b)
@@ -308,6 +309,10 @@ function unique(call: Call): HostTensor[] {
   return [y, ...[chosen, inverse, counts].map((list) => hostTensor('int64', [list.length], list))];
 }
 
+/** Products of 32 bits wrap, and have more digits than a float. */
+const productOf = (call: Call): ((a: Any, b: Any) => Any) =>
+  /^u?int32$/.test(call.type(0)) ? Math.imul : (a, b) => a * b;
+
 const least = (a: Any, b: Any): Any => (Number.isNaN(a) ? a : b < a || Number.isNaN(b) ? b : a);
 const greatest = (a: Any, b: Any): Any => (Number.isNaN(a) ? a : b > a || Number.isNaN(b) ? b : a);
 
@@ -327,7 +332,7 @@ const HOSTED: Readonly<Record<string, (call: Call) => HostTensor | readonly Host
   Not: map((x) => !x, 'bool'),
   Add: map((a, b) => a + b),
   Sub: map((a, b) => a - b),
-  Mul: map((a, b) => a * b),
+  Mul: (call) => map(productOf(call))(call),
   Div: divide,
   Mod: modulo,
   Pow: power,
@@ -346,7 +351,7 @@ const HOSTED: Readonly<Record<string, (call: Call) => HostTensor | readonly Host
   Cast: (call) => castTo(call, elementType('attribute to', call.int('to'))),
   CastLike: (call) => castTo(call, call.type(1)),
   ReduceSum: fold((a, b) => a + b),
-  ReduceProd: fold((a, b) => a * b),
+  ReduceProd: (call) => fold(productOf(call))(call),
   ReduceMin: fold(least),
   ReduceMax: fold(greatest),
   Concat: concat,

@@ -48,8 +48,11 @@ const cosh = (k: KernelBuilder, x: Num): Num => {
 const hardSigmoid = (k: KernelBuilder, x: Num, alpha = 0.2, beta = 0.5): Num =>
   k.clamp(k.add(k.mul(x, alpha), beta), 0, 1);
 
-/** Of f32: the remainder with the sign of the dividend. */
-const truncatedRemainder = (k: KernelBuilder, a: Num, b: Num): Num => k.sub(a, k.mul(k.trunc(k.div(a, b)), b));
+/** Of f32: the remainder with the sign of the dividend, which is what a divisor without end leaves. */
+const truncatedRemainder = (k: KernelBuilder, a: Num, b: Num): Num => {
+  const isWhole = k.and(k.eq(k.abs(b), Infinity), k.lt(k.abs(a), Infinity));
+  return k.select(isWhole, a, k.sub(a, k.mul(k.trunc(k.div(a, b)), b)));
+};
 
 /** The remainder with the sign of the divisor, as Python's. */
 const flooredRemainder = (k: KernelBuilder, a: Num, b: Num): Num => {
@@ -75,7 +78,7 @@ function modulo(call: Call): Tensor {
 function power(call: Call): Tensor {
   const [x, y] = [call.x(0), call.x(1)];
   const exponent = call.inputs[1]?.isConstant === true && call.value(1).host && call.numbers(1);
-  if (exponent && exponent.length === 1) {
+  if (exponent && exponent.length === 1 && y.rank <= x.rank) {
     if (exponent[0] === 2) return elements('square', square, [x, y].slice(0, 1), x.dtype);
     if (exponent[0] === 0.5 && hasFloats(call)) return elements('root', (k, v) => k.sqrt(v), [x], x.dtype);
   }
@@ -146,7 +149,7 @@ export const POINTWISE: Operators = {
         : elements('Sign', (k, x) => k.clamp(x, -1, 1), [call.x(0)], call.x(0).dtype),
   },
   Acos: float((k, x) => k.atan2(k.sqrt(k.mul(k.sub(1, x), k.add(x, 1))), x)),
-  Acosh: float((k, x) => k.log(k.add(x, k.sqrt(k.mul(k.sub(x, 1), k.add(x, 1)))))),
+  Acosh: float((k, x) => k.log(k.add(x, k.mul(k.sqrt(k.sub(x, 1)), k.sqrt(k.add(x, 1)))))),
   Asin: float((k, x) => k.atan2(x, k.sqrt(k.mul(k.sub(1, x), k.add(x, 1))))),
   Asinh: float(asinh),
   Atan: float((k, x) => k.atan2(x, k.f32(1))),
@@ -198,7 +201,13 @@ export const POINTWISE: Operators = {
     },
   },
   Not: unary((k, x) => k.eq(x, 0), 'bool'),
-  BitwiseNot: unary((k, x) => k.not(integers(x))),
+  BitwiseNot: {
+    run: (call) =>
+      // Its upper half is all ones, which the device does not have.
+      call.type(0) === 'uint64'
+        ? call.refuse('input 0 of uint64')
+        : elements('BitwiseNot', (k, x) => k.not(integers(x)), [call.x(0)], call.x(0).dtype),
+  },
   Add: binary((k, a, b) => k.add(a, b)),
   Sub: binary((k, a, b) => k.sub(a, b)),
   Mul: binary((k, a, b) => k.mul(a, b)),

@@ -15,8 +15,9 @@ function reduce(fold: Fold): Operator {
       const axes = call.ints(1, 'axes') ?? [];
       const keepDims = call.int('keepdims', 1) === 1;
       const x = call.x(0);
-      if (axes.length === 0 && call.int('noop_with_empty_axes', 0) === 1) return call.value(0);
-      const axis = axes.length === 0 ? {} : { axis: axes.map((each) => call.axis(each)) };
+      // Folds of no axes: what a fold does to each element remains, such as its square.
+      const isEach = axes.length === 0 && call.int('noop_with_empty_axes', 0) === 1;
+      const axis = axes.length === 0 && !isEach ? {} : { axis: axes.map((each) => call.axis(each)) };
       const folded = fold(x, { ...axis, keepDims });
       // Sums of small integers are wider, means of integers have fractions, where ONNX keeps the type.
       return folded.dtype === x.dtype ? folded : call.refuse(`input 0 of ${call.type(0)}`);

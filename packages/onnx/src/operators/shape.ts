@@ -46,7 +46,8 @@ export function cuts(call: Call): (Cut | undefined)[] {
     const [start, end] = [starts[i] as number, ends[i] as number];
     if (step > 0) result[axis] = [place(start, 0, size), place(end, 0, size), step];
     else {
-      const stop = place(end, -1, size - 1);
+      // ONNX Runtime takes the largest number as the axis' end in both directions.
+      const stop = end === 2 ** 31 - 1 || end === 2 ** 63 ? -1 : place(end, -1, size - 1);
       result[axis] = [place(start, 0, size - 1), stop < 0 ? null : stop, step];
     }
   }
