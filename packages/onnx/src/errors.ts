@@ -24,13 +24,14 @@ export function nodeText({ name, op, domain, outputs }: Named): string {
   return name === '' ? `${kind} of "${outputs[0] ?? ''}"` : `${kind} "${name}"`;
 }
 
-/** The error of a node: what was thrown, with its code where it has one, after the node's name. */
-export function errorOf(node: Named, thrown: unknown): unknown {
+/** The error of a node, or of what it is given: what was thrown, with its code where it has one, after the names. */
+export function errorOf(node: Named | undefined, thrown: unknown, given?: string): unknown {
+  const names = [...(node ? [`node ${nodeText(node)}`] : []), ...(given ? [given] : [])].join(', ');
   if (thrown instanceof RangeError || thrown instanceof TypeError) {
-    return refuse(`${nodeText(node)}: ${thrown.message}`, { cause: thrown });
+    return refuse(`${names}: ${thrown.message}`, { cause: thrown });
   }
   if (!isBackendError(thrown) || thrown.detail.startsWith('onnx: node ')) return thrown;
   const { code, detail, backend, hint, requestedBytes, inUseBytes, limitBytes, status } = thrown;
   const fields = { op: 'onnx', backend, hint, requestedBytes, inUseBytes, limitBytes, status, cause: thrown };
-  return new BackendError(code, `onnx: node ${nodeText(node)}: ${detail.replace(/^onnx: /, '')}`, fields);
+  return new BackendError(code, `onnx: ${names}: ${detail.replace(/^onnx: /, '')}`, fields);
 }

@@ -155,7 +155,8 @@ async function run(
     const filled = fetches[name];
     if (result instanceof Value) tensors[name] = deviceTensor(result, locationOf(name));
     else if (filled?.location === 'cpu' && filled.type === result.type && filled.dims.join() === result.dims.join()) {
-      (filled.data as Float32Array).set(result.data as unknown as Float32Array);
+      if (result.type === 'string') Object.assign(filled.data, result.data);
+      else bitsOf(filled.data as Float32Array).set(bitsOf(result.data as Float32Array));
       tensors[name] = filled;
     } else tensors[name] = new Tensor(result.type as 'float32', halves(result) as Float32Array, result.dims);
   }
@@ -188,6 +189,11 @@ function deviceTensor({ type, dims, tensor }: Value, location: string): Tensor {
   };
   if (location === 'gpu-buffer') return Tensor.fromGpuBuffer(tensor as unknown as Tensor.GpuBufferType, options);
   return Tensor.fromMLTensor(tensor as unknown as Tensor.MLTensorType, options);
+}
+
+/** The bytes of an array: 16-bit floats are of one class here and of another there. */
+function bitsOf({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 /** The class of 16-bit floats, where a runtime has it. */

@@ -1,6 +1,6 @@
 import { type ComputeBackend, isBackendError } from '@concord/backend-core';
 import { copy, record, type Recorded, Tensor } from '@concord/ops';
-import { refuse } from '../errors.ts';
+import { errorOf, refuse } from '../errors.ts';
 import { type Graph, graphsOf, type Model, type Node, readsOf, type ValueInfo } from '../graph/graph.ts';
 import { arrayOf, type HostTensor, lengthOf, sizeOf } from '../graph/host-tensor.ts';
 import { neededOnHost } from '../graph/placement.ts';
@@ -101,6 +101,7 @@ export class Session {
     this.#check(feeds);
     const unknown = outputs.find((name) => !this.model.graph.outputs.some((each) => each.name === name));
     if (unknown !== undefined) throw refuse(`there is no output "${unknown}"`);
+    const places = new Map(outputs.map((name) => [name, locationOf(name)]));
     const key = this.#keyOf(feeds);
     const isKept = key !== undefined && !this.#waits && this.#settings.maxPrograms >= 1;
     const program = isKept ? this.#programOf(key) : undefined;
@@ -110,8 +111,8 @@ export class Session {
     const leftOver: Value[] = [];
     this.model.graph.outputs.forEach(({ name }, i) => {
       const value = values[i] as Value;
-      if (!outputs.includes(name)) return void (isOwn && leftOver.push(value));
-      if (locationOf(name) === 'device') {
+      if (!places.has(name)) return void (isOwn && leftOver.push(value));
+      if (places.get(name) === 'device') {
         const tensor = value.tensor ?? upload(this.#settings.backend, value.host as HostTensor, this.#settings.float64);
         wanted.set(name, Value.ofTensor(isOwn || value.tensor === undefined ? tensor : copy(tensor), value.type));
         return;
@@ -312,12 +313,22 @@ export class Session {
       if (given instanceof Tensor) values.set(name, Value.ofTensor(given, typeOf(given.dtype, type)));
       else if (this.#needed.has(name) || type === 'string') values.set(name, Value.ofHost(given));
       else {
-        const tensor = upload(backend, given, float64, tensors.get(name));
+        const tensor = this.#given(name, () => upload(backend, given, float64, tensors.get(name)));
         tensors.set(name, tensor);
         values.set(name, Value.ofTensor(tensor, type));
       }
     }
     return values;
+  }
+
+  /** What does not fit on the device, such as a type that it lacks, is the input's, and that of the node that reads it. */
+  #given<T>(name: string, make: () => T): T {
+    try {
+      return make();
+    } catch (error) {
+      const reader = this.model.graph.nodes.find((node) => readsOf(node).includes(name));
+      throw errorOf(reader, error, `input "${name}"`);
+    }
   }
 
   #context(uploads: Tensor[]): Context {
