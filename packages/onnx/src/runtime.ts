@@ -101,6 +101,8 @@ async function handlerOf(
   const session = await openSession(backend, source, { ...options, externalData }, (model) => withSizes(model, free));
   if (settings.enableProfiling === true) session.trace = [];
   const { inputs, outputs } = session.model.graph;
+  // Not the settings, which hold the bytes of files.
+  const { preferredOutputLocation = 'cpu' } = settings;
   return {
     inputNames: inputs.map(({ name }) => name),
     outputNames: outputs.map(({ name }) => name),
@@ -114,7 +116,7 @@ async function handlerOf(
       session.trace = undefined;
       (globalThis as { console?: { log(text: string): void } }).console?.log(JSON.stringify(events));
     },
-    run: (feeds, fetches) => run(session, feeds, fetches, settings.preferredOutputLocation ?? 'cpu'),
+    run: (feeds, fetches) => run(session, feeds, fetches, preferredOutputLocation),
   };
 }
 

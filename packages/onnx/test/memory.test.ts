@@ -1,8 +1,10 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
 import { memory } from '@concord/ops';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadOnnx } from '../src/index.ts';
+import { loadOnnx, type OnnxModel } from '../src/index.ts';
 import { f32, i64, modelBytes, node, value } from './support/write-model.ts';
 
 let backend: ComputeBackend;
@@ -73,5 +75,39 @@ describe('memory', () => {
     model.dispose();
     expect(memory().tensors).toBe(before.tensors);
     expect(backend.memory().inUseBytes).toBe(allocated);
+  });
+
+  it('of a file is let go of once its weights are on the device', async () => {
+    setFlagsFromString('--expose_gc');
+    const collect = runInNewContext('gc') as () => void;
+    const [n, k] = [64, 256];
+    const load = async (): Promise<[OnnxModel, WeakRef<ArrayBufferLike>]> => {
+      const file = modelBytes({
+        inputs: [value('x', 'float32', [1, k])],
+        constants: {
+          w: f32([k, k], new Float32Array(k * k).fill(1)),
+          b: { type: 'uint8', dims: [n, k / 32, 16], data: new Uint8Array((n * k) / 2) },
+          scales: f32([(n * k) / 32], new Float32Array((n * k) / 32)),
+          small: f32([1], [1]),
+        },
+        nodes: [
+          node('MatMul', ['x', 'w'], ['p']),
+          node('com.microsoft.MatMulNBits', ['p', 'b', 'scales'], ['q'], { N: n, K: k, bits: 4, block_size: 32 }),
+          node('Add', ['q', 'small'], ['y']),
+        ],
+        outputs: ['y'],
+      });
+      return [await loadOnnx(backend, file), new WeakRef(file.buffer)];
+    };
+    const [model, file] = await load();
+    for (let turn = 0; turn < 3; turn++) {
+      const { y } = await model.runOnHost({ x: f32([1, k], new Float32Array(k)) });
+      expect(y?.data[0]).toBe(1);
+    }
+    // A WeakRef holds what it was made of until the task ends.
+    await new Promise((resolve) => setTimeout(resolve));
+    collect();
+    expect(file.deref()).toBe(undefined);
+    model.dispose();
   });
 });

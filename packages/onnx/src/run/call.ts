@@ -189,6 +189,14 @@ export class Call {
     return kept.get(this.node) as T;
   }
 
+  /** Lets go of the elements of constants that nothing reads again after {@link keep}. */
+  release(...indices: number[]): void {
+    for (const index of indices) {
+      const value = this.inputs[index];
+      if (value?.hasOneReader === true) value.host = undefined;
+    }
+  }
+
   /** @throws {BackendError} UNSUPPORTED always */
   refuse(detail: string): never {
     throw unsupported(`${detail} is not supported`);

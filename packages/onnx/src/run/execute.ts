@@ -9,7 +9,7 @@ import { type Body, Call, type Context, type Results } from './call.ts';
 import { HostNeeded, type Value } from './value.ts';
 
 /** What is computed on the host has at most so many elements, where the device can do it too. */
-const SMALL = 4096;
+export const SMALL = 4096;
 
 /** Values by name, those of the graphs around included. */
 type Find = (name: string) => Value | undefined;

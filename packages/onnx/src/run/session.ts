@@ -1,11 +1,11 @@
 import { type ComputeBackend, isBackendError } from '@concord/backend-core';
 import { copy, record, type Recorded, Tensor } from '@concord/ops';
 import { errorOf, refuse } from '../errors.ts';
-import { type Graph, graphsOf, type Model, type Node, readsOf, type ValueInfo } from '../graph/graph.ts';
+import { type Graph, graphsOf, type Model, type Node, readCounts, readsOf, type ValueInfo } from '../graph/graph.ts';
 import { arrayOf, type HostTensor, lengthOf, sizeOf } from '../graph/host-tensor.ts';
 import { neededOnHost } from '../graph/placement.ts';
 import type { Context } from './call.ts';
-import { checkOperators, operatorOf, runGraph } from './execute.ts';
+import { checkOperators, operatorOf, runGraph, SMALL } from './execute.ts';
 import { deviceType, type Float64, typeOf, upload, Value } from './value.ts';
 
 /** What a model is given: tensors of the host, or of the session's backend. */
@@ -343,8 +343,13 @@ export class Session {
       constantsOf: (graph) => {
         let values = this.#constants.get(graph);
         if (values === undefined) {
-          values = new Map([...graph.constants].map(([name, host]) => [name, Value.ofHost(host, true)]));
+          values = new Map([...graph.constants].map(([name, host]) => [name, Value.ofHost(apart(host), true)]));
           this.#constants.set(graph, values);
+          const counts = readCounts(graph);
+          for (const [name, value] of values) value.hasOneReader = counts.get(name) === 1;
+          // From here on the values alone hold the bytes, and let go of them when they are on the device.
+          const left = graph.constants as Map<string, HostTensor>;
+          for (const [name, host] of left) left.set(name, { ...host, data: [] });
         }
         return values;
       },
@@ -355,6 +360,11 @@ export class Session {
       },
     };
   }
+}
+
+/** A tensor of few elements apart from the file's bytes, which it would keep. */
+function apart(host: HostTensor): HostTensor {
+  return sizeOf(host.dims) <= SMALL ? { ...host, data: host.data.slice() } : host;
 }
 
 /** The class of an array, of another page's too. */

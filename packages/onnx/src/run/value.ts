@@ -90,6 +90,8 @@ export class Value {
   /** Undefined where it is only on the device. */
   host: HostTensor | undefined;
   tensor: Tensor | undefined;
+  /** Of a constant: one node reads it, and may let go of its elements. */
+  hasOneReader = false;
 
   constructor(
     value: { type: ElementType; dims: readonly number[]; host?: HostTensor; tensor?: Tensor },
