@@ -49,6 +49,22 @@ onBackends('one node', (backend) => {
     await expect(model.runOnHost(feeds)).rejects.toMatchObject({ code: 'UNSUPPORTED', detail: /_out0/ });
   });
 
+  const [x, image] = [all([2, 3]), all([1, 2, 4, 4])];
+  it.each([
+    { op: 'Split', inputs: [x, i64([1], [3])], attributes: { axis: 1 }, outputs: ['float32', 'float32'] as const },
+    { op: 'Conv', inputs: [image, all([1, 2, 2, 2])], attributes: { pads: [1, 1] } },
+    { op: 'MaxPool', inputs: [image], attributes: { kernel_shape: [2, 2], strides: [2] } },
+    { op: 'Conv', inputs: [image, all([1, 2, 2, 2])], attributes: { kernel_shape: [3, 3] } },
+    { op: 'Slice', inputs: [x, i64([2], [0, 0]), i64([2], [2, 3]), i64([2], [0, 1]), i64([1], [1])] },
+    { op: 'Compress', inputs: [x, hostTensor('bool', [3], [1, 1, 1])], attributes: { axis: 0 } },
+    { op: 'Concat', inputs: [i64([1], [2]), i64([1, 1], [3])], constant: [0, 1], attributes: { axis: 0 } },
+    { op: 'Einsum', inputs: [x], attributes: { equation: 'ij->k' } },
+  ])('$op of what does not fit is refused', async (given: OneNode) => {
+    const { parts, feeds } = modelOf(given);
+    using model = await loadOnnx(backend(), modelBytes(parts));
+    await expect(model.runOnHost(feeds)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', detail: /_out0|"out1"/ });
+  });
+
   describe('a constant of more axes than what it meets is not fused away', () => {
     it.each(['gelu', 'attention'])('%s', async (what) => {
       const [x, number] = [all([3, 3]), (each: number) => f32([1, 1, 1], [each])];

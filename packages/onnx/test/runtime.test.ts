@@ -1,4 +1,5 @@
 import { cpu } from '@concord/backend-cpu';
+import { memory } from '@concord/ops';
 import { InferenceSession, Tensor } from 'onnxruntime-common';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { register } from '../src/index.ts';
@@ -47,6 +48,31 @@ describe('ONNX Runtime’s own API', () => {
     await session.release();
   });
 
+  it('fills texts, and halves by their bits', async () => {
+    for (const [type, data, empty] of [
+      ['string', ['a', 'b'], ['', '']],
+      ['float16', Uint16Array.of(0x3c00, 0x4000), new Uint16Array(2)],
+    ] as const) {
+      const echo = {
+        inputs: [value('x', type, [2])],
+        nodes: [node('Identity', ['x'], ['y'])],
+        outputs: [value('y', type)],
+      };
+      const session = await InferenceSession.create(modelBytes(echo));
+      const y = new Tensor(type as 'string', empty as string[], [2]);
+      await session.run({ x: new Tensor(type as 'string', data as unknown as string[], [2]) }, { y });
+      expect([...y.data]).toEqual([...data]);
+      await session.release();
+    }
+  });
+
+  it('leaves nothing behind where an output cannot be left', async () => {
+    const session = await InferenceSession.create(bytes, { preferredOutputLocation: 'texture' });
+    await expect(session.run(feeds())).rejects.toThrow('outputs at texture are not supported');
+    await session.release();
+    expect(memory().tensors).toBe(0);
+  });
+
   it('leaves outputs on the device, and takes them from there', async () => {
     const session = await InferenceSession.create(bytes, { preferredOutputLocation: { y: 'gpu-buffer' } });
     let x = feeds()['x'] as Tensor;
@@ -69,7 +95,9 @@ describe('ONNX Runtime’s own API', () => {
   it('refuses what does not fit, with the name', async () => {
     const session = await InferenceSession.create(bytes);
     const long = { ...feeds(), ids: new Tensor('int64', BigInt64Array.of(1n, 2n ** 40n), [2]) };
-    await expect(session.run(long)).rejects.toThrow('the int64 1099511627776 does not fit into 32 bits');
+    await expect(session.run(long)).rejects.toThrow(
+      'node Add "Add_twice", input "ids": the int64 1099511627776 does not fit into 32 bits',
+    );
     await expect(session.run({ ...feeds(), ids: feeds()['x'] as Tensor })).rejects.toThrow(
       'input "ids" is int64, got float32',
     );

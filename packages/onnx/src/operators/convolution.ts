@@ -23,6 +23,12 @@ function sweepOf(call: Call, size: readonly number[], kernel: readonly number[])
   const auto = call.text('auto_pad', 'NOTSET');
   if (kernel.length !== size.length) throw refuse(`a window of ${kernel.length} axes over ${size.length}`);
   const given = call.list('pads') ?? [...size, ...size].map(() => 0);
+  const axes = size.length;
+  if (stride.length !== axes || dilation.length !== axes || given.length !== 2 * axes)
+    throw refuse(`strides, dilations or pads of another number of axes than ${axes}`);
+  if (call.list('kernel_shape')?.join() !== (call.attribute('kernel_shape') && kernel.join()))
+    throw refuse(`kernel_shape is not [${kernel.join(', ')}]`);
+  if (!['NOTSET', 'VALID', 'SAME_UPPER', 'SAME_LOWER'].includes(auto)) return call.refuse(`auto_pad ${auto}`);
   if (!auto.startsWith('SAME'))
     return { kernel, stride, dilation, pads: auto === 'VALID' ? given.map(() => 0) : given };
   const total = size.map((length, i) => {

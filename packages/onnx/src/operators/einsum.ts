@@ -88,6 +88,8 @@ export function einsum(call: Call): Tensor {
   const once = [...new Set(all)].filter((letter) => !/\d/.test(letter) && left.split(letter).length === 2).sort();
   const result =
     right === undefined ? [...hidden, ...once] : lettersOf(right, hidden.length + right.replace('...', '').length);
+  const unknown = result.find((letter) => !all.includes(letter));
+  if (unknown !== undefined) throw refuse(`no operand of ${equation} has the axis ${unknown}`);
   const [first, ...others] = terms as [Term, ...Term[]];
   let product = first;
   for (const [i, term] of others.entries()) {

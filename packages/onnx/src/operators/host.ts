@@ -123,6 +123,9 @@ function concat(call: Call): HostTensor {
   const all = call.inputs.map((_, i) => call.host(i));
   const first = all[0] as HostTensor;
   const axis = call.axis(call.int('axis', 0));
+  const fits = ({ dims: of }: HostTensor): boolean =>
+    of.length === first.dims.length && of.every((size, each) => each === axis || size === first.dims[each]);
+  if (!all.every(fits)) throw refuse(`tensors of other shapes than [${first.dims.join(', ')}] are joined`);
   const dims = first.dims.map((size, each) =>
     each === axis ? all.reduce((sum, { dims: of }) => sum + (of[axis] as number), 0) : size,
   );
@@ -239,7 +242,10 @@ function filled(call: Call): HostTensor {
 /** The parts of x where the condition holds: how many there are is known only when it is on the host. */
 function compress(call: Call): HostTensor {
   const x = call.host(0);
-  const held = call.numbers(1).flatMap((each, i) => (each === 0 ? [] : [i]));
+  const condition = call.numbers(1);
+  const size = call.attribute('axis') === undefined ? sizeOf(x.dims) : x.dims[call.axis(call.int('axis'))];
+  if (condition.length > (size as number)) throw refuse(`a condition of ${condition.length} for ${size}`);
+  const held = condition.flatMap((each, i) => (each === 0 ? [] : [i]));
   if (call.attribute('axis') === undefined)
     return picked(x, [held.length], ([at]) => held[at as number] as number, 'own');
   const axis = call.axis(call.int('axis'));

@@ -36,6 +36,8 @@ export function cuts(call: Call): (Cut | undefined)[] {
   const ends = call.ints(2, 'ends') ?? [];
   const axes = call.ints(3, 'axes') ?? starts.map((_, axis) => axis);
   const steps = call.ints(4, 'steps') ?? starts.map(() => 1);
+  if ([ends, axes, steps].some(({ length }) => length !== starts.length))
+    throw refuse('starts, ends, axes and steps are not of one length');
   const result = dims.map((): Cut | undefined => undefined);
   for (const [i, given] of axes.entries()) {
     const axis = call.axis(given);

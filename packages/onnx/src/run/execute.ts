@@ -90,7 +90,11 @@ export function* runGraph(
     }
     const given = graph.outputs.map(({ name }) => {
       const value = own.get(name);
-      if (value === undefined || value.isConstant) return (find(name) as Value).share();
+      if (value === undefined || value.isConstant) {
+        const found = find(name);
+        if (found === undefined) throw refuse(`no node gives the output "${name}"`);
+        return found.share();
+      }
       own.delete(name);
       inputs = new Map([...inputs, [name, value]]);
       return value;
