@@ -138,8 +138,6 @@ async function run(
   fetches: Readonly<Record<string, Tensor | null>>,
   preferred: Exclude<InferenceSession.SessionOptions['preferredOutputLocation'], undefined>,
 ): Promise<Record<string, Tensor>> {
-  const names = new Set(session.model.graph.inputs.map(({ name }) => name));
-  const given = Object.entries(feeds).filter(([name]) => names.has(name));
   const locationOf = (name: string): string => {
     const location = typeof preferred === 'string' ? preferred : (preferred[name] ?? 'cpu');
     if (!['cpu', 'cpu-pinned', 'gpu-buffer', 'ml-tensor'].includes(location))
@@ -148,7 +146,7 @@ async function run(
   };
   const where = (name: string): Location => (locationOf(name).startsWith('cpu') ? 'host' : 'device');
   const results = await session.run(
-    Object.fromEntries(given.map(([name, tensor]) => [name, feedOf(tensor)])),
+    Object.fromEntries(Object.entries(feeds).map(([name, tensor]) => [name, feedOf(tensor)])),
     Object.keys(fetches),
     where,
   );

@@ -98,6 +98,7 @@ describe('ONNX Runtime’s own API', () => {
     await expect(session.run(long)).rejects.toThrow(
       'node Add "Add_twice", input "ids": the int64 1099511627776 does not fit into 32 bits',
     );
+    await expect(session.run({ ...feeds(), w: feeds()['x'] as Tensor })).rejects.toThrow('there is no input "w"');
     await expect(session.run({ ...feeds(), ids: feeds()['x'] as Tensor })).rejects.toThrow(
       'input "ids" is int64, got float32',
     );

@@ -108,6 +108,22 @@ describe('a session', () => {
     expect(n.data[0]).toBe(2n);
   });
 
+  it('gives tensors that share no memory with weights', async () => {
+    const weight = modelBytes({
+      inputs: [value('x', 'float32', [2])],
+      constants: { w: f32([2], [5, 6]), to: i64([2], [2, 1]) },
+      nodes: [node('Reshape', ['w', 'to'], ['o']), node('Add', ['x', 'w'], ['y'])],
+      outputs: ['o', 'w', 'y'],
+    });
+    using model = await loadOnnx(backend, weight, { maxPrograms: 0 });
+    const storages = new Set();
+    for (let turn = 0; turn < 2; turn++) {
+      const results = await model.run({ x: f32([2], [1, 2]) });
+      for (const each of Object.values(results)) storages.add(each.storage);
+    }
+    expect(storages.size).toBe(6);
+  });
+
   it('is given back once the run under way has ended', async () => {
     const before = memory().tensors;
     const waits = modelBytes({

@@ -17,6 +17,7 @@ function reduce(fold: Fold): Operator {
       const x = call.x(0);
       // Folds of no axes: what a fold does to each element remains, such as its square.
       const isEach = axes.length === 0 && call.int('noop_with_empty_axes', 0) === 1;
+      if (isEach && /^Reduce(Sum|Mean|Prod|Max|Min)$/.test(call.node.op)) return call.value(0);
       const axis = axes.length === 0 && !isEach ? {} : { axis: axes.map((each) => call.axis(each)) };
       const folded = fold(x, { ...axis, keepDims });
       // Sums of small integers are wider, means of integers have fractions, where ONNX keeps the type.

@@ -279,11 +279,23 @@ export class Session {
         });
       }
       if (program?.state === 'new') program.state = 'ran';
-      return ownResults(step.value, inputs);
+      return this.#own(step.value, inputs, uploads);
     } finally {
       for (const [name, value] of inputs) if (value.tensor !== feeds[name]) value.dispose();
       if (program === undefined || waited) for (const tensor of uploads.splice(0)) tensor.dispose();
     }
+  }
+
+  /** Results that share no memory with the inputs, nor with what is kept from run to run. */
+  #own(values: readonly Value[], inputs: ReadonlyMap<string, Value>, uploads: readonly Tensor[]): Value[] {
+    const held = [inputs, ...this.#constants.values(), ...this.#folded.values()].flatMap((each) => [...each.values()]);
+    const given = new Set([...held.map(({ tensor }) => tensor), ...uploads].map((each) => each?.storage));
+    return values.map((value) => {
+      if (value.tensor === undefined || !given.has(value.tensor.storage)) return value;
+      const own = Value.ofTensor(copy(value.tensor), value.type);
+      value.dispose();
+      return own;
+    });
   }
 
   #record(
@@ -296,7 +308,7 @@ export class Session {
       () => {
         const work = runGraph(this.model.graph, inputs, this.#context(program.uploads));
         const step = work.next();
-        if (step.done === true) return ownResults(step.value, inputs);
+        if (step.done === true) return this.#own(step.value, inputs, program.uploads);
         work.return([]);
         throw refuse('a run that is recorded needs numbers of the device');
       },
@@ -374,17 +386,6 @@ function tagOf(data: unknown): string {
 
 function hasRandom({ nodes }: Graph): boolean {
   return nodes.some((node) => operatorOf(node)?.isRandom === true || graphsOf(node).some(hasRandom));
-}
-
-/** Results that share no memory with the inputs. */
-function ownResults(values: readonly Value[], inputs: ReadonlyMap<string, Value>): Value[] {
-  const given = new Set([...inputs.values()].map(({ tensor }) => tensor?.storage));
-  return values.map((value) => {
-    if (value.tensor === undefined || !given.has(value.tensor.storage)) return value;
-    const own = Value.ofTensor(copy(value.tensor), value.type);
-    value.dispose();
-    return own;
-  });
 }
 
 function end({ recorded, uploads, inputs }: Program): void {
