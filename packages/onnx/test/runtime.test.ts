@@ -59,7 +59,7 @@ describe('ONNX Runtime’s own API', () => {
         outputs: [value('y', type)],
       };
       const session = await InferenceSession.create(modelBytes(echo));
-      const y = new Tensor(type as 'string', empty as string[], [2]);
+      const y = new Tensor(type as 'string', empty as unknown as string[], [2]);
       await session.run({ x: new Tensor(type as 'string', data as unknown as string[], [2]) }, { y });
       expect([...y.data]).toEqual([...data]);
       await session.release();
