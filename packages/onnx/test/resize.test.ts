@@ -109,6 +109,12 @@ const OTHERS: Readonly<Record<string, OneNode>> = {
 };
 
 const grid = (dims: readonly number[]): HostTensor => numbers.tensor(dims, 'float32', -1.6, 1.6);
+const ROW: OneNode = {
+  op: 'GridSample',
+  inputs: [x([1, 2, 1, 3]), grid([1, 2, 3, 2])],
+  attributes: { mode: 'linear', padding_mode: 'reflection', align_corners: 1 },
+  opset: 20,
+};
 const SAMPLES = ['linear', 'nearest', 'cubic'].flatMap((mode) =>
   ['zeros', 'border', 'reflection'].flatMap((padding) =>
     [0, 1].map((corners): readonly [string, OneNode] => [
@@ -126,7 +132,7 @@ const SAMPLES = ['linear', 'nearest', 'cubic'].flatMap((mode) =>
 onBackends('Resize', (backend) => {
   it.each(ALL)('%s', (_, given) => expectAsRuntime(backend(), given));
   it.each(Object.entries(OTHERS))('%s', (_, given) => expectAsRuntime(backend(), given));
-  it.each(SAMPLES)('GridSample %s', (_, given) => expectAsRuntime(backend(), given));
+  it.each([...SAMPLES, ['of one row', ROW] as const])('GridSample %s', (_, given) => expectAsRuntime(backend(), given));
 
   it('refuses a grid of 3 axes', async () => {
     const { parts, feeds } = modelOf({

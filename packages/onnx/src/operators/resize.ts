@@ -207,7 +207,8 @@ const samplers = new Map<string, Kernel>();
 /** A place mirrored at the ends until it is between them. */
 function mirrored(k: KernelBuilder, x: Num, low: Num, high: Num): Num {
   const range = k.sub(high, low);
-  const lap = k.mul(range, 2);
+  // Of one place there is none to be mirrored at.
+  const lap = k.max(k.mul(range, 2), 1);
   const away = k.sub(x, low);
   const inLap = k.sub(away, k.mul(k.floor(k.div(away, lap)), lap));
   return k.add(k.sub(range, k.abs(k.sub(inLap, range))), low);
