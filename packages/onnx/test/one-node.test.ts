@@ -43,6 +43,10 @@ onBackends('one node', (backend) => {
   it.each([
     { op: 'LpPool', inputs: [all([1, 1, 4])], attributes: { kernel_shape: [3], strides: [2], ceil_mode: 1 } },
     { op: 'BitwiseNot', inputs: [hostTensor('uint64', [1], [1])], outputs: ['uint64'] as const },
+    {
+      ...{ op: 'AveragePool', inputs: [all([1, 1, 3, 3, 3])], opset: 19 },
+      attributes: { kernel_shape: [2, 2, 2], strides: [2, 2, 2], ceil_mode: 1, count_include_pad: 1 },
+    },
   ])('$op, that would give others, is refused', async (given) => {
     const { parts, feeds } = modelOf(given);
     using model = await loadOnnx(backend(), modelBytes(parts));

@@ -129,6 +129,9 @@ function pooled(call: Call, kind: 'max' | 'mean', x: Tensor = call.x(0)): { valu
     ...(kind === 'mean' && { countIncludePad: call.int('count_include_pad', 0) === 1 }),
   };
   if (size.length === 3) {
+    // What is counted beyond the pads, runtimes do not agree on.
+    if (options.ceilMode && options.countIncludePad === true)
+      return call.refuse('ceil_mode with count_include_pad over 3 axes');
     const window = {
       stride: stride as unknown as Three,
       dilation: dilation as unknown as Three,
