@@ -12,6 +12,7 @@ interface Manifest {
 
 // `npm test` runs a share of the tests, `npm run test:all` all of them; so does vitest by itself.
 const part = partOf(process.env);
+const half = process.env['CONCORD_TEST_HALF'];
 
 // The device that the tests of a backend run on has to be there before the backend looks for one.
 const SETUP: Record<string, string[]> = {
@@ -143,7 +144,7 @@ export default defineConfig({
     projects: [
       ...workspaces
         .filter(({ folder }) => hasLevelZero || !NEED_LEVEL_ZERO.includes(folder))
-        .map(({ folder, manifest }) => ({ folder, manifest, tests: testsOf(part, folder) }))
+        .map(({ folder, manifest }) => ({ folder, manifest, tests: testsOf(part, folder, half) }))
         .filter(({ tests }) => tests.include?.length !== 0)
         .map(({ folder, manifest, tests }) => ({
           extends: true as const,
@@ -156,7 +157,7 @@ export default defineConfig({
             globalSetup: GLOBAL_SETUP[folder] ?? [],
             isolate: part !== 'share' || !SHARING.has(folder),
             env: /^packages\/(backend-|spirv-builder$)/.test(folder)
-              ? { ...REQUIRED, ...environmentOf(part, process.env['CONCORD_TEST_HALF']) }
+              ? { ...REQUIRED, ...environmentOf(part, half) }
               : {},
           },
         })),

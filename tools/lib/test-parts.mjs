@@ -66,23 +66,36 @@ export const LONG = {
   'software-devices/vulkan/test/setup.test.mjs': 10,
 };
 
+/** Those that look at many kernels, each in one half of the rest only. @type {Readonly<Record<string, string>>} */
+export const HALVES = {
+  'packages/backend-webgpu/test/tiny-windows.test.ts': '1',
+  'packages/backend-levelzero/test/gpu-variants.test.ts': '1',
+  'packages/backend-webgpu/test/fast-math.test.ts': '1',
+  'packages/backend-webgpu/test/gpu-variants.test.ts': '2',
+  'packages/backend-webgpu/src/kernels/attention/variants.test.ts': '2',
+};
+
 /** Measured CPU minutes of each part, printed before a run. @type {Record<TestPart, number>} */
-export const CPU_MINUTES = { share: 11, rest: 27, all: 37 };
+export const CPU_MINUTES = { share: 14, rest: 60, all: 74 };
 
 /**
  * The tests of a workspace that belong to a part.
  *
  * @param {TestPart} part
  * @param {string} folder
+ * @param {string} [half] of the rest: 1 or 2; both without
  * @returns {{ include: readonly string[] | undefined, exclude: readonly string[] }} patterns in the folder; no `include` is
  *   all that is not left out
  */
-export function testsOf(part, folder) {
+export function testsOf(part, folder, half = '') {
   const inFolder = (/** @type {readonly string[]} */ files) =>
     files.filter((file) => file.startsWith(`${folder}/`)).map((file) => file.slice(folder.length + 1));
   const long = inFolder(Object.keys(LONG));
   if (part === 'share') return { include: undefined, exclude: long };
-  if (part === 'rest') return { include: [...inFolder(DIVIDED), ...long], exclude: [] };
+  if (part === 'rest') {
+    const others = Object.keys(HALVES).filter((file) => half !== '' && HALVES[file] !== half);
+    return { include: [...inFolder(DIVIDED), ...long], exclude: inFolder(others) };
+  }
   return { include: undefined, exclude: [] };
 }
 
@@ -90,7 +103,7 @@ export function testsOf(part, folder) {
  * The environment of conformance tests in a part.
  *
  * @param {TestPart} part
- * @param {string} [half] of the conformance cases of the rest: 1 or 2; both without
+ * @param {string} [half] as for {@link testsOf}
  * @returns {Record<string, string>}
  */
 export function environmentOf(part, half = '') {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { root } from '../lib/paths.mjs';
 import { countTests } from '../lib/progress-reporter.mjs';
-import { DIVIDED, environmentOf, LONG, partOf, sampleOfTenth, testsOf } from '../lib/test-parts.mjs';
+import { DIVIDED, environmentOf, HALVES, LONG, partOf, sampleOfTenth, testsOf } from '../lib/test-parts.mjs';
 
 test('every file that is named is there, in one list only', () => {
   const files = [...DIVIDED, ...Object.keys(LONG)];
@@ -22,6 +22,13 @@ test('what the share leaves out is what the rest runs, beside the files that are
   expect(testsOf('share', 'packages/conformance').exclude).toContain('test/mutants.test.ts');
   expect(testsOf('rest', 'packages/backend-core').include).toEqual([]);
   expect(testsOf('all', 'packages/conformance')).toEqual({ include: undefined, exclude: [] });
+});
+
+test('what one half leaves out is in the other', () => {
+  const left = ['1', '2'].map((half) => testsOf('rest', 'packages/backend-webgpu', half).exclude);
+  const here = Object.keys(HALVES).filter((file) => file.startsWith('packages/backend-webgpu/'));
+  expect(left.flat().sort()).toEqual(here.map((file) => file.slice('packages/backend-webgpu/'.length)).sort());
+  expect(Object.keys(HALVES).filter((file) => !(file in LONG))).toEqual([]);
 });
 
 test('a share of conformance ends where the rest begins', () => {
