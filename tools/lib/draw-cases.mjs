@@ -100,17 +100,19 @@ function drawAttention(random, mostWork) {
   // Either takes the kernels for any call, or those whose lengths are in memory.
   const capped = random() < 0.5 ? { softcap: 3 } : {};
   const isPlaced = random() < 0.5;
+  const hasSums = random() < 0.3;
   const dtypeKv = isPlaced && random() < 0.2 ? { dtypeKv: 'bf16' } : {};
   const fields = [
     ...('softcap' in capped ? [',softcap=3'] : []),
     ...(causal ? [',causal'] : []),
     ...(isPlaced ? [',lengths=each'] : []),
+    ...(hasSums ? [',lse'] : []),
     ...('dtypeKv' in dtypeKv ? [',dtypeKv=bf16'] : []),
   ].join('');
   const sizes = `heads=${heads},seqQ=${seqQ},seqKv=${seqKv},headDim=${headDim}${fields}`;
   const scale = 1 / Math.sqrt(headDim);
-  const lengths = isPlaced ? { lengths: { strides: [1] } } : {};
-  const call = { batch, heads, seqQ, seqKv, headDim, scale, causal, ...capped, ...lengths, ...dtypeKv };
+  const views = { ...(isPlaced ? { lengths: { strides: [1] } } : {}), ...(hasSums ? { lse: {} } : {}) };
+  const call = { batch, heads, seqQ, seqKv, headDim, scale, causal, ...capped, ...views, ...dtypeKv };
   return { id: `attention/bounded/${sizes}`, op: 'attention', call };
 }
 
