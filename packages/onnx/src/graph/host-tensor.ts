@@ -1,4 +1,4 @@
-import { fromF16Array, toF16Array } from '@concord/backend-core';
+import { fromBf16Array, fromF16Array, toBf16Array, toF16Array } from '@concord/backend-core';
 import { refuse, unsupported } from '../errors.ts';
 
 /** The type of a tensor's elements, as ONNX Runtime calls it in JavaScript. */
@@ -128,7 +128,7 @@ export function isFloat(type: ElementType): boolean {
 export function scalars({ type, data }: HostTensor): ArrayLike<Scalar> {
   if (type === 'float16') return fromF16Array(data as Uint16Array);
   if (type === 'bfloat16') {
-    return new Float32Array(Uint32Array.from(data as Uint16Array, (bits) => bits << 16).buffer);
+    return fromBf16Array(data as Uint16Array);
   }
   if (type === 'string') throw refuse('texts are no numbers');
   if (type === 'uint4' || type === 'int4') throw unsupported('elements of 4 bits are only read by operators for them');
@@ -138,15 +138,6 @@ export function scalars({ type, data }: HostTensor): ArrayLike<Scalar> {
 /** The elements as numbers. */
 export function numbersOf(tensor: HostTensor): number[] {
   return Array.from(scalars(tensor), Number);
-}
-
-const BITS = new Float32Array(1);
-const WORD = new Uint32Array(BITS.buffer);
-
-function bf16Bits(value: number): number {
-  BITS[0] = value;
-  const bits = WORD[0] as number;
-  return Number.isNaN(value) ? 0x7fc0 : ((bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16) & 0xffff;
 }
 
 /** A tensor of numbers, each stored as its type stores it: integers wrap, floats round. */
@@ -162,7 +153,7 @@ export function hostTensor(type: ElementType, dims: readonly number[], values: A
     return { type, dims, data };
   }
   if (type === 'float16') return { type, dims, data: toF16Array(Float64Array.from(values, Number)) };
-  if (type === 'bfloat16') return { type, dims, data: Uint16Array.from(values, (value) => bf16Bits(Number(value))) };
+  if (type === 'bfloat16') return { type, dims, data: toBf16Array(Float64Array.from(values, Number)) };
   const data = new ARRAYS[type](length);
   const whole = !isFloat(type);
   for (let i = 0; i < length; i++) {

@@ -50,6 +50,8 @@ export class Session {
   trace: TraceEvent[] | undefined;
   readonly #settings: SessionSettings;
   readonly #needed: ReadonlySet<string>;
+  /** Names of what the work reads the elements of. */
+  readonly #reads: ReadonlySet<string>;
   readonly #constants = new Map<Graph, ReadonlyMap<string, Value>>();
   readonly #folded = new Map<Node, readonly Value[]>();
   readonly #kept = new Map<Node, unknown>();
@@ -67,6 +69,9 @@ export class Session {
     this.model = model;
     this.#settings = settings;
     this.#needed = neededOnHost(model.graph);
+    const { nodes, outputs } = model.graph;
+    const reading = nodes.filter(({ op }) => op !== 'Shape' && op !== 'Size');
+    this.#reads = new Set([...reading.flatMap(readsOf), ...outputs.map(({ name }) => name)]);
     this.#waits = hasRandom(model.graph);
   }
 
@@ -255,11 +260,7 @@ export class Session {
 
   /** Whether a replay gets the input's tensor anew: one of the caller's that the work reads. */
   #isSlot(name: string, given: HostTensor | Tensor | undefined, tensor: Tensor | undefined): boolean {
-    const reads = (node: Node): boolean => !['Shape', 'Size'].includes(node.op) && readsOf(node).includes(name);
-    const { nodes, outputs } = this.model.graph;
-    return (
-      given === tensor && (tensor?.size ?? 0) > 0 && (nodes.some(reads) || outputs.some((each) => each.name === name))
-    );
+    return given === tensor && (tensor?.size ?? 0) > 0 && this.#reads.has(name);
   }
 
   /** The first run for a signature, and every one of a model that has to wait in between. */

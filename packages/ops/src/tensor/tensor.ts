@@ -65,7 +65,7 @@ export class Tensor implements Disposable, Layout {
       });
     }
     const ptr = (this.storage.ptr + this.offset * BYTES_OF[this.dtype]) as DevicePtr;
-    for (const listener of listeners) listener.asked(this.storage, ptr);
+    if (listeners.length > 0) for (const listener of listeners) listener.asked(this.storage, ptr);
     return ptr;
   }
 
