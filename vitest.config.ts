@@ -12,7 +12,7 @@ interface Manifest {
 
 // `npm test` runs a share of the tests, `npm run test:all` all of them; so does vitest by itself.
 const part = partOf(process.env);
-const half = process.env['CONCORD_TEST_HALF'];
+const quarter = process.env['CONCORD_TEST_QUARTER'];
 
 // The device that the tests of a backend run on has to be there before the backend looks for one.
 const SETUP: Record<string, string[]> = {
@@ -144,7 +144,7 @@ export default defineConfig({
     projects: [
       ...workspaces
         .filter(({ folder }) => hasLevelZero || !NEED_LEVEL_ZERO.includes(folder))
-        .map(({ folder, manifest }) => ({ folder, manifest, tests: testsOf(part, folder, half) }))
+        .map(({ folder, manifest }) => ({ folder, manifest, tests: testsOf(part, folder, quarter) }))
         .filter(({ tests }) => tests.include?.length !== 0)
         .map(({ folder, manifest, tests }) => ({
           extends: true as const,
@@ -157,7 +157,7 @@ export default defineConfig({
             globalSetup: GLOBAL_SETUP[folder] ?? [],
             isolate: part !== 'share' || !SHARING.has(folder),
             env: /^packages\/(backend-|spirv-builder$)/.test(folder)
-              ? { ...REQUIRED, ...environmentOf(part, half) }
+              ? { ...REQUIRED, ...environmentOf(part, quarter) }
               : {},
           },
         })),

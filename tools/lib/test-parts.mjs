@@ -66,13 +66,16 @@ export const LONG = {
   'software-devices/vulkan/test/setup.test.mjs': 10,
 };
 
-/** Those that look at many kernels, each in one half of the rest only. @type {Readonly<Record<string, string>>} */
-export const HALVES = {
+/** Those that look at many kernels, each in one quarter of the rest only. @type {Readonly<Record<string, string>>} */
+export const QUARTERS = {
   'packages/backend-webgpu/test/tiny-windows.test.ts': '1',
-  'packages/backend-levelzero/test/gpu-variants.test.ts': '1',
-  'packages/backend-webgpu/test/fast-math.test.ts': '1',
-  'packages/backend-webgpu/test/gpu-variants.test.ts': '2',
-  'packages/backend-webgpu/src/kernels/attention/variants.test.ts': '2',
+  'packages/backend-levelzero/test/intel-driver.test.ts': '1',
+  'packages/backend-levelzero/test/gpu-variants.test.ts': '2',
+  'packages/backend-webgpu/test/fast-math.test.ts': '2',
+  'packages/conformance/test/run-cases.test.ts': '2',
+  'packages/backend-webgpu/test/gpu-variants.test.ts': '3',
+  'packages/backend-webgpu/src/kernels/attention/variants.test.ts': '4',
+  'packages/backend-webgpu/src/kernels/gemm/variants.test.ts': '4',
 };
 
 /** Measured CPU minutes of each part, printed before a run. @type {Record<TestPart, number>} */
@@ -83,17 +86,17 @@ export const CPU_MINUTES = { share: 14, rest: 60, all: 74 };
  *
  * @param {TestPart} part
  * @param {string} folder
- * @param {string} [half] of the rest: 1 or 2; both without
+ * @param {string} [quarter] of the rest: 1 to 4; all without
  * @returns {{ include: readonly string[] | undefined, exclude: readonly string[] }} patterns in the folder; no `include` is
  *   all that is not left out
  */
-export function testsOf(part, folder, half = '') {
+export function testsOf(part, folder, quarter = '') {
   const inFolder = (/** @type {readonly string[]} */ files) =>
     files.filter((file) => file.startsWith(`${folder}/`)).map((file) => file.slice(folder.length + 1));
   const long = inFolder(Object.keys(LONG));
   if (part === 'share') return { include: undefined, exclude: long };
   if (part === 'rest') {
-    const others = Object.keys(HALVES).filter((file) => half !== '' && HALVES[file] !== half);
+    const others = Object.keys(QUARTERS).filter((file) => quarter !== '' && QUARTERS[file] !== quarter);
     return { include: [...inFolder(DIVIDED), ...long], exclude: inFolder(others) };
   }
   return { include: undefined, exclude: [] };
@@ -103,18 +106,20 @@ export function testsOf(part, folder, half = '') {
  * The environment of conformance tests in a part.
  *
  * @param {TestPart} part
- * @param {string} [half] as for {@link testsOf}
+ * @param {string} [quarter] as for {@link testsOf}
  * @returns {Record<string, string>}
  */
-export function environmentOf(part, half = '') {
+export function environmentOf(part, quarter = '') {
   if (part === 'share') return { CONCORD_TEST_PART: part, CONCORD_SAMPLE: String(CONFORMANCE_SHARE) };
   if (part === 'all') return {};
-  if (!['', '1', '2'].includes(half)) throw new Error(`CONCORD_TEST_HALF must be 1 or 2, got ${half}`);
-  const middle = (CONFORMANCE_SHARE + 1) / 2;
+  if (!['', '1', '2', '3', '4'].includes(quarter)) {
+    throw new Error(`CONCORD_TEST_QUARTER must be 1, 2, 3 or 4, got ${quarter}`);
+  }
+  const end = (/** @type {number} */ quarters) => CONFORMANCE_SHARE + (1 - CONFORMANCE_SHARE) * (quarters / 4);
   return {
     CONCORD_TEST_PART: part,
-    CONCORD_SAMPLE_AFTER: String(half === '2' ? middle : CONFORMANCE_SHARE),
-    CONCORD_SAMPLE: String(half === '1' ? middle : 1),
+    CONCORD_SAMPLE_AFTER: String(end(quarter === '' ? 0 : Number(quarter) - 1)),
+    CONCORD_SAMPLE: String(end(quarter === '' ? 4 : Number(quarter))),
   };
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { root } from '../lib/paths.mjs';
 import { countTests } from '../lib/progress-reporter.mjs';
-import { DIVIDED, environmentOf, HALVES, LONG, partOf, sampleOfTenth, testsOf } from '../lib/test-parts.mjs';
+import { DIVIDED, environmentOf, QUARTERS, LONG, partOf, sampleOfTenth, testsOf } from '../lib/test-parts.mjs';
 
 test('every file that is named is there, in one list only', () => {
   const files = [...DIVIDED, ...Object.keys(LONG)];
@@ -24,20 +24,25 @@ test('what the share leaves out is what the rest runs, beside the files that are
   expect(testsOf('all', 'packages/conformance')).toEqual({ include: undefined, exclude: [] });
 });
 
-test('what one half leaves out is in the other', () => {
-  const left = ['1', '2'].map((half) => testsOf('rest', 'packages/backend-webgpu', half).exclude);
-  const here = Object.keys(HALVES).filter((file) => file.startsWith('packages/backend-webgpu/'));
-  expect(left.flat().sort()).toEqual(here.map((file) => file.slice('packages/backend-webgpu/'.length)).sort());
-  expect(Object.keys(HALVES).filter((file) => !(file in LONG))).toEqual([]);
+test('what one quarter leaves out is in one of the others', () => {
+  const here = Object.keys(QUARTERS).filter((file) => file.startsWith('packages/backend-webgpu/'));
+  for (const file of here) {
+    const inFolder = file.slice('packages/backend-webgpu/'.length);
+    const run = ['1', '2', '3', '4'].filter(
+      (quarter) => !testsOf('rest', 'packages/backend-webgpu', quarter).exclude.includes(inFolder),
+    );
+    expect(run).toEqual([QUARTERS[file]]);
+  }
+  expect(Object.keys(QUARTERS).filter((file) => !(file in LONG))).toEqual([]);
 });
 
-test('a share of conformance ends where the rest begins', () => {
-  expect(environmentOf('share')['CONCORD_SAMPLE']).toBe(environmentOf('rest')['CONCORD_SAMPLE_AFTER']);
+test('a share of conformance ends where the rest begins, and each quarter where the next one does', () => {
+  const parts = [environmentOf('share'), ...['1', '2', '3', '4'].map((quarter) => environmentOf('rest', quarter))];
+  const begins = parts.map((env) => env['CONCORD_SAMPLE_AFTER'] ?? '0');
+  expect([...begins, '1']).toEqual(['0', ...parts.map((env) => env['CONCORD_SAMPLE'])]);
+  expect(environmentOf('rest')).toEqual({ ...parts[1], CONCORD_SAMPLE: '1' });
   expect(environmentOf('all')).toEqual({});
-  const [first, second] = [environmentOf('rest', '1'), environmentOf('rest', '2')];
-  const ends = [first['CONCORD_SAMPLE_AFTER'], second['CONCORD_SAMPLE'], second['CONCORD_SAMPLE_AFTER']];
-  expect(ends).toEqual([environmentOf('rest')['CONCORD_SAMPLE_AFTER'], '1', first['CONCORD_SAMPLE']]);
-  expect(() => environmentOf('rest', '3')).toThrow('must be 1 or 2, got 3');
+  expect(() => environmentOf('rest', '5')).toThrow('must be 1, 2, 3 or 4, got 5');
   expect(sampleOfTenth('share').CONCORD_SAMPLE).toBe(sampleOfTenth('rest').CONCORD_SAMPLE_AFTER);
   expect(sampleOfTenth('all')).toEqual({ CONCORD_SAMPLE: '0.1', CONCORD_SAMPLE_AFTER: '0' });
 });

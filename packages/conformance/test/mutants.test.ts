@@ -25,6 +25,10 @@ const CASES: readonly ConformanceCase[] = allCases()
   .filter(({ id }) => !id.startsWith('fixed/'))
   .sort((x, y) => cost(x) - cost(y));
 
+/** All of them, or each fourth: CI tries others each day. */
+const quarter = process.env['CONCORD_TEST_QUARTER'];
+const TRIED = MUTANTS.filter((_, i) => !quarter || i % 4 === Number(quarter) - 1);
+
 interface Kill {
   readonly id: string;
   readonly detail: string;
@@ -65,7 +69,7 @@ describe('mutants', () => {
   // Prints which case killed each mutant, and what it said.
   const isVerbose = process.env['MUTANTS_VERBOSE'] === '1';
 
-  it.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))(
+  it.each(TRIED.map((mutant) => [mutant.name, mutant] as const))(
     '%s',
     async (name, mutant) => {
       const killer = await findKiller(mutant);
@@ -100,6 +104,6 @@ describe('mutants', () => {
   afterAll(() => {
     const lines = [...killed].map(([name, { id, detail }]) => `${name}\n    by ${id}\n    ${detail.split('\n')[0]}`);
     if (isVerbose) console.log(lines.join('\n'));
-    console.log(`mutants: ${killed.size} of ${MUTANTS.length} killed`);
+    console.log(`mutants: ${killed.size} of ${TRIED.length} killed`);
   });
 });
