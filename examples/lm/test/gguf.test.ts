@@ -221,10 +221,10 @@ test('a model in a file continues a text; a damaged one says so', async () => {
   const path = join(folder, 'whole.gguf');
   writeFileSync(path, file);
   const run = (...args: string[]): ReturnType<typeof runCaptured> =>
-    runCaptured(runProgram, ['--backend', 'cpu', '--model', path, '--tokens', '5', '--json', ...args, 'A backend is']);
+    runCaptured(runProgram, ['--backend', 'cpu', '--model', path, '--tokens', '5', '--json', ...args, 'The fox was']);
   const { code, stdout, stderr } = await run();
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(JSON.parse(stdout)).toMatchObject({ promptTokens: 3, tokens: 5 });
+  expect(JSON.parse(stdout)).toMatchObject({ promptTokens: 4, tokens: 5 });
   expect(JSON.parse((await run('--quantize', 'i8')).stdout)).toMatchObject({ quantize: 'i8', tokens: 5 });
   writeFileSync(path, file.subarray(0, file.length - 4096));
   const damaged = await run();
