@@ -22,7 +22,7 @@ import type { TopKCall } from '../ops/top-k.ts';
 import type { UnaryCall } from '../ops/unary.ts';
 import { assertDType, assertSupported, type SupportSource } from './assert-supported.ts';
 import { type PlannedKernels, kernelOf, type KernelCall, type Launch, resolvedCall } from './backend-kernels.ts';
-import { type CallPlan, launchOf, planOp, planRun, resolveOperands, usesOf } from './call-plan.ts';
+import { type CallPlan, launchOf, planOp, planRun, resolveOperands, usesOf, withScalars } from './call-plan.ts';
 import { capabilitiesOf } from './capabilities-of.ts';
 import type { InitResult } from './lifecycle.ts';
 import { ListCache, type ListKey } from './list-map.ts';
@@ -187,7 +187,7 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
       // The caller's getters may have done anything; from here on none of them is called.
       this.assertUsable(op);
       const plan = this.#plans.get(read.key) ?? this.#planOp(op, read);
-      this.#queue(plan, read.pointers, read.params);
+      this.#queue(plan, read.pointers, withScalars(plan, read.params, read.scalars));
     } catch (error) {
       throw this.failure(op, error);
     }
@@ -209,7 +209,7 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
     const operands = resolveOperands(this.allocations, plan, pointers);
     this.capture?.uses(plan.opName, usesOf(plan, operands));
     for (let index = 0; index < plan.steps.length; index++) {
-      const launch = launchOf(plan.opName, plan.steps[index] as CallPlan['steps'][number], operands, params);
+      const launch = launchOf(plan, plan.steps[index] as CallPlan['steps'][number], operands, params);
       this.doLaunch(launch);
       this.capture?.call(launch);
     }
@@ -231,7 +231,7 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
     checkGiven(op, read);
     const steps = checked === null ? [] : lowerCall(op, checked, this.kernels);
     if (checked !== null) assertSupported(this.#supportSource(), op, steps, checked.dtype);
-    const plan = planOp(op, checked?.operands ?? [], steps, pointerNames(op, read));
+    const plan = planOp(op, checked, steps, pointerNames(op, read));
     this.#plans.add(read.key, plan);
     return plan;
   }
@@ -297,7 +297,7 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
         ...kernel.inputs.map(({ name }) => `inputs.${name}`),
         ...kernel.outputs.map(({ name }) => `outputs.${name}`),
       ];
-      return this.#launcher(op, names, kernel, () => plan);
+      return this.#launcher(op, names, kernel, () => plan, []);
     }
     const read = readCall(op, shape, true);
     this.assertUsable(op);
@@ -311,7 +311,13 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
       const key = withNullOutput(read.key);
       return this.#plans.get(key) ?? this.#planOp(op, { ...read, pointers, key });
     };
-    return this.#launcher(op, names, epilogue instanceof ReadEpilogue ? epilogue.kernel : undefined, planOf);
+    return this.#launcher(
+      op,
+      names,
+      epilogue instanceof ReadEpilogue ? epilogue.kernel : undefined,
+      planOf,
+      read.scalars,
+    );
   }
 
   #launcher(
@@ -319,6 +325,7 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
     names: readonly string[],
     kernel: Kernel | undefined,
     planOf: (pointers: readonly number[]) => CallPlan,
+    scalars: ReadCall['scalars'],
   ): PlannedCall {
     const params = kernel?.params ?? [];
     const launch = (given: readonly number[], values: readonly number[] = []): void => {
@@ -327,7 +334,8 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
         const { pointers, numbers } = readOperands(names, given, params, values);
         // Either list may be of the caller's making. From here on nothing of it is looked at.
         this.assertUsable(op);
-        this.#queue(planOf(pointers), pointers, numbers);
+        const plan = planOf(pointers);
+        this.#queue(plan, pointers, withScalars(plan, numbers, scalars));
       } catch (error) {
         throw this.failure(op, op === 'run' && kernel !== undefined ? namingKernel(kernel, error) : error);
       }

@@ -11,7 +11,7 @@ import type { CheckedCall, OpDefinition } from '../ops/op-definition.ts';
 
 /** A call, each of its fields read once; nothing of it is checked but that it has no others. */
 export interface ReadCall {
-  /** Equal for calls that differ in nothing but addresses and the parameters of an epilogue. */
+  /** Equal for calls that differ in nothing but addresses, scalars and the parameters of an epilogue. */
   readonly key: readonly unknown[];
   /** Copies, in the order of {@link OpDefinition.read}. */
   readonly values: readonly unknown[];
@@ -19,11 +19,15 @@ export interface ReadCall {
   readonly pointers: readonly (number | undefined)[];
   /** Of the epilogue; empty where none were given. */
   readonly params: readonly number[];
+  /** Values of {@link OpDefinition.scalars}; undefined for those that the key tells. */
+  readonly scalars: readonly (number | undefined)[];
   /** The number of addresses and parameters that a call should give and does not: it has the plan of no call that does. */
   readonly lacking: number;
 }
 
 const NO_NUMBERS: readonly number[] = [];
+/** Stands for a scalar in a key. */
+const ANY = Symbol('any');
 const NAMES = Object.fromEntries(
   Object.entries(OPS).map(([op, { fields, operands }]) => [op, [...Object.keys(fields), ...operands]]),
 ) as unknown as Readonly<Record<DefinedOp, readonly string[]>>;
@@ -139,9 +143,17 @@ function read(op: DefinedOp, call: object, isShape: boolean): ReadCall {
   key.push(values[output] === 0);
   let params = NO_NUMBERS;
   let lacking = 0;
+  const { scalars: free } = definition;
+  const scalars: (number | undefined)[] = [];
   for (let index = 0; index < first; index++) {
     const value = values[index];
-    if (typeof value !== 'object' || value === null) key.push(value);
+    const isFree = free?.[names[index] as string];
+    if (isFree !== undefined) {
+      const scalar = typeof value === 'number' ? Math.fround(value) : 0;
+      const isAny = typeof value === 'number' && isFree(scalar);
+      scalars.push(isAny ? scalar : undefined);
+      key.push(isAny ? ANY : value);
+    } else if (typeof value !== 'object' || value === null) key.push(value);
     else if (names[index] === 'epilogue') {
       const epilogue = readEpilogue(value);
       values[index] = epilogue;
@@ -160,7 +172,7 @@ function read(op: DefinedOp, call: object, isShape: boolean): ReadCall {
   for (let index = 0; index < pointers.length; index++) if (pointers[index] === undefined) lacking++;
   if (isShape) lacking = 0;
   key.push(lacking);
-  return { key, values, pointers, params, lacking };
+  return { key, values, pointers, params, scalars, lacking };
 }
 
 /** A copy of a list, or of an object of lists and such objects. What is neither is left for the rules to refuse. */

@@ -15,20 +15,18 @@ const word = new Uint32Array(float.buffer);
 /**
  * The words of a dispatch with the parameters of a call, and its operands where they are.
  *
- * @param floats - which of the parameters are floats
  * @param maxBindingBytes - memory of more is not bound whole
  */
 export function callWords(
+  { floats, scalarCount }: LaunchPlan,
   step: PlannedDispatch,
-  floats: readonly boolean[],
   params: readonly number[],
   memory: readonly Span[],
   maxBindingBytes: number,
 ): Uint32Array {
-  const { kernel, moving } = step;
-  const count = kernel.paramsAt === undefined ? 0 : params.length;
-  if (count === 0 && moving.length === 0) return step.words;
+  const { kernel, moving, scalars } = step;
   const before = step.lastWords;
+  if (params === step.lastParams && moving.length === 0) return before;
   let words = before;
   const set = (at: number, value: number): void => {
     if (words[at] === value) return;
@@ -36,8 +34,16 @@ export function callWords(
     if (words === before) words = before.slice();
     words[at] = value;
   };
-  for (let index = 0; index < count; index++) {
-    set((kernel.paramsAt as number) + index, wordOf(params[index] as number, floats[index] === true));
+  if (kernel.paramsAt !== undefined) {
+    const count = params.length - scalarCount;
+    for (let index = 0; index < count; index++) {
+      set(kernel.paramsAt + index, wordOf(params[index] as number, floats[index] === true));
+    }
+  }
+  for (let index = 0; index < scalars.length; index++) {
+    const { word: at, at: from, of } = scalars[index] as PlannedDispatch['scalars'][number];
+    const value = params[params.length + from] as number;
+    set(at, wordOf(of === undefined ? value : of(value), true));
   }
   for (let which = 0; which < moving.length; which++) {
     const { index, word: at, bytes } = moving[which] as Moving;
@@ -46,6 +52,7 @@ export function callWords(
     const start = isBoundWhole(operand, maxBindingBytes) ? (operand.byteOffset + byteOffset) / bytes : 0;
     set(at, (step.words[at] as number) + start);
   }
+  step.lastParams = params;
   step.lastWords = words;
   return words;
 }

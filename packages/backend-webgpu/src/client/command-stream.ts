@@ -111,7 +111,7 @@ export class CommandStream implements Recorder {
         }
         const ready = this.#options.pipelines.now(step.kernel);
         const group = (groups[index] ??= this.#bindGroup(step.kernel, ready, spansOf(step, memory, maxBindingBytes)));
-        this.#dispatch(callWords(step, plan.floats, params, memory, maxBindingBytes), step, ready, group);
+        this.#dispatch(callWords(plan, step, params, memory, maxBindingBytes), step, ready, group);
       }
     } finally {
       this.#endOp(outer, held);

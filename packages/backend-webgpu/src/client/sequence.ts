@@ -169,7 +169,7 @@ export class PlannedSequence implements Sequence {
         const spans = spansOf(step, memory, maxBindingBytes);
         const group = groups.get(layout, spans, (caught) => onCheck(caught, step.kernel.name));
         const offset = stride * index++;
-        words.set(callWords(step, plan.floats, params, memory, maxBindingBytes), offset / 4);
+        words.set(callWords(plan, step, params, memory, maxBindingBytes), offset / 4);
         return { pipeline, group, offset, grid: step.grid, variant: step.variant };
       });
     });
