@@ -20,6 +20,7 @@ import { type DefinedOp, OPS } from '../ops/index.ts';
 import type { ReduceCall } from '../ops/reduce.ts';
 import type { TopKCall } from '../ops/top-k.ts';
 import type { UnaryCall } from '../ops/unary.ts';
+import type { AllocationTable } from './allocation-table.ts';
 import { assertDType, assertSupported, type SupportSource } from './assert-supported.ts';
 import { type PlannedKernels, kernelOf, type KernelCall, type Launch, resolvedCall } from './backend-kernels.ts';
 import { type CallPlan, launchOf, planOp, planRun, resolveOperands, usesOf, withScalars } from './call-plan.ts';
@@ -43,6 +44,7 @@ import type { Sequence } from './capture.ts';
 
 /** Of each of two generations. */
 const MAX_PLANS = 512;
+const NO_NUMBERS: readonly number[] = [];
 
 /**
  * The contract's public methods, checked once for all backends. The author of a backend extends this class with a record of
@@ -181,13 +183,13 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
 
   /** Every op's way but that of `run`. */
   #op(op: DefinedOp, call: object): void {
-    this.assertUsable(op);
+    if (this.usableMemory === undefined) this.assertUsable(op);
     try {
       const read = readCall(op, call, false);
       // The caller's getters may have done anything; from here on none of them is called.
-      this.assertUsable(op);
+      const memory = this.usableMemory ?? this.memoryFor(op);
       const plan = this.#plans.get(read.key) ?? this.#planOp(op, read);
-      this.#queue(plan, read.pointers, withScalars(plan, read.params, read.scalars));
+      this.#queue(memory, plan, read.pointers, withScalars(plan, read.params, read.scalars));
     } catch (error) {
       throw this.failure(op, error);
     }
@@ -195,21 +197,27 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
 
   #run(kernel: Kernel, call: object): void {
     const read = reading('the call', () => readRun(kernel, call));
-    this.assertUsable('run');
+    const memory = this.memoryFor('run');
     const { inputs, outputs, params } = read;
     checkViewsGiven('inputs', kernel.inputs, inputs);
     checkViewsGiven('outputs', kernel.outputs, outputs);
     if (params.length < kernel.params.length) throw invalid('params must be given');
     const key = keyOfRun(kernel, read);
     const plan = this.#plans.get(key) ?? this.#planRun(kernel, read, key);
-    this.#queue(plan, [...inputs.pointers, ...outputs.pointers], params);
+    this.#queue(memory, plan, [...inputs.pointers, ...outputs.pointers], params);
   }
 
-  #queue(plan: CallPlan, pointers: readonly (number | undefined)[], params: readonly number[]): void {
-    const operands = resolveOperands(this.allocations, plan, pointers);
-    this.capture?.uses(plan.opName, usesOf(plan, operands));
-    for (let index = 0; index < plan.steps.length; index++) {
-      const launch = launchOf(plan, plan.steps[index] as CallPlan['steps'][number], operands, params);
+  #queue(
+    memory: AllocationTable<Buffer>,
+    plan: CallPlan,
+    pointers: readonly (number | undefined)[],
+    params: readonly number[],
+  ): void {
+    const operands = resolveOperands(memory, plan, pointers);
+    const { steps, opName } = plan;
+    this.capture?.uses(opName, usesOf(plan, operands));
+    for (let index = 0; index < steps.length; index++) {
+      const launch = launchOf(plan, steps[index] as CallPlan['steps'][number], operands, params);
       this.doLaunch(launch);
       this.capture?.call(launch);
     }
@@ -328,14 +336,14 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
     scalars: ReadCall['scalars'],
   ): PlannedCall {
     const params = kernel?.params ?? [];
-    const launch = (given: readonly number[], values: readonly number[] = []): void => {
-      this.assertUsable(op);
+    const launch = (given: readonly number[], values: readonly number[] = NO_NUMBERS): void => {
+      if (this.usableMemory === undefined) this.assertUsable(op);
       try {
         const { pointers, numbers } = readOperands(names, given, params, values);
         // Either list may be of the caller's making. From here on nothing of it is looked at.
-        this.assertUsable(op);
+        const memory = this.usableMemory ?? this.memoryFor(op);
         const plan = planOf(pointers);
-        this.#queue(plan, pointers, withScalars(plan, numbers, scalars));
+        this.#queue(memory, plan, pointers, withScalars(plan, numbers, scalars));
       } catch (error) {
         throw this.failure(op, op === 'run' && kernel !== undefined ? namingKernel(kernel, error) : error);
       }

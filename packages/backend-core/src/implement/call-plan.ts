@@ -1,5 +1,6 @@
 import type { OpName } from '../contract/capabilities.ts';
 import { BYTES_OF } from '../contract/element-types.ts';
+import type { BackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 import { areDistinct, isAlike } from '../kernel/check-run.ts';
 import type { CheckedRun, RunLayout } from '../kernel/checked-run.ts';
@@ -45,7 +46,7 @@ interface PlannedOperand {
 /** One kernel that the calls of a plan run. */
 interface PlannedStep {
   readonly kernelCall: KernelCall;
-  /** Which of the operands of the plan it gets, those without elements left out; undefined: all of them. */
+  /** Which of the operands of the plan it gets, those without elements left out; undefined: all of them, which all have some. */
   readonly operands: readonly number[] | undefined;
   /** What it gets of the parameters of the call; undefined: all of them. */
   readonly params: StepParams | undefined;
@@ -116,7 +117,12 @@ export function planRun(geometry: CheckedRun): CallPlan {
   const pointsOf = (index: number): number =>
     geometry.kernel.outputs[index]?.level === 'row' ? geometry.rowCount : geometry.rowCount * geometry.rowLength;
   const storesAnything = outputs.some(({ extent }, index) => extent > 0 && pointsOf(index) > 0);
-  const step = { kernelCall: { kernel: 'run' as const, call: geometry }, operands: undefined, params: undefined };
+  const given = operands.flatMap(({ bytes }, index) => (bytes > 0 ? [index] : []));
+  const step = {
+    kernelCall: { kernel: 'run' as const, call: geometry },
+    operands: given.length === operands.length ? undefined : given,
+    params: undefined,
+  };
   const none = { opName: 'run', operands: [], steps: [], scalars: NO_NUMBERS } as const;
   return storesAnything ? { ...none, operands, steps: [step] } : none;
 }
@@ -129,8 +135,7 @@ function plannedStep(
 ): PlannedStep {
   const names = step.kernel === 'run' ? [...step.inputs, ...step.outputs] : step.call.operands.map(({ name }) => name);
   const own = names.map(indexOf).filter((index) => (operands[index]?.bytes ?? 0) > 0);
-  const all = operands.flatMap(({ bytes }, index) => (bytes > 0 ? [index] : []));
-  const isAll = own.length === all.length && own.every((index, at) => index === all[at]);
+  const isAll = own.length === operands.length && own.every((index, at) => index === at);
   const { kernel, call } = step;
   return {
     kernelCall: kernel === 'run' ? { kernel, call, inPlaceOf: step.inPlaceOf } : ({ kernel, call } as KernelCall),
@@ -162,11 +167,9 @@ export function resolveOperands<Buffer>(
 ): readonly (Operand<Buffer> | undefined)[] {
   const count = operands.length;
   for (let index = 0; index < count; index++) {
-    const { name, from, bytes, alignment } = operands[index] as PlannedOperand;
+    const { from, bytes, alignment } = operands[index] as PlannedOperand;
     const address = pointers[from] as number;
-    if (bytes > 0 && address % alignment !== 0) {
-      throw invalid(`${name} must be aligned to ${alignment} bytes, got address ${address}${table.placeOf(address)}`);
-    }
+    if (bytes > 0 && address % alignment !== 0) throw misaligned(table, operands[index] as PlannedOperand, address);
   }
   const resolved: (Operand<Buffer> | undefined)[] = [];
   for (let index = 0; index < count; index++) {
@@ -193,6 +196,14 @@ export function resolveOperands<Buffer>(
   return resolved;
 }
 
+function misaligned(
+  table: AllocationTable<unknown>,
+  { name, alignment }: PlannedOperand,
+  address: number,
+): BackendError {
+  return invalid(`${name} must be aligned to ${alignment} bytes, got address ${address}${table.placeOf(address)}`);
+}
+
 /** The memory that a call uses. */
 export function usesOf<Buffer>(
   { operands }: CallPlan,
@@ -211,17 +222,11 @@ export function launchOf<Buffer>(
   resolved: readonly (Operand<Buffer> | undefined)[],
   params: readonly number[],
 ): Launch<Buffer> {
-  const own: Operand<Buffer>[] = [];
-  const count = operands === undefined ? resolved.length : operands.length;
-  for (let index = 0; index < count; index++) {
-    const operand = resolved[operands === undefined ? index : (operands[index] as number)];
-    if (operand !== undefined) own.push(operand);
-  }
   return {
     kernel: kernelCall.kernel,
     call: kernelCall.call,
     opName,
-    operands: own,
+    operands: operands === undefined ? resolved : operands.map((index) => resolved[index]),
     params: wanted === undefined ? params : someParams(params, params.length - scalars.length, wanted),
   } as Launch<Buffer>;
 }
@@ -244,8 +249,14 @@ export function withScalars(
   given: readonly (number | undefined)[],
 ): readonly number[] {
   if (scalars.length === 0) return params;
-  if (params.length === 0 && given.every((each) => each === undefined)) return scalars;
-  return [...params, ...scalars.map((own, index) => given[index] ?? own)];
+  let all: number[] | undefined = params.length === 0 ? undefined : [...params, ...scalars];
+  for (let index = 0; index < given.length; index++) {
+    const scalar = given[index];
+    if (scalar === undefined) continue;
+    all ??= [...scalars];
+    all[params.length + index] = scalar;
+  }
+  return all ?? scalars;
 }
 
 /** Returns whether two operands whose bytes overlap, the second `distance` bytes after the first, may do so. */

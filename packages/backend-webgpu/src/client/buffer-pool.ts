@@ -2,7 +2,7 @@ import { BackendError } from '@concord/backend-core';
 import type { Home, StorageBuffer } from '../kernels/recorder.ts';
 import { inScopes, toCodedError } from './errors.ts';
 import { type GpuContext, USAGE } from './gpu-source.ts';
-import { MAX_PIECE, SLAB_BYTES, Slabs } from './slabs.ts';
+import { idOf, MAX_PIECE, SLAB_BYTES, Slabs } from './slabs.ts';
 
 /** Counters of a pool, in bytes of device memory. */
 export interface PoolCounters {
@@ -122,7 +122,7 @@ export class BufferPool {
   }
 
   /** Gives a place back. Work queued so far may still use it. */
-  leave({ gpu, start, slab }: Home): void {
+  leave({ gpu, start, slab }: Omit<Home, 'id'>): void {
     if (slab !== undefined) this.#slabs.release(start, slab);
     else if (this.#sizeOf(gpu) > this.#options.maxPooledBytes / 2) this.#condemn(gpu);
     else this.#keep(gpu);
@@ -165,7 +165,9 @@ export class BufferPool {
 
   #own(bytes: number, label: string): Home {
     const size = Math.min(sizeClass(bytes), this.#maxBufferSize - (this.#maxBufferSize % 4));
-    return { gpu: this.#reuse(size) ?? this.#create(size, bytes, label), start: 0 };
+    const gpu = this.#reuse(size) ?? this.#create(size, bytes, label);
+    // One shape for all: each launch looks at them.
+    return { gpu, id: idOf(gpu), start: 0, slab: undefined };
   }
 
   #keep(gpu: GPUBuffer): void {

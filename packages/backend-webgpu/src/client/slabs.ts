@@ -7,9 +7,20 @@ export const SLAB_BYTES = 65_536;
 /** The smallest piece: bindings begin at multiples of this on every device. */
 const MIN_PIECE = 256;
 
+const ids = new WeakMap<GPUBuffer, number>();
+let lastId = 0;
+
+/** A number that no other GPU buffer has: allocations come and go, the buffers behind them are reused. */
+export function idOf(gpu: GPUBuffer): number {
+  let id = ids.get(gpu);
+  if (id === undefined) ids.set(gpu, (id = ++lastId));
+  return id;
+}
+
 /** A buffer that holds pieces of one size. */
 export interface Slab {
   readonly gpu: GPUBuffer;
+  readonly id: number;
   readonly pieceBytes: number;
   /** Where pieces begin that are not handed out. */
   readonly free: number[];
@@ -43,7 +54,7 @@ export class Slabs {
     if (first === undefined) open.add(slab);
     const start = slab.free.pop() as number;
     if (slab.free.length === 0) open.delete(slab);
-    return { gpu: slab.gpu, start, slab };
+    return { gpu: slab.gpu, id: slab.id, start, slab };
   }
 
   release(start: number, slab: Slab): void {
@@ -66,6 +77,7 @@ export class Slabs {
   #cut(pieceBytes: number): Slab {
     const count = SLAB_BYTES / pieceBytes;
     const free = Array.from({ length: count }, (_, i) => (count - 1 - i) * pieceBytes);
-    return { gpu: this.#take(), pieceBytes, free };
+    const gpu = this.#take();
+    return { gpu, id: idOf(gpu), pieceBytes, free };
   }
 }

@@ -31,15 +31,21 @@ export interface LaunchPlan extends AnyPlan<Kernel, PlannedDispatch> {
 /** A dispatch or a copy whose memory is told by {@link Place}s. */
 export type Step = LaunchPlan['steps'][number];
 
+/** What a step was last called with. Calls of many layers follow each other with the same. */
+export interface LastCall {
+  lastParams: readonly number[] | undefined;
+  readonly lastWords: Uint32Array;
+  /** The batch that has them, and where; 0: none. */
+  lastBatch: number;
+  lastOffset: number;
+}
+
 /** A dispatch of a plan. */
-export interface PlannedDispatch extends Omit<Dispatch, 'spans'> {
+export interface PlannedDispatch extends Omit<Dispatch, 'spans'>, LastCall {
   /** The bound buffers, in the kernel's order. */
   readonly places: readonly Place[];
   /** Words that are scalars of the call. */
   readonly scalars: readonly ScalarWord[];
-  /** The parameters of the last call, and its words: calls of many layers follow each other with the same. */
-  lastParams: readonly number[] | undefined;
-  lastWords: Uint32Array;
 }
 
 /** A float32 among the words of a dispatch. */
@@ -115,7 +121,8 @@ class OpRecorder extends StepRecorder<StorageBuffer, PlannedDispatch> implements
       for (const [index, { access }] of dispatch.kernel.storage.entries()) {
         if (access === 'read_write') this.written.add((places[index] as Place).memory);
       }
-      this.add({ ...dispatch, places, scalars, lastParams: undefined, lastWords: dispatch.words });
+      const last = { lastParams: undefined, lastWords: dispatch.words.slice(), lastBatch: 0, lastOffset: 0 };
+      this.add({ ...dispatch, places, scalars, ...last });
     }
   }
 
