@@ -30,6 +30,7 @@ import { ListCache, type ListKey } from './list-map.ts';
 import { lowerCall } from './lower-call.ts';
 import {
   checkGiven,
+  NO_NUMBERS,
   fieldsOf,
   pointerNames,
   type ReadCall,
@@ -44,7 +45,6 @@ import type { Sequence } from './capture.ts';
 
 /** Of each of two generations. */
 const MAX_PLANS = 512;
-const NO_NUMBERS: readonly number[] = [];
 
 /**
  * The contract's public methods, checked once for all backends. The author of a backend extends this class with a record of

@@ -58,6 +58,8 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
   /** The live allocations as long as calls are taken. */
   protected usableMemory: AllocationTable<Buffer> | undefined;
   readonly #memoryLimitBytes: number | undefined;
+  /** Of one allocation. */
+  #maxBytes = 0;
   /** The recording in progress. */
   protected capture: Capture<Buffer> | undefined;
   /** The recordings that are not disposed. */
@@ -84,6 +86,7 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
 
   protected override usableChanged(isUsable: boolean): void {
     this.usableMemory = isUsable ? this.#allocations : undefined;
+    if (isUsable) this.#maxBytes = this.capabilities.limits.maxAllocationBytes;
   }
 
   /** The live allocations, for a call: while the object is usable {@link usableMemory} is the same, and spares to ask. */
@@ -96,7 +99,9 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
     const memory = this.usableMemory ?? this.memoryFor('alloc');
     try {
       const isPlain = options === undefined && Number.isSafeInteger(bytes) && bytes > 0;
-      const label = isPlain ? undefined : reading('alloc', () => checkAlloc(bytes, options === undefined ? {} : options));
+      const label = isPlain
+        ? undefined
+        : reading('alloc', () => checkAlloc(bytes, options === undefined ? {} : options));
       this.#checkRoom(bytes, memory.inUseBytes);
       const recording = this.capture?.isRecording === true ? this.capture : undefined;
       const buffer = recording?.takeFreed(bytes) ?? this.#nativeAlloc(bytes, label, memory.inUseBytes);
@@ -115,7 +120,7 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
 
   /** @throws {BackendError} OUT_OF_MEMORY */
   #checkRoom(bytes: number, inUseBytes: number): void {
-    const { maxAllocationBytes } = this.capabilities.limits;
+    const maxAllocationBytes = this.#maxBytes;
     const limitBytes = this.#memoryLimitBytes ?? Infinity;
     if (bytes <= maxAllocationBytes && inUseBytes + bytes <= limitBytes) return;
     const fields = { requestedBytes: bytes, inUseBytes, backend: this.name };

@@ -25,7 +25,8 @@ export interface ReadCall {
   readonly lacking: number;
 }
 
-const NO_NUMBERS: readonly number[] = [];
+/** No parameters. */
+export const NO_NUMBERS: readonly number[] = [];
 /** Stands for a scalar in a key. */
 const ANY = Symbol('any');
 const NAMES = Object.fromEntries(
@@ -85,14 +86,18 @@ export function readOperands(
   names: readonly string[],
   given: readonly unknown[],
   params: Kernel['params'],
-  values: readonly unknown[],
+  values: readonly number[],
 ): { readonly pointers: readonly number[]; readonly numbers: readonly number[] } {
   try {
-    return { pointers: readPointers(names, given), numbers: readParamList(params, values) };
+    const areNone = params.length === 0 && values === NO_NUMBERS;
+    return { pointers: readPointers(names, given), numbers: areNone ? values : readParamList(params, values) };
   } catch (error) {
     throw unreadable('the operands', error);
   }
 }
+
+/** What most pointers are is asked here: each step of a launch that is elsewhere costs it. */
+const isAddress = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 
 function readPointers(names: readonly string[], given: readonly unknown[]): readonly number[] {
   if (!Array.isArray(given) || given.length !== names.length) {
@@ -101,7 +106,7 @@ function readPointers(names: readonly string[], given: readonly unknown[]): read
   const pointers: number[] = [];
   for (let index = 0; index < names.length; index++) {
     const pointer: unknown = given[index];
-    checkPointerType(names[index] as string, pointer);
+    if (!isAddress(pointer)) checkPointerType(names[index] as string, pointer);
     pointers.push(pointer as number);
   }
   return pointers;
@@ -122,7 +127,7 @@ export function checkGiven(op: DefinedOp, call: ReadCall): void {
 }
 
 function read(op: DefinedOp, call: object, isShape: boolean): ReadCall {
-  checkCallObject(op, call);
+  if (typeof call !== 'object' || call === null) checkCallObject(op, call);
   const definition: OpDefinition<object, CheckedCall> = OPS[op];
   const names = NAMES[op];
   const values = definition.read(call as Readonly<Record<string, unknown>>);
@@ -136,7 +141,7 @@ function read(op: DefinedOp, call: object, isShape: boolean): ReadCall {
   const output = names.indexOf(definition.output, first);
   for (let index = first; index < values.length; index++) {
     if (isShape) values[index] = undefined;
-    else checkPointerType(names[index] as string, values[index]);
+    else if (!isAddress(values[index])) checkPointerType(names[index] as string, values[index]);
     if (index < output) pointers.push(values[index] as number | undefined);
   }
   // A call with nothing to do need not have memory for it.

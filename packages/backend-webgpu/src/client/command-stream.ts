@@ -3,10 +3,10 @@ import { annotate } from '@concord/backend-core/implement';
 import { type PlannedCall, spanAt } from '@concord/variants';
 import { type Dispatch, dispatchesOf } from '../kernels/dispatch.ts';
 import type { LaunchPlan, PlannedDispatch } from '../kernels/launch-plan.ts';
-import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
+import type { DeviceTraits, Home, Launch, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
 import { OpenEncoder, type ReadyDispatch, UniformRing, VariantRuns } from './batch.ts';
 import { BindGroupCache, callWords, spansOf, withinBuffer } from './bind-group-cache.ts';
-import { type BufferPool, homeOf } from './buffer-pool.ts';
+import type { BufferPool } from './buffer-pool.ts';
 import { inScopes, type Scoped, toCodedError } from './errors.ts';
 import type { GpuContext } from './gpu-source.ts';
 import { PlannedSequence, type ReadyCommand, refusePromise } from './sequence.ts';
@@ -175,7 +175,7 @@ export class CommandStream implements Recorder {
 
   copy(dst: Span, src: Span): void {
     this.#place([dst, src], [0]);
-    const [from, to] = [homeOf(src.buffer), homeOf(dst.buffer)];
+    const [from, to] = [src.buffer.home as Home, dst.buffer.home as Home];
     const bytes = Math.min(src.byteLength, dst.byteLength);
     const encoder = this.#outsidePass(this.#op);
     encoder.copyBufferToBuffer(from.gpu, from.start + src.byteOffset, to.gpu, to.start + dst.byteOffset, bytes);
@@ -215,7 +215,7 @@ export class CommandStream implements Recorder {
   bufferOf(buffer: StorageBuffer): GPUBuffer {
     const { context, pool } = this.#options;
     const old = pool.resettle(buffer);
-    const { gpu } = homeOf(buffer);
+    const { gpu } = buffer.home as Home;
     if (old !== undefined) {
       // At once: commands that a caller is adding come after it.
       if (!this.#isEncoding) this.flush();
@@ -339,15 +339,19 @@ export class CommandStream implements Recorder {
    */
   #place(operands: readonly Span[], written: readonly number[]): void {
     const { pool } = this.#options;
-    for (const { buffer } of operands) if (buffer.home === undefined) pool.settle(buffer, operands.length === 1);
-    for (const index of written) {
+    for (let index = 0; index < operands.length; index++) {
       const { buffer } = operands[index] as Span;
-      const { gpu, start, slab } = homeOf(buffer);
-      if (slab === undefined) continue;
-      if (operands.every((other) => other.buffer === buffer || homeOf(other.buffer).gpu !== gpu)) continue;
+      if (buffer.home === undefined) pool.settle(buffer, operands.length === 1);
+    }
+    for (let index = 0; index < written.length; index++) {
+      const { buffer } = operands[written[index] as number] as Span;
+      const home = buffer.home as Home;
+      if (home.slab === undefined) continue;
+      if (operands.every((other) => other.buffer === buffer || other.buffer.home?.gpu !== home.gpu)) continue;
       pool.resettle(buffer);
-      this.#outsidePass(this.#op).copyBufferToBuffer(gpu, start, homeOf(buffer).gpu, 0, buffer.size);
-      pool.leave({ gpu, start, slab });
+      const { gpu } = buffer.home as Home;
+      this.#outsidePass(this.#op).copyBufferToBuffer(home.gpu, home.start, gpu, 0, buffer.size);
+      pool.leave(home);
     }
   }
 

@@ -6,8 +6,10 @@ import type { VariantChooser, VariantPreferences } from '@concord/variants';
 /** Where memory lies. */
 export interface Home {
   readonly gpu: GPUBuffer;
-  /** Of the buffer. */
+  /** That of no other GPU buffer. */
   readonly id: number;
+  /** Of the buffer. */
+  readonly size: number;
   /** Bytes from the start of the buffer, a multiple of 256. */
   readonly start: number;
   /** The size of the pieces of the buffer, where other allocations lie in it too. */
