@@ -51,8 +51,9 @@ export class LevelZeroClient implements PlannedDevice<DeviceMemory, OpPlan> {
   readonly #userKernels: UserKernels;
   readonly #pool: MemoryPool;
   readonly #blocks: HostBlocks;
-  /** @internal */
-  readonly stream: CommandStream;
+  /** @internal What is planned goes straight to it. */
+  readonly stream: PlannedDevice<DeviceMemory, OpPlan>['stream'];
+  readonly #stream: CommandStream;
   readonly #allocations = new Map<number, Allocation>();
   readonly #listeners = new Set<(error: BackendError) => void>();
   #isDisposed = false;
@@ -82,10 +83,10 @@ export class LevelZeroClient implements PlannedDevice<DeviceMemory, OpPlan> {
       maxAllocationBytes: this.traits.maxAllocationBytes,
       plainAllocationBytes,
       maxPooledBytes: options.maxPooledBytes ?? DEFAULT_POOLED_BYTES,
-      flush: () => this.stream.flush(),
+      flush: () => this.#stream.flush(),
       releaseHost: () => this.#blocks.releaseIdle(),
     });
-    this.stream = new CommandStream({
+    this.#stream = new CommandStream({
       device,
       traits: this.traits,
       submissions: this.#submissions,
@@ -93,6 +94,7 @@ export class LevelZeroClient implements PlannedDevice<DeviceMemory, OpPlan> {
       pool: this.#pool,
       blocks: this.#blocks,
     });
+    this.stream = this.#stream;
   }
 
   /**
@@ -124,7 +126,7 @@ export class LevelZeroClient implements PlannedDevice<DeviceMemory, OpPlan> {
 
   /** The number of launches of each variant of a kernel family, by its id. */
   get variantRuns(): ReadonlyMap<string, number> {
-    return this.stream.variantRuns;
+    return this.#stream.variantRuns;
   }
 
   /** Calls `listener` with each failure of work that was accepted, and with the loss of the device. */
@@ -159,7 +161,7 @@ export class LevelZeroClient implements PlannedDevice<DeviceMemory, OpPlan> {
   /** Writes host memory in call order; it may be changed when this returns. */
   write(dst: Span, bytes: Uint8Array): void {
     this.#assertUsable('write');
-    this.stream.write(dst, bytes);
+    this.#stream.write(dst, bytes);
   }
 
   /**
@@ -172,8 +174,8 @@ export class LevelZeroClient implements PlannedDevice<DeviceMemory, OpPlan> {
     this.#assertUsable('read');
     const block = this.#blocks.take(src.byteLength);
     try {
-      this.stream.copyOut(block, src);
-      this.stream.flush();
+      this.#stream.copyOut(block, src);
+      this.#stream.flush();
     } catch (error) {
       this.#blocks.giveBack(block, this.#submissions.next);
       throw error;
@@ -189,25 +191,25 @@ export class LevelZeroClient implements PlannedDevice<DeviceMemory, OpPlan> {
   /** Sets every byte of a span. */
   fill(dst: Span, byte: number): void {
     this.#assertUsable('fill');
-    this.stream.fill(dst, byte);
+    this.#stream.fill(dst, byte);
   }
 
   /** Records the launches and copies of one op; `op` is its name in messages. */
   record(op: string, plan: (recorder: Recorder) => void): void {
     this.#assertUsable(op);
-    this.stream.record(op, plan);
+    this.#stream.record(op, plan);
   }
 
   /** @internal Times what is launched from now on. */
   startTimer(): LaunchTimer {
-    return new EventTimer(this.native, this.stream, () => this.finish());
+    return new EventTimer(this.native, this.#stream, () => this.finish());
   }
 
   /** @internal What was planned for ops, to be queued again and again. */
   sequence(calls: readonly PlannedCall<DeviceMemory, OpPlan>[]): Sequence {
     return {
       run: () => {
-        for (const { op, plan, operands, params } of calls) this.stream.run(op, plan, operands, params);
+        for (const { op, plan, operands, params } of calls) this.#stream.run(op, plan, operands, params);
       },
       release: () => undefined,
     };
@@ -267,16 +269,16 @@ export class LevelZeroClient implements PlannedDevice<DeviceMemory, OpPlan> {
     this.#assertUsable('launch');
     checkNativeOptions(options, ['groupSize']);
     checkGroupCounts(groups, this.traits);
-    this.stream.record(name, () => {
+    this.#stream.record(name, () => {
       const kernel = this.#userKernels.prepare(module, name, args, options.groupSize);
-      this.stream.launchKernel(kernel.handle, groups, name);
+      this.#stream.launchKernel(kernel.handle, groups, name);
     });
   }
 
   /** Submits what was recorded. */
   flush(): void {
     this.#assertUsable('flush');
-    this.stream.flush();
+    this.#stream.flush();
   }
 
   /**
@@ -286,7 +288,7 @@ export class LevelZeroClient implements PlannedDevice<DeviceMemory, OpPlan> {
    */
   async finish(isWanted: () => boolean = () => true): Promise<void> {
     this.#assertUsable('finish');
-    this.stream.flush();
+    this.#stream.flush();
     await this.#submissions.wait(this.#submissions.submitted, isWanted);
     this.#pool.collect();
     if (this.failure !== undefined) throw this.failure;
@@ -305,7 +307,7 @@ export class LevelZeroClient implements PlannedDevice<DeviceMemory, OpPlan> {
     await Promise.all([this.#modules.settled(), this.#submissions.settled()]);
     this.#pool.destroy(this.#allocations.values());
     this.#allocations.clear();
-    this.stream.clear();
+    this.#stream.clear();
     this.#blocks.clear();
     this.#modules.destroy();
     if (this.#submissions.destroy()) this.native.destroy();

@@ -35,8 +35,9 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
    */
   failure: BackendError | undefined;
   readonly #shared: SharedDevice;
-  /** @internal */
-  readonly stream: CommandStream;
+  /** @internal What is planned goes straight to it. */
+  readonly stream: PlannedDevice<StorageBuffer, LaunchPlan>['stream'];
+  readonly #stream: CommandStream;
   readonly #pool: BufferPool;
   readonly #readback: Readback;
   readonly #allocations = new Map<number, StorageBuffer>();
@@ -57,9 +58,9 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
       maxPooledBytes: options.maxPooledBytes ?? DEFAULT_POOLED_BYTES,
       onError,
       onCheck,
-      flush: () => this.stream.flush(),
+      flush: () => this.#stream.flush(),
     });
-    this.stream = new CommandStream({
+    this.#stream = new CommandStream({
       context: shared,
       traits: this.traits,
       pipelines: shared.pipelines,
@@ -68,7 +69,8 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
       onRefusal: (error) => this.#refusals.add(error),
       onCheck,
     });
-    this.#readback = new Readback(shared, this.stream, (caught, bytes) => this.#watchStaging(caught, bytes));
+    this.stream = this.#stream;
+    this.#readback = new Readback(shared, this.#stream, (caught, bytes) => this.#watchStaging(caught, bytes));
     void shared.lost.then(({ reason, message }) => {
       this.#fail(new BackendError('DEVICE_LOST', message || reason, { backend: 'webgpu' }));
     });
@@ -138,7 +140,7 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
 
   /** The number of launches of each variant of a kernel family, by its id. */
   get variantRuns(): ReadonlyMap<string, number> {
-    return this.stream.runs.counts;
+    return this.#stream.runs.counts;
   }
 
   /** Calls `listener` with each failure of work that was accepted, and with the loss of the device. */
@@ -178,7 +180,7 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
   /** The GPU buffer of an allocation: the same until `deallocate`, and no other allocation lies in it. */
   bufferOf(buffer: StorageBuffer): GPUBuffer {
     this.#assertUsable('bufferOf');
-    return this.stream.bufferOf(buffer);
+    return this.#stream.bufferOf(buffer);
   }
 
   /**
@@ -192,7 +194,7 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
       const given = `offset ${span.byteOffset} and ${bytes.byteLength} bytes`;
       throw new BackendError('INVALID_ARGUMENT', `write takes multiples of 4, got ${given}`);
     }
-    this.stream.write(span, bytes);
+    this.#stream.write(span, bytes);
   }
 
   /**
@@ -222,22 +224,22 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
    */
   record(op: string, plan: (recorder: Recorder) => void): void {
     this.#assertUsable(op);
-    this.stream.record(op, plan);
+    this.#stream.record(op, plan);
   }
 
   /** @internal What was planned for ops, to be queued again and again. */
   sequence(calls: readonly PlannedCall<StorageBuffer, LaunchPlan>[]): Sequence {
-    return this.stream.sequence(calls);
+    return this.#stream.sequence(calls);
   }
 
   /** @internal Times what is launched from now on. */
   startTimer(): LaunchTimer {
-    return new PassTimer(this.#shared, this.stream);
+    return new PassTimer(this.#shared, this.#stream);
   }
 
   /** Sets bytes to zero; offset and length are multiples of 4. */
   clear(span: Span): void {
-    this.stream.clear(span);
+    this.#stream.clear(span);
   }
 
   /**
@@ -248,7 +250,7 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
    */
   encode(callback: (encoder: GPUCommandEncoder) => void, op = 'encode'): void {
     this.#assertUsable(op);
-    this.stream.encode(op, callback);
+    this.#stream.encode(op, callback);
   }
 
   /**
@@ -262,7 +264,7 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
 
   /** Submits what was recorded. */
   flush(): void {
-    this.stream.flush();
+    this.#stream.flush();
   }
 
   /**
@@ -273,7 +275,7 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
   async finish(): Promise<void> {
     this.#assertUsable('finish');
     const rejectIfRefused = this.#refusals.watch();
-    this.stream.flush();
+    this.#stream.flush();
     await this.idle();
     await this.#settled();
     if (this.failure !== undefined) throw this.failure;
@@ -305,7 +307,7 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
   dispose(): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
-    this.stream.destroy();
+    this.#stream.destroy();
     this.#readback.destroy();
     for (const buffer of this.#allocations.values()) this.#pool.release(buffer);
     this.#allocations.clear();
