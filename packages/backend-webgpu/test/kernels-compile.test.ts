@@ -4,7 +4,7 @@ import { dawnSource } from '../src/client/dawn-source.ts';
 import type { GpuContext } from '../src/client/gpu-source.ts';
 import { MATRIX_UNITS } from '../src/client/device-traits.ts';
 import { PipelineCache } from '../src/client/pipeline-cache.ts';
-import { MAX_UNIFORM_BYTES } from '../src/client/rings.ts';
+import { MAX_UNIFORM_BYTES } from '../src/client/batch.ts';
 import { allKernels } from '../src/kernels/families.ts';
 import { type Kernel, uniformBytes } from '../src/kernels/kernel.ts';
 import type { DeviceTraits } from '../src/kernels/recorder.ts';

@@ -1,5 +1,5 @@
 import { BackendError, type ExplainedPass, type Explanation } from '@concord/backend-core';
-import type { Operand } from '@concord/backend-core/implement';
+import { freeScalars, type Operand, type ResolvedCall } from '@concord/backend-core/implement';
 import type { VariantChooser, VariantPick } from './variant-choice.ts';
 
 /** A piece of the memory of an op. */
@@ -71,11 +71,22 @@ export abstract class StepRecorder<Buffer, Step> implements VariantChooser {
   readonly scratchBytes: number[] = [];
   readonly #memory: Operand<Buffer>[];
   readonly #fakeOperand: (byteLength: number) => Operand<Buffer>;
+  readonly #scalars: ReturnType<typeof freeScalars>;
 
   /** @param fakeOperand - a span that stands for a separate allocation */
-  constructor(operands: readonly Operand<Buffer>[], fakeOperand: (byteLength: number) => Operand<Buffer>) {
+  constructor(
+    op: ResolvedCall<Buffer>,
+    operands: readonly Operand<Buffer>[],
+    fakeOperand: (byteLength: number) => Operand<Buffer>,
+  ) {
+    this.#scalars = freeScalars(op);
     this.#memory = [...operands];
     this.#fakeOperand = fakeOperand;
+  }
+
+  /** The number of scalars of the call. */
+  get scalarCount(): number {
+    return Object.keys(this.#scalars).length;
   }
 
   /** Bytes of the largest piece of memory that the device has. */
@@ -107,6 +118,15 @@ export abstract class StepRecorder<Buffer, Step> implements VariantChooser {
   /** @throws {BackendError} UNSUPPORTED when there are too many */
   protected add(step: Step | PlannedCopy): void {
     checkSteps(this.steps.push(step));
+  }
+
+  /**
+   * Which of the parameters of a launch a kernel gets by a name, counted from their end: a scalar of the call that has this value.
+   * Factors that a plan makes up are 0 and 1, which no such scalar is.
+   */
+  protected scalarAt(name: string, value: unknown): number | undefined {
+    const scalar = this.#scalars[name];
+    return scalar !== undefined && scalar.value === value ? scalar.at : undefined;
   }
 
   protected placeOf({ buffer, byteOffset, byteLength }: Operand<Buffer>): Place {

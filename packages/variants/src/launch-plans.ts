@@ -48,7 +48,7 @@ interface KnownPlan<Plan> {
 export interface CallPlans<Plan> {
   /** The call that is planned. */
   readonly call: KernelCall['call'];
-  /** The parameters of a launch, where another call is planned in its place; else they are the launch's own. */
+  /** What goes before the parameters of a launch, where another call is planned in its place. */
   readonly params: readonly number[] | undefined;
   /** Shared by all calls that are planned alike. */
   readonly known: KnownPlan<Plan>[];

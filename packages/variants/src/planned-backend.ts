@@ -49,8 +49,10 @@ export interface PlannedDevice<Buffer, Plan> {
   finish(isWanted: () => boolean): Promise<void>;
   flush(): void;
   memory(): { readonly pooledBytes: number };
-  /** Records what was planned for an op, with these operands and parameters; `op` is its name in messages. */
-  run(op: string, plan: Plan, operands: readonly Operand<Buffer>[], params: readonly number[]): void;
+  readonly stream: {
+    /** Records what was planned for an op, with these operands and parameters; `op` is its name in messages. */
+    run(op: string, plan: Plan, operands: readonly Operand<Buffer>[], params: readonly number[]): void;
+  };
   /** Times what is launched from now on. */
   startTimer(): LaunchTimer;
   /** What was planned for ops, to be queued again and again. */
@@ -163,7 +165,7 @@ export abstract class PlannedBackend<
 
   protected override doLaunch(launch: Launch<Buffer>): void {
     const plans = this.#plans.ofCall(launch);
-    this.opened.run(launch.opName, this.#readyPlan(plans, launch), launch.operands, plans.params ?? launch.params);
+    this.opened.stream.run(launch.opName, this.#readyPlan(plans, launch), launch.operands, paramsOf(plans, launch));
   }
 
   /** The plan of a call. One of whose kernels does not build may leave a variant out: then there is another plan. */
@@ -177,7 +179,7 @@ export abstract class PlannedBackend<
     const planned = calls.map((launch): PlannedCall<Buffer, Plan> => {
       const plans = this.#plans.ofCall(launch);
       const { opName: op, operands } = launch;
-      return { op, operands, plan: this.#readyPlan(plans, launch), params: plans.params ?? launch.params };
+      return { op, operands, plan: this.#readyPlan(plans, launch), params: paramsOf(plans, launch) };
     });
     return this.opened.sequence(planned);
   }
@@ -255,6 +257,10 @@ export abstract class PlannedBackend<
       this.onBuildFailed(plan, kernel, (builds[failed] as PromiseRejectedResult).reason);
     }
   }
+}
+
+function paramsOf({ params: own }: CallPlans<unknown>, { params }: Launch<unknown>): readonly number[] {
+  return own === undefined ? params : [...own, ...params];
 }
 
 /**

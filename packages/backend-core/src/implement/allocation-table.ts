@@ -89,9 +89,12 @@ export class AllocationTable<Buffer> {
   add(bytes: number, buffer: Buffer, label?: string): DevicePtr {
     const size = reservedSize(bytes);
     const base = this.#reserve(size);
-    const [first, last] = [this.#indexAfter(base - 1), this.#indexAfter(base + size - 1)];
-    if (first === this.#bases.length) this.#bases.push(base);
-    else this.#bases.splice(first, last - first, base);
+    const bases = this.#bases;
+    if (bases.length === 0 || (bases[bases.length - 1] as number) < base) bases.push(base);
+    else {
+      const first = this.#indexAfter(base - 1);
+      bases.splice(first, this.#indexAfter(base + size - 1) - first, base);
+    }
     this.#live.set(base, { base, bytes, buffer, label });
     this.#freedLabels.delete(base);
     this.#inUseBytes += bytes;

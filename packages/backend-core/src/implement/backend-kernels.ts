@@ -5,7 +5,8 @@ import type { CheckedAttention } from '../ops/attention.ts';
 import type { CheckedConv2d } from '../ops/conv2d.ts';
 import type { CheckedEpilogue } from '../ops/epilogue.ts';
 import type { CheckedGemm } from '../ops/gemm.ts';
-import type { Feature, KernelName } from '../ops/op-definition.ts';
+import { OPS } from '../ops/index.ts';
+import type { CheckedCall, Feature, KernelName, OpDefinition } from '../ops/op-definition.ts';
 import type { CheckedTopK } from '../ops/top-k.ts';
 import type { Operand } from './operand.ts';
 
@@ -97,6 +98,10 @@ export type ResolvedCall<Buffer> =
   | { readonly kernel: 'topK'; readonly call: ResolvedTopK<Buffer> }
   | { readonly kernel: 'run'; readonly call: ResolvedRun<Buffer> };
 
+const SCALARS = Object.fromEntries(
+  Object.entries<OpDefinition<object, CheckedCall>>(OPS).map(([op, { scalars = {} }]) => [op, Object.keys(scalars)]),
+) as Readonly<Record<string, readonly string[]>> as Readonly<Record<KernelName, readonly string[]>>;
+
 /** A queued call with its operands by their names, for kernels that plan or run it. */
 export function resolvedCall<Buffer>(launch: Launch<Buffer>): ResolvedCall<Buffer> {
   const { kernel, operands, params, opName } = launch;
@@ -111,9 +116,33 @@ export function resolvedCall<Buffer>(launch: Launch<Buffer>): ResolvedCall<Buffe
   }
   const call: Record<string, unknown> = { ...launch.call, opName };
   for (const { name, elements } of launch.call.operands) if (elements > 0) call[name] = operands[next++];
-  const { epilogue } = launch.call as { epilogue?: CheckedEpilogue };
-  if (epilogue !== undefined && params.length > 0) call['epilogue'] = { ...epilogue, params };
+  // Of what is only planned there are none.
+  if (params.length > 0) {
+    const scalars = SCALARS[kernel];
+    const first = params.length - scalars.length;
+    for (let index = 0; index < scalars.length; index++) call[scalars[index] as string] = params[first + index];
+    const { epilogue } = launch.call as { epilogue?: CheckedEpilogue };
+    if (epilogue !== undefined && first > 0) call['epilogue'] = { ...epilogue, params: params.slice(0, first) };
+  }
   return { kernel, call } as unknown as ResolvedCall<Buffer>;
+}
+
+/**
+ * The scalars of a call that others with its plan have otherwise: their values, and which of the parameters of a launch they are,
+ * counted from the end.
+ */
+export function freeScalars({
+  kernel,
+  call,
+}: ResolvedCall<unknown>): Readonly<Record<string, { readonly value: number; readonly at: number } | undefined>> {
+  if (kernel === 'run') return {};
+  const { scalars = {} } = OPS[kernel] as OpDefinition<object, CheckedCall>;
+  const names = Object.keys(scalars);
+  const entries = names.map((name, index) => {
+    const value = (call as unknown as Readonly<Record<string, number>>)[name] as number;
+    return [name, scalars[name]?.(value) === true ? { value, at: index - names.length } : undefined] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 function isSamePlace(a: Operand<unknown> | undefined, b: Operand<unknown>): boolean {
@@ -126,7 +155,7 @@ export type Launch<Buffer> = KernelCall & {
   readonly opName: OpName;
   /** Those of the kernel in their order, inputs before outputs; none for those without elements. */
   readonly operands: readonly Operand<Buffer>[];
-  /** Parameters of the kernel of a `run`, or of an epilogue. */
+  /** Parameters of the kernel of a `run`, or of an epilogue and then the scalars of the op: `alpha`, `beta`; `scale`, `softcap`. */
   readonly params: readonly number[];
 };
 

@@ -20,15 +20,17 @@ import { type DefinedOp, OPS } from '../ops/index.ts';
 import type { ReduceCall } from '../ops/reduce.ts';
 import type { TopKCall } from '../ops/top-k.ts';
 import type { UnaryCall } from '../ops/unary.ts';
+import type { AllocationTable } from './allocation-table.ts';
 import { assertDType, assertSupported, type SupportSource } from './assert-supported.ts';
 import { type PlannedKernels, kernelOf, type KernelCall, type Launch, resolvedCall } from './backend-kernels.ts';
-import { type CallPlan, launchOf, planOp, planRun, resolveOperands, usesOf } from './call-plan.ts';
+import { type CallPlan, launchOf, planOp, planRun, resolveOperands, usesOf, withScalars } from './call-plan.ts';
 import { capabilitiesOf } from './capabilities-of.ts';
 import type { InitResult } from './lifecycle.ts';
 import { ListCache, type ListKey } from './list-map.ts';
 import { lowerCall } from './lower-call.ts';
 import {
   checkGiven,
+  NO_NUMBERS,
   fieldsOf,
   pointerNames,
   type ReadCall,
@@ -181,13 +183,13 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
 
   /** Every op's way but that of `run`. */
   #op(op: DefinedOp, call: object): void {
-    this.assertUsable(op);
+    if (this.usableMemory === undefined) this.assertUsable(op);
     try {
       const read = readCall(op, call, false);
       // The caller's getters may have done anything; from here on none of them is called.
-      this.assertUsable(op);
+      const memory = this.usableMemory ?? this.memoryFor(op);
       const plan = this.#plans.get(read.key) ?? this.#planOp(op, read);
-      this.#queue(plan, read.pointers, read.params);
+      this.#queue(memory, plan, read.pointers, withScalars(plan, read.params, read.scalars));
     } catch (error) {
       throw this.failure(op, error);
     }
@@ -195,21 +197,27 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
 
   #run(kernel: Kernel, call: object): void {
     const read = reading('the call', () => readRun(kernel, call));
-    this.assertUsable('run');
+    const memory = this.memoryFor('run');
     const { inputs, outputs, params } = read;
     checkViewsGiven('inputs', kernel.inputs, inputs);
     checkViewsGiven('outputs', kernel.outputs, outputs);
     if (params.length < kernel.params.length) throw invalid('params must be given');
     const key = keyOfRun(kernel, read);
     const plan = this.#plans.get(key) ?? this.#planRun(kernel, read, key);
-    this.#queue(plan, [...inputs.pointers, ...outputs.pointers], params);
+    this.#queue(memory, plan, [...inputs.pointers, ...outputs.pointers], params);
   }
 
-  #queue(plan: CallPlan, pointers: readonly (number | undefined)[], params: readonly number[]): void {
-    const operands = resolveOperands(this.allocations, plan, pointers);
-    this.capture?.uses(plan.opName, usesOf(plan, operands));
-    for (let index = 0; index < plan.steps.length; index++) {
-      const launch = launchOf(plan.opName, plan.steps[index] as CallPlan['steps'][number], operands, params);
+  #queue(
+    memory: AllocationTable<Buffer>,
+    plan: CallPlan,
+    pointers: readonly (number | undefined)[],
+    params: readonly number[],
+  ): void {
+    const operands = resolveOperands(memory, plan, pointers);
+    const { steps, opName } = plan;
+    this.capture?.uses(opName, usesOf(plan, operands));
+    for (let index = 0; index < steps.length; index++) {
+      const launch = launchOf(plan, steps[index] as CallPlan['steps'][number], operands, params);
       this.doLaunch(launch);
       this.capture?.call(launch);
     }
@@ -231,7 +239,7 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
     checkGiven(op, read);
     const steps = checked === null ? [] : lowerCall(op, checked, this.kernels);
     if (checked !== null) assertSupported(this.#supportSource(), op, steps, checked.dtype);
-    const plan = planOp(op, checked?.operands ?? [], steps, pointerNames(op, read));
+    const plan = planOp(op, checked, steps, pointerNames(op, read));
     this.#plans.add(read.key, plan);
     return plan;
   }
@@ -297,7 +305,7 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
         ...kernel.inputs.map(({ name }) => `inputs.${name}`),
         ...kernel.outputs.map(({ name }) => `outputs.${name}`),
       ];
-      return this.#launcher(op, names, kernel, () => plan);
+      return this.#launcher(op, names, kernel, () => plan, []);
     }
     const read = readCall(op, shape, true);
     this.assertUsable(op);
@@ -311,7 +319,13 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
       const key = withNullOutput(read.key);
       return this.#plans.get(key) ?? this.#planOp(op, { ...read, pointers, key });
     };
-    return this.#launcher(op, names, epilogue instanceof ReadEpilogue ? epilogue.kernel : undefined, planOf);
+    return this.#launcher(
+      op,
+      names,
+      epilogue instanceof ReadEpilogue ? epilogue.kernel : undefined,
+      planOf,
+      read.scalars,
+    );
   }
 
   #launcher(
@@ -319,15 +333,17 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
     names: readonly string[],
     kernel: Kernel | undefined,
     planOf: (pointers: readonly number[]) => CallPlan,
+    scalars: ReadCall['scalars'],
   ): PlannedCall {
     const params = kernel?.params ?? [];
-    const launch = (given: readonly number[], values: readonly number[] = []): void => {
-      this.assertUsable(op);
+    const launch = (given: readonly number[], values: readonly number[] = NO_NUMBERS): void => {
+      if (this.usableMemory === undefined) this.assertUsable(op);
       try {
         const { pointers, numbers } = readOperands(names, given, params, values);
         // Either list may be of the caller's making. From here on nothing of it is looked at.
-        this.assertUsable(op);
-        this.#queue(planOf(pointers), pointers, numbers);
+        const memory = this.usableMemory ?? this.memoryFor(op);
+        const plan = planOf(pointers);
+        this.#queue(memory, plan, pointers, withScalars(plan, numbers, scalars));
       } catch (error) {
         throw this.failure(op, op === 'run' && kernel !== undefined ? namingKernel(kernel, error) : error);
       }

@@ -38,7 +38,10 @@ describe('calls of an op have one plan', () => {
     const gemm = (from: DevicePtr, f: number) =>
       planOf(() => backend.gemm({ ...shape, a: from, b, c, epilogue: { kernel, inputs: { by: d }, params: { f } } }));
     expect(gemm(a, 1)).toBe(gemm(offsetPtr(a, 64), 2));
-    expect(backend.launches.map(({ params }) => params)).toEqual([[1], [2]]);
+    expect(backend.launches.map(({ params }) => params)).toEqual([
+      [1, 1, 0],
+      [2, 1, 0],
+    ]);
     expect(backend.launches.map(({ operands }) => operands.map(({ byteOffset }) => byteOffset))).toEqual([
       [0, 0, 0, 0],
       [64, 0, 0, 0],
@@ -51,6 +54,31 @@ describe('calls of an op have one plan', () => {
     const run = (x: DevicePtr) =>
       planOf(() => backend.run(kernel, { shape: [8], inputs: { acc: x, by: b }, outputs: { y: c }, params: { f: 3 } }));
     expect(run(a)).toBe(run(d));
+  });
+
+  it('whatever their factors are, or the scale of scores, but for the classes of their own', async () => {
+    const { backend, a, b, c, planOf } = await opened();
+    const gemm = (change: object) => planOf(() => backend.gemm({ m: 4, n: 4, k: 4, a, b, c, ...change }));
+    const factors = [2, -2, 0.1, NaN, Infinity, -1e300];
+    expect(new Set(factors.map((alpha) => gemm({ alpha, beta: 3 }))).size).toBe(1);
+    expect(backend.launches.map(({ params }) => params)).toEqual(factors.map((each) => [Math.fround(each), 3]));
+    const classes = [{ beta: 2 }, { beta: 0 }, { beta: 1 }, { alpha: 2 }, { alpha: 2, beta: 1 }, { alpha: 2, beta: 2 }];
+    expect(new Set(classes.map(gemm)).size).toBe(classes.length);
+    // float32 makes 0 of it.
+    expect(gemm({ alpha: 2, beta: 1e-60 })).not.toBe(gemm({ alpha: 2, beta: 2 }));
+    expectInvalid(() => gemm({ alpha: '2' }), 'alpha must be a number, got "2"');
+
+    const sizes = { batch: 1, heads: 2, seqQ: 3, seqKv: 4, headDim: 8, q: a, k: b, v: b, o: c };
+    const attention = (scale: number, softcap?: number) =>
+      planOf(() => backend.attention({ ...sizes, scale, ...(softcap === undefined ? {} : { softcap }) }));
+    expect(attention(2)).toBe(attention(0.125));
+    expect(attention(2, 5)).toBe(attention(3, 7));
+    expect(attention(2, 5)).not.toBe(attention(2));
+    expectInvalid(() => attention(-1), 'scale must be a positive finite number, got -1');
+    expectInvalid(() => attention(1, 0), 'softcap must be a positive finite number, got 0');
+    const planned = backend.plan('gemm', { m: 4, n: 4, k: 4, alpha: 5, beta: 6 });
+    planned.launch([a, b, c]);
+    expect(backend.launches.at(-1)).toMatchObject({ params: [5, 6] });
   });
 
   it('and others where any field differs, in whatever it differs', async () => {

@@ -1,10 +1,13 @@
 import type { OpName } from '../contract/capabilities.ts';
 import { BYTES_OF } from '../contract/element-types.ts';
+import type { BackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 import { areDistinct, isAlike } from '../kernel/check-run.ts';
 import type { CheckedRun, RunLayout } from '../kernel/checked-run.ts';
-import type { OperandSpec } from '../ops/op-definition.ts';
+import { type DefinedOp, OPS } from '../ops/index.ts';
+import type { CheckedCall, OpDefinition } from '../ops/op-definition.ts';
 import type { AllocationTable } from './allocation-table.ts';
+import type { CheckedEpilogue } from '../ops/epilogue.ts';
 import type { KernelCall, Launch } from './backend-kernels.ts';
 import type { LoweredStep } from './lower-call.ts';
 import type { Operand } from './operand.ts';
@@ -18,6 +21,8 @@ export interface CallPlan {
   readonly opName: OpName;
   readonly operands: readonly PlannedOperand[];
   readonly steps: readonly PlannedStep[];
+  /** The scalars of the op as the plan was made with them: those of a call that does not give its own. */
+  readonly scalars: readonly number[];
 }
 
 /** One operand of the calls of a plan. */
@@ -41,40 +46,52 @@ interface PlannedOperand {
 /** One kernel that the calls of a plan run. */
 interface PlannedStep {
   readonly kernelCall: KernelCall;
-  /** Which of the operands of the plan it gets, those without elements left out; undefined: all of them. */
+  /** Which of the operands of the plan it gets, those without elements left out; undefined: all of them, which all have some. */
   readonly operands: readonly number[] | undefined;
-  /** Parameters after those of the call. */
-  readonly constants: readonly number[];
+  /** What it gets of the parameters of the call; undefined: all of them. */
+  readonly params: StepParams | undefined;
+}
+
+interface StepParams {
+  readonly ofEpilogue: boolean;
+  /** Which of the scalars come after those; -1: a 0. */
+  readonly scalars: readonly number[];
 }
 
 const NONE: readonly string[] = [];
+const NO_NUMBERS: readonly number[] = [];
 
 /**
  * The plan of a named op.
  *
- * @param specs - its operands, inputs before outputs
+ * @param checked - null where there is nothing to do
  * @param pointers - names of the addresses that calls give
  */
 export function planOp(
-  opName: OpName,
-  specs: readonly OperandSpec[],
+  opName: DefinedOp,
+  checked: CheckedCall | null,
   steps: readonly LoweredStep[],
   pointers: readonly string[],
 ): CallPlan {
-  const operands = specs.map(({ name, elements, dtype, output = false, mayAlias = NONE }): PlannedOperand => {
-    const alignment = BYTES_OF[dtype];
-    return {
-      name,
-      from: pointers.indexOf(name),
-      bytes: elements * alignment,
-      alignment,
-      isOutput: output,
-      inPlaceOf: -1,
-      mayAlias,
-    };
-  });
+  if (checked === null) return { opName, operands: [], steps: [], scalars: NO_NUMBERS };
+  const operands = checked.operands.map(
+    ({ name, elements, dtype, output = false, mayAlias = NONE }): PlannedOperand => {
+      const alignment = BYTES_OF[dtype];
+      return {
+        name,
+        from: pointers.indexOf(name),
+        bytes: elements * alignment,
+        alignment,
+        isOutput: output,
+        inPlaceOf: -1,
+        mayAlias,
+      };
+    },
+  );
   const indexOf = (name: string): number => operands.findIndex((operand) => operand.name === name);
-  return { opName, operands, steps: steps.map((step) => plannedStep(step, operands, indexOf)) };
+  const names = Object.keys((OPS[opName] as OpDefinition<object, CheckedCall>).scalars ?? {});
+  const scalars = names.map((name) => (checked as unknown as Readonly<Record<string, number>>)[name] as number);
+  return { opName, operands, steps: steps.map((step) => plannedStep(step, operands, indexOf, names)), scalars };
 }
 
 /** The plan of a `run`, whose addresses are those of the inputs, then of the outputs. */
@@ -100,25 +117,40 @@ export function planRun(geometry: CheckedRun): CallPlan {
   const pointsOf = (index: number): number =>
     geometry.kernel.outputs[index]?.level === 'row' ? geometry.rowCount : geometry.rowCount * geometry.rowLength;
   const storesAnything = outputs.some(({ extent }, index) => extent > 0 && pointsOf(index) > 0);
-  const step = { kernelCall: { kernel: 'run' as const, call: geometry }, operands: undefined, constants: [] };
-  return storesAnything ? { opName: 'run', operands, steps: [step] } : { opName: 'run', operands: [], steps: [] };
+  const given = operands.flatMap(({ bytes }, index) => (bytes > 0 ? [index] : []));
+  const step = {
+    kernelCall: { kernel: 'run' as const, call: geometry },
+    operands: given.length === operands.length ? undefined : given,
+    params: undefined,
+  };
+  const none = { opName: 'run', operands: [], steps: [], scalars: NO_NUMBERS } as const;
+  return storesAnything ? { ...none, operands, steps: [step] } : none;
 }
 
 function plannedStep(
   step: LoweredStep,
   operands: readonly PlannedOperand[],
   indexOf: (name: string) => number,
+  scalars: readonly string[],
 ): PlannedStep {
   const names = step.kernel === 'run' ? [...step.inputs, ...step.outputs] : step.call.operands.map(({ name }) => name);
   const own = names.map(indexOf).filter((index) => (operands[index]?.bytes ?? 0) > 0);
-  const all = operands.flatMap(({ bytes }, index) => (bytes > 0 ? [index] : []));
-  const isAll = own.length === all.length && own.every((index, at) => index === all[at]);
+  const isAll = own.length === operands.length && own.every((index, at) => index === at);
   const { kernel, call } = step;
   return {
     kernelCall: kernel === 'run' ? { kernel, call, inPlaceOf: step.inPlaceOf } : ({ kernel, call } as KernelCall),
     operands: isAll ? undefined : own,
-    constants: step.kernel === 'run' ? step.constants : [],
+    params: paramsOf(step, scalars),
   };
+}
+
+function paramsOf(step: LoweredStep, names: readonly string[]): StepParams | undefined {
+  if (names.length === 0) return undefined;
+  const ofEpilogue = step.kernel === 'run' || (step.call as { epilogue?: CheckedEpilogue }).epilogue !== undefined;
+  const scalars = (step.scalars ?? names).map((each) => (typeof each === 'number' ? -1 : names.indexOf(each)));
+  const areAll = scalars.length === names.length && scalars.every((each, index) => each === index);
+  // What goes before them, it does not look at.
+  return areAll ? undefined : { ofEpilogue, scalars };
 }
 
 /**
@@ -135,11 +167,9 @@ export function resolveOperands<Buffer>(
 ): readonly (Operand<Buffer> | undefined)[] {
   const count = operands.length;
   for (let index = 0; index < count; index++) {
-    const { name, from, bytes, alignment } = operands[index] as PlannedOperand;
+    const { from, bytes, alignment } = operands[index] as PlannedOperand;
     const address = pointers[from] as number;
-    if (bytes > 0 && address % alignment !== 0) {
-      throw invalid(`${name} must be aligned to ${alignment} bytes, got address ${address}${table.placeOf(address)}`);
-    }
+    if (bytes > 0 && address % alignment !== 0) throw misaligned(table, operands[index] as PlannedOperand, address);
   }
   const resolved: (Operand<Buffer> | undefined)[] = [];
   for (let index = 0; index < count; index++) {
@@ -166,6 +196,14 @@ export function resolveOperands<Buffer>(
   return resolved;
 }
 
+function misaligned(
+  table: AllocationTable<unknown>,
+  { name, alignment }: PlannedOperand,
+  address: number,
+): BackendError {
+  return invalid(`${name} must be aligned to ${alignment} bytes, got address ${address}${table.placeOf(address)}`);
+}
+
 /** The memory that a call uses. */
 export function usesOf<Buffer>(
   { operands }: CallPlan,
@@ -179,24 +217,46 @@ export function usesOf<Buffer>(
 
 /** The launch of a step with the operands and parameters of a call. */
 export function launchOf<Buffer>(
-  opName: OpName,
-  { kernelCall, operands, constants }: PlannedStep,
+  { opName, scalars }: CallPlan,
+  { kernelCall, operands, params: wanted }: PlannedStep,
   resolved: readonly (Operand<Buffer> | undefined)[],
   params: readonly number[],
 ): Launch<Buffer> {
-  const own: Operand<Buffer>[] = [];
-  const count = operands === undefined ? resolved.length : operands.length;
-  for (let index = 0; index < count; index++) {
-    const operand = resolved[operands === undefined ? index : (operands[index] as number)];
-    if (operand !== undefined) own.push(operand);
-  }
   return {
     kernel: kernelCall.kernel,
     call: kernelCall.call,
     opName,
-    operands: own,
-    params: constants.length === 0 ? params : [...params, ...constants],
+    operands: operands === undefined ? resolved : operands.map((index) => resolved[index]),
+    params: wanted === undefined ? params : someParams(params, params.length - scalars.length, wanted),
   } as Launch<Buffer>;
+}
+
+function someParams(params: readonly number[], first: number, { ofEpilogue, scalars }: StepParams): readonly number[] {
+  const own = ofEpilogue ? params.slice(0, first) : [];
+  for (const index of scalars) own.push(index < 0 ? 0 : (params[first + index] as number));
+  return own;
+}
+
+/**
+ * All parameters of a call.
+ *
+ * @param params - of its epilogue or kernel
+ * @param given - its own scalars; undefined for those of the plan
+ */
+export function withScalars(
+  { scalars }: CallPlan,
+  params: readonly number[],
+  given: readonly (number | undefined)[],
+): readonly number[] {
+  if (scalars.length === 0) return params;
+  let all: number[] | undefined = params.length === 0 ? undefined : [...params, ...scalars];
+  for (let index = 0; index < given.length; index++) {
+    const scalar = given[index];
+    if (scalar === undefined) continue;
+    all ??= [...scalars];
+    all[params.length + index] = scalar;
+  }
+  return all ?? scalars;
 }
 
 /** Returns whether two operands whose bytes overlap, the second `distance` bytes after the first, may do so. */

@@ -46,7 +46,7 @@ export type {
   RunKernel,
   WithOperands,
 } from './backend-kernels.ts';
-export { resolvedCall } from './backend-kernels.ts';
+export { freeScalars, resolvedCall } from './backend-kernels.ts';
 export type { Allocation } from './allocation-table.ts';
 export { BaseBackend } from './base-backend.ts';
 export { ListCache, type ListKey, ListMap } from './list-map.ts';

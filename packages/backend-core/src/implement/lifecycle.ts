@@ -112,7 +112,10 @@ export abstract class BackendLifecycle {
   }
 
   dispose(): Promise<void> {
-    this.#disposing ??= this.#dispose();
+    if (this.#disposing === undefined) {
+      this.#disposing = this.#dispose();
+      this.usableChanged(false);
+    }
     return this.#disposing;
   }
 
@@ -135,6 +138,7 @@ export abstract class BackendLifecycle {
     // Disposed while the device was opening: `#dispose` waits for this and then releases it.
     if (this.#disposing !== undefined) throw this.#error('DISPOSED');
     if (this.#lostError !== undefined) throw this.#lostError;
+    this.usableChanged(!this.isDead);
   }
 
   async #dispose(): Promise<void> {
@@ -157,6 +161,9 @@ export abstract class BackendLifecycle {
     await this.#initializing?.catch(() => undefined);
     if (this.#ready !== undefined) await this.doDispose();
   }
+
+  /** Called when calls are taken from now on, or are so no more: what {@link assertUsable} would say. */
+  protected usableChanged(_isUsable: boolean): void {}
 
   /** Called when the device is about to be opened; what it takes, `afterClose` gives back. */
   protected beforeInit(): void {}
@@ -186,6 +193,7 @@ export abstract class BackendLifecycle {
   protected reportLost(message: string, cause?: unknown): void {
     if (this.#lostError !== undefined || this.#disposing !== undefined) return;
     this.#lostError = this.#error('DEVICE_LOST', message, cause);
+    this.usableChanged(false);
     this.#rejectPending(this.#lostError);
     this.#resolveLost({ reason: 'device-lost', message });
   }
@@ -194,6 +202,7 @@ export abstract class BackendLifecycle {
   protected reportFailure(error: BackendError): void {
     if (this.isDead) return;
     this.#stickyError = annotate(error, { backend: this.name });
+    this.usableChanged(false);
     this.#rejectPending(this.#stickyError);
   }
 

@@ -13,7 +13,10 @@ import { type PlannedKernels, kernelOf, type KernelCall } from './backend-kernel
 export type LoweredStep = PrimitiveStep | RunStep;
 
 /** A kernel that gets the call's own operands. */
-export type PrimitiveStep = Exclude<KernelCall, { kernel: 'run' }>;
+export type PrimitiveStep = Exclude<KernelCall, { kernel: 'run' }> & {
+  /** As those of a {@link RunStep}. Default: all that the op has. */
+  readonly scalars?: RunStep['scalars'];
+};
 
 /** A `run` on the call's operands, by their names. */
 export interface RunStep {
@@ -22,8 +25,8 @@ export interface RunStep {
   /** In the order of the kernel's inputs. */
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
-  /** Parameters after those of the call. */
-  readonly constants: readonly number[];
+  /** Parameters after those of the call's epilogue: scalars of the call by name, or numbers. */
+  readonly scalars: readonly (string | number)[];
   /** See {@link KernelCall}. */
   readonly inPlaceOf: readonly number[];
 }
@@ -40,7 +43,7 @@ export function lowerCall(op: DefinedOp, checked: CheckedCall, kernels: PlannedK
   // Loops over k do nothing for k = 0: where `run` is missing, or knows other kernels, dtypes or sizes
   // only, the product does it.
   const scaled = { ...step.call, k: 0, alpha: 0, dtypeB: undefined, quantB: undefined, needs: [] };
-  return withEpilogue({ kernel: 'gemm', call: scaled }, output, kernels);
+  return withEpilogue({ kernel: 'gemm', call: scaled, scalars: [0, 'beta'] }, output, kernels);
 }
 
 /** Returns whether a backend has a kernel for these dtypes, if not the memory for it. */
@@ -68,7 +71,7 @@ function derivedStep(op: OpName, checked: CheckedCall): RunStep {
     call: definition.asRun(checked),
     inputs: operands.slice(0, -1),
     outputs: operands.slice(-1),
-    constants: [],
+    scalars: [],
     inPlaceOf: [-1],
   };
 }
@@ -98,8 +101,8 @@ function scaleSteps({ m, n, ldc, strideC, batchCount, beta, dtype, epilogue }: C
     outputs: { [output?.name as string]: { strides, dtype } },
   });
   const inputs = kernel.inputs.map(({ name }) => operandName(name, 'c'));
-  const constants = beta === 0 ? [] : [beta];
-  return [{ kernel: 'run', call, inputs, outputs: ['c'], constants, inPlaceOf: [inputs.indexOf('c')] }];
+  const scalars = beta === 0 ? [] : ['beta'];
+  return [{ kernel: 'run', call, inputs, outputs: ['c'], scalars, inPlaceOf: [inputs.indexOf('c')] }];
 }
 
 /** In place: `acc` is what the product stored. */
@@ -110,7 +113,7 @@ function epilogueStep({ kernel, geometry }: CheckedEpilogue, output: string): Ru
     call: geometry,
     inputs,
     outputs: [output],
-    constants: [],
+    scalars: [],
     inPlaceOf: [inputs.indexOf(output)],
   };
 }

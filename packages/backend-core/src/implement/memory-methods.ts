@@ -2,13 +2,7 @@ import type { AllocOptions, MemoryInfo, WaitOptions } from '../contract/backend.
 import { checkMemoryLimit, checkOptions, checkPointerType } from '../contract/checks.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { checkAlloc, checkCopyDtod, checkFill, viewBytes } from '../contract/memory.validate.ts';
-import {
-  annotate,
-  BackendError,
-  type BackendErrorFields,
-  isBackendError,
-  toBackendError,
-} from '../errors/backend-error.ts';
+import { annotate, BackendError, isBackendError, toBackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 import { releaseSlot, SLOT_BYTES, takeSlot } from './address-slots.ts';
 import { AllocationTable } from './allocation-table.ts';
@@ -61,7 +55,11 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
 
   #slot: number | undefined;
   #allocations: AllocationTable<Buffer> | undefined;
+  /** The live allocations as long as calls are taken. */
+  protected usableMemory: AllocationTable<Buffer> | undefined;
   readonly #memoryLimitBytes: number | undefined;
+  /** Of one allocation. */
+  #maxBytes = 0;
   /** The recording in progress. */
   protected capture: Capture<Buffer> | undefined;
   /** The recordings that are not disposed. */
@@ -86,47 +84,68 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
     this.#allocations = new AllocationTable(this.#slot * SLOT_BYTES, SLOT_BYTES);
   }
 
-  alloc(bytes: number, options: AllocOptions = {}): DevicePtr {
-    return this.guard('alloc', () => {
-      const label = reading('alloc', () => checkAlloc(bytes, options));
-      const inUseBytes = this.allocations.inUseBytes;
-      const { maxAllocationBytes } = this.capabilities.limits;
-      const fields = { requestedBytes: bytes, inUseBytes, backend: this.name };
-      if (bytes > maxAllocationBytes) {
-        throw new BackendError('OUT_OF_MEMORY', `${bytes} bytes exceed the largest allocation, ${maxAllocationBytes}`, {
-          ...fields,
-          limitBytes: maxAllocationBytes,
-        });
-      }
-      const limitBytes = this.#memoryLimitBytes;
-      if (limitBytes !== undefined && inUseBytes + bytes > limitBytes) {
-        throw new BackendError('OUT_OF_MEMORY', `${bytes} bytes wanted, ${inUseBytes} of ${limitBytes} in use`, {
-          ...fields,
-          limitBytes,
-        });
-      }
+  protected override usableChanged(isUsable: boolean): void {
+    this.usableMemory = isUsable ? this.#allocations : undefined;
+    if (isUsable) this.#maxBytes = this.capabilities.limits.maxAllocationBytes;
+  }
+
+  /** The live allocations, for a call: while the object is usable {@link usableMemory} is the same, and spares to ask. */
+  protected memoryFor(op: string): AllocationTable<Buffer> {
+    this.assertUsable(op);
+    return this.allocations;
+  }
+
+  alloc(bytes: number, options?: AllocOptions): DevicePtr {
+    const memory = this.usableMemory ?? this.memoryFor('alloc');
+    try {
+      const isPlain = options === undefined && Number.isSafeInteger(bytes) && bytes > 0;
+      const label = isPlain
+        ? undefined
+        : reading('alloc', () => checkAlloc(bytes, options === undefined ? {} : options));
+      this.#checkRoom(bytes, memory.inUseBytes);
       const recording = this.capture?.isRecording === true ? this.capture : undefined;
-      const buffer = recording?.takeFreed(bytes) ?? this.#nativeAlloc(bytes, label, fields);
+      const buffer = recording?.takeFreed(bytes) ?? this.#nativeAlloc(bytes, label, memory.inUseBytes);
       try {
-        const ptr = this.allocations.add(bytes, buffer, label);
+        const ptr = memory.add(bytes, buffer, label);
         recording?.allocated(buffer);
         return ptr;
       } catch (error) {
         this.doFree(buffer);
         throw error;
       }
+    } catch (error) {
+      throw this.failure('alloc', error);
+    }
+  }
+
+  /** @throws {BackendError} OUT_OF_MEMORY */
+  #checkRoom(bytes: number, inUseBytes: number): void {
+    const maxAllocationBytes = this.#maxBytes;
+    const limitBytes = this.#memoryLimitBytes ?? Infinity;
+    if (bytes <= maxAllocationBytes && inUseBytes + bytes <= limitBytes) return;
+    const fields = { requestedBytes: bytes, inUseBytes, backend: this.name };
+    if (bytes <= maxAllocationBytes) {
+      const detail = `${bytes} bytes wanted, ${inUseBytes} of ${limitBytes} in use`;
+      throw new BackendError('OUT_OF_MEMORY', detail, { ...fields, limitBytes });
+    }
+    throw new BackendError('OUT_OF_MEMORY', `${bytes} bytes exceed the largest allocation, ${maxAllocationBytes}`, {
+      ...fields,
+      limitBytes: maxAllocationBytes,
     });
   }
 
   free(ptr: DevicePtr): void {
     if (this.isDead) return;
-    this.guard('free', () => {
+    const memory = this.usableMemory ?? this.memoryFor('free');
+    try {
       checkPointerType('ptr', ptr);
-      const freed = this.allocations.remove(ptr);
+      const freed = memory.remove(ptr);
       let isKept = false;
-      for (const capture of this.captures) if (capture.freed(freed)) isKept = true;
+      if (this.captures.size > 0) for (const capture of this.captures) if (capture.freed(freed)) isKept = true;
       if (!isKept) this.doFree(freed.buffer);
-    });
+    } catch (error) {
+      throw this.failure('free', error);
+    }
   }
 
   copyHtod(dst: DevicePtr, src: ArrayBufferView): void {
@@ -238,11 +257,12 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
   }
 
   /** Device memory, or an error that says how much was wanted. */
-  #nativeAlloc(bytes: number, label: string | undefined, fields: BackendErrorFields): Buffer {
+  #nativeAlloc(bytes: number, label: string | undefined, inUseBytes: number): Buffer {
     try {
       return this.doAlloc(bytes, label);
     } catch (error) {
-      throw isBackendError(error, 'OUT_OF_MEMORY') ? annotate(error, fields) : error;
+      if (!isBackendError(error, 'OUT_OF_MEMORY')) throw error;
+      throw annotate(error, { requestedBytes: bytes, inUseBytes, backend: this.name });
     }
   }
 

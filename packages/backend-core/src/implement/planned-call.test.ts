@@ -46,7 +46,7 @@ describe('a planned call', () => {
     const fused = backend.plan('gemm', { ...SHAPE, epilogue: { kernel: scale } });
     expect(fused.operands).toEqual(['a', 'b', 'epilogue.by', 'c']);
     fused.launch([a, b, d, c], [0.1, 7]);
-    expect(backend.launches[2]?.params).toEqual([Math.fround(0.1), 7]);
+    expect(backend.launches[2]?.params).toEqual([Math.fround(0.1), 7, 1, 0]);
     const run = backend.plan('run', { kernel: scale, shape: [5] });
     expect(run.operands).toEqual(['inputs.by', 'inputs.acc', 'outputs.y']);
     run.launch([a, b, c], [2, 3]);

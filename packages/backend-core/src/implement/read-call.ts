@@ -11,7 +11,7 @@ import type { CheckedCall, OpDefinition } from '../ops/op-definition.ts';
 
 /** A call, each of its fields read once; nothing of it is checked but that it has no others. */
 export interface ReadCall {
-  /** Equal for calls that differ in nothing but addresses and the parameters of an epilogue. */
+  /** Equal for calls that differ in nothing but addresses, scalars and the parameters of an epilogue. */
   readonly key: readonly unknown[];
   /** Copies, in the order of {@link OpDefinition.read}. */
   readonly values: readonly unknown[];
@@ -19,11 +19,16 @@ export interface ReadCall {
   readonly pointers: readonly (number | undefined)[];
   /** Of the epilogue; empty where none were given. */
   readonly params: readonly number[];
+  /** Values of {@link OpDefinition.scalars}; undefined for those that the key tells. */
+  readonly scalars: readonly (number | undefined)[];
   /** The number of addresses and parameters that a call should give and does not: it has the plan of no call that does. */
   readonly lacking: number;
 }
 
-const NO_NUMBERS: readonly number[] = [];
+/** No parameters. */
+export const NO_NUMBERS: readonly number[] = [];
+/** Stands for a scalar in a key. */
+const ANY = Symbol('any');
 const NAMES = Object.fromEntries(
   Object.entries(OPS).map(([op, { fields, operands }]) => [op, [...Object.keys(fields), ...operands]]),
 ) as unknown as Readonly<Record<DefinedOp, readonly string[]>>;
@@ -81,14 +86,18 @@ export function readOperands(
   names: readonly string[],
   given: readonly unknown[],
   params: Kernel['params'],
-  values: readonly unknown[],
+  values: readonly number[],
 ): { readonly pointers: readonly number[]; readonly numbers: readonly number[] } {
   try {
-    return { pointers: readPointers(names, given), numbers: readParamList(params, values) };
+    const areNone = params.length === 0 && values === NO_NUMBERS;
+    return { pointers: readPointers(names, given), numbers: areNone ? values : readParamList(params, values) };
   } catch (error) {
     throw unreadable('the operands', error);
   }
 }
+
+/** What most pointers are is asked here: each step of a launch that is elsewhere costs it. */
+const isAddress = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 
 function readPointers(names: readonly string[], given: readonly unknown[]): readonly number[] {
   if (!Array.isArray(given) || given.length !== names.length) {
@@ -97,7 +106,7 @@ function readPointers(names: readonly string[], given: readonly unknown[]): read
   const pointers: number[] = [];
   for (let index = 0; index < names.length; index++) {
     const pointer: unknown = given[index];
-    checkPointerType(names[index] as string, pointer);
+    if (!isAddress(pointer)) checkPointerType(names[index] as string, pointer);
     pointers.push(pointer as number);
   }
   return pointers;
@@ -118,7 +127,7 @@ export function checkGiven(op: DefinedOp, call: ReadCall): void {
 }
 
 function read(op: DefinedOp, call: object, isShape: boolean): ReadCall {
-  checkCallObject(op, call);
+  if (typeof call !== 'object' || call === null) checkCallObject(op, call);
   const definition: OpDefinition<object, CheckedCall> = OPS[op];
   const names = NAMES[op];
   const values = definition.read(call as Readonly<Record<string, unknown>>);
@@ -132,16 +141,24 @@ function read(op: DefinedOp, call: object, isShape: boolean): ReadCall {
   const output = names.indexOf(definition.output, first);
   for (let index = first; index < values.length; index++) {
     if (isShape) values[index] = undefined;
-    else checkPointerType(names[index] as string, values[index]);
+    else if (!isAddress(values[index])) checkPointerType(names[index] as string, values[index]);
     if (index < output) pointers.push(values[index] as number | undefined);
   }
   // A call with nothing to do need not have memory for it.
   key.push(values[output] === 0);
   let params = NO_NUMBERS;
   let lacking = 0;
+  const { scalars: free } = definition;
+  const scalars: (number | undefined)[] = [];
   for (let index = 0; index < first; index++) {
     const value = values[index];
-    if (typeof value !== 'object' || value === null) key.push(value);
+    const isFree = free?.[names[index] as string];
+    if (isFree !== undefined) {
+      const scalar = typeof value === 'number' ? Math.fround(value) : 0;
+      const isAny = typeof value === 'number' && isFree(scalar);
+      scalars.push(isAny ? scalar : undefined);
+      key.push(isAny ? ANY : value);
+    } else if (typeof value !== 'object' || value === null) key.push(value);
     else if (names[index] === 'epilogue') {
       const epilogue = readEpilogue(value);
       values[index] = epilogue;
@@ -160,7 +177,7 @@ function read(op: DefinedOp, call: object, isShape: boolean): ReadCall {
   for (let index = 0; index < pointers.length; index++) if (pointers[index] === undefined) lacking++;
   if (isShape) lacking = 0;
   key.push(lacking);
-  return { key, values, pointers, params, lacking };
+  return { key, values, pointers, params, scalars, lacking };
 }
 
 /** A copy of a list, or of an object of lists and such objects. What is neither is left for the rules to refuse. */

@@ -178,6 +178,7 @@ export const attention: OpDefinition<AttentionShape & AttentionViews, CheckedAtt
     lse: ['ptr'],
     strides: ['q', 'k', 'v', 'o'],
   },
+  scalars: { scale: isPositive, softcap: isPositive },
   read: (call) => {
     const { batch, heads, kvHeads, seqQ, seqKv, headDim, valueDim, scale, softcap, mask, lengths, starts } = call;
     const { lse, causal, causalOffset, window, strides, dtype, dtypeKv, q, k, v, o } = call;
@@ -199,6 +200,10 @@ export const attention: OpDefinition<AttentionShape & AttentionViews, CheckedAtt
     nothingToDo: [{ batch: 0 }, { heads: 0 }],
   },
 };
+
+function isPositive(value: number): boolean {
+  return value > 0 && value < Infinity;
+}
 
 /** The keys that all queries of a head see, together; of places and lengths in memory at most. */
 function seenKeys({ seqQ, seqKv, causal, causalOffset, window, lengthStride, startStride }: CheckedAttention): number {
@@ -247,10 +252,10 @@ function check(shape: AttentionShape & AttentionViews): CheckedAttention | null 
   }
   if (valueDim === 0) throw invalid('valueDim must be > 0, got 0');
   // Judged after rounding: a scale that float32 turns into 0 or Infinity is as useless as one given so.
-  if (!(scale > 0 && scale < Infinity)) {
+  if (!isPositive(scale)) {
     throw invalid(`scale must be a positive finite number, got ${String(givenScale)}`);
   }
-  if (shape.softcap !== undefined && !(softcap > 0 && softcap < Infinity)) {
+  if (shape.softcap !== undefined && !isPositive(softcap)) {
     throw invalid(`softcap must be a positive finite number, got ${String(shape.softcap)}`);
   }
   if (shape.starts !== undefined && causalOffset !== 0) {

@@ -135,6 +135,9 @@ const FIELDS: Readonly<Record<keyof GemmShape | 'epilogue', FieldKind>> = {
   quantB: 'object',
   epilogue: 'object',
 };
+/** 0 is not multiplied with, and nothing is to be done to a C that is only multiplied by 1. */
+const isFactor = (value: number): boolean => value !== 0 && value !== 1;
+const SCALARS = { alpha: isFactor, beta: isFactor };
 const SAMPLE = { m: 3, n: 4, k: 5 };
 
 /** `gemm`. */
@@ -144,6 +147,7 @@ export const gemm: OpDefinition<GemmShape & EpilogueField, CheckedGemm> = {
   output: 'c',
   fields: FIELDS,
   nested: QUANT_FIELDS,
+  scalars: SCALARS,
   read: ({ m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, dtype, dtypeB, quantB, epilogue, a, b, c }) =>
     // prettier-ignore
     [m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, dtype, dtypeB, quantB, epilogue, a, b, c],
@@ -171,6 +175,7 @@ export const batchedGemm: OpDefinition<BatchedGemmShape & EpilogueField, Checked
   output: 'c',
   fields: { ...FIELDS, strideA: 'size', strideB: 'size', strideC: 'size', batchCount: 'size' },
   nested: QUANT_FIELDS,
+  scalars: SCALARS,
   read: (call) => {
     const { m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, dtype, dtypeB, quantB, epilogue } = call;
     const { strideA, strideB, strideC, batchCount, a, b, c } = call;

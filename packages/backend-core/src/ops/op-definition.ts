@@ -94,6 +94,11 @@ export interface OpDefinition<Shape extends object, Checked extends CheckedCall>
    * operand whose `ptr` it has. Objects in an object come after it, in the order of its fields.
    */
   readonly nested?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * Fields that only reach a kernel as float32 numbers, and which of their values make no difference: calls that differ in
+   * nothing but those have one plan. The same for all ops of a kernel.
+   */
+  readonly scalars?: Readonly<Record<string, (value: number) => boolean>>;
   /** Values of a call in the order of `fields`, then of `operands`: names in the source, where a loop over them is slow. */
   read(call: Readonly<Record<string, unknown>>): unknown[];
   /** Element types that the contract gives the op; the first is the default. */

@@ -51,6 +51,8 @@ export class LevelZeroClient implements PlannedDevice<DeviceMemory, OpPlan> {
   readonly #userKernels: UserKernels;
   readonly #pool: MemoryPool;
   readonly #blocks: HostBlocks;
+  /** @internal What is planned goes straight to it. */
+  readonly stream: PlannedDevice<DeviceMemory, OpPlan>['stream'];
   readonly #stream: CommandStream;
   readonly #allocations = new Map<number, Allocation>();
   readonly #listeners = new Set<(error: BackendError) => void>();
@@ -92,6 +94,7 @@ export class LevelZeroClient implements PlannedDevice<DeviceMemory, OpPlan> {
       pool: this.#pool,
       blocks: this.#blocks,
     });
+    this.stream = this.#stream;
   }
 
   /**
@@ -197,12 +200,6 @@ export class LevelZeroClient implements PlannedDevice<DeviceMemory, OpPlan> {
     this.#stream.record(op, plan);
   }
 
-  /** @internal Records what was planned for an op, for this call; `op` is its name in messages. */
-  run(op: string, plan: OpPlan, operands: readonly Span[], params: readonly number[]): void {
-    this.#assertUsable(op);
-    this.#stream.run(op, plan, operands, params);
-  }
-
   /** @internal Times what is launched from now on. */
   startTimer(): LaunchTimer {
     return new EventTimer(this.native, this.#stream, () => this.finish());
@@ -212,7 +209,7 @@ export class LevelZeroClient implements PlannedDevice<DeviceMemory, OpPlan> {
   sequence(calls: readonly PlannedCall<DeviceMemory, OpPlan>[]): Sequence {
     return {
       run: () => {
-        for (const { op, plan, operands, params } of calls) this.run(op, plan, operands, params);
+        for (const { op, plan, operands, params } of calls) this.#stream.run(op, plan, operands, params);
       },
       release: () => undefined,
     };

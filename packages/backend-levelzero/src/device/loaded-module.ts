@@ -150,7 +150,7 @@ export class LoadedKernel {
     for (let index = 0; index < args.length; index++) {
       const value = args[index] as PlannedLaunch['args'][number];
       if (typeof value === 'number') this.#setNumber(index, value);
-      else if ('parameter' in value) this.#setNumber(index, numbers[value.parameter] as number);
+      else if ('parameter' in value) this.#setNumber(index, numbers.at(value.parameter) as number);
       else {
         const { buffer, byteOffset } = memory[value.memory] as Span;
         this.#setPointer(index, buffer, byteOffset + value.byteOffset);

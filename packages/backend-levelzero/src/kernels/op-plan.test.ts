@@ -1,4 +1,11 @@
-import { type KernelCall, type Launch, resolvedCall } from '@concord/backend-core/implement';
+import {
+  BYTES_OF,
+  type CheckedGemm,
+  type KernelCall,
+  type Launch,
+  OPS,
+  resolvedCall,
+} from '@concord/backend-core/implement';
 import { binaryKernel, checkedRun } from '@concord/backend-core/kernel';
 import { LaunchPlans, planCall, spanAt } from '@concord/variants';
 import { describe, expect, it } from 'vitest';
@@ -91,4 +98,29 @@ describe.each(['cpu', 'gpu', 'plainGpu'] as const)('as on %s', (device) => {
     });
     expect(launches).toEqual(direct.launches.map(({ multiplyAdds: _, ...launch }) => launch));
   });
+});
+
+it.each([
+  ['gemm', { m: 100, n: 70, k: 33 }],
+  ['gemm', { m: 64, n: 64, k: 2 ** 15, dtype: 'f16' }],
+  ['gemm', { m: 1, n: 512, k: 512, transB: 'T' }],
+  ['attention', { batch: 1, heads: 4, seqQ: 300, seqKv: 1000, headDim: 64 }],
+  ['attention', { batch: 1, heads: 4, kvHeads: 2, seqQ: 1, seqKv: 1000, headDim: 64, dtype: 'f16' }],
+] as const)('one plan of %s %o serves all scalars, as a plan of their own would', (op, shape) => {
+  const argsOf = (scalars: readonly [number, number], params: readonly [number, number]) => {
+    const own =
+      op === 'attention' ? { scale: scalars[0], softcap: scalars[1] } : { alpha: scalars[0], beta: scalars[1] };
+    const call = OPS[op].check({ ...shape, ...own } as never, false) as CheckedGemm;
+    const operands = call.operands.map(({ elements, dtype }) => whole(fakeMemory(elements * BYTES_OF[dtype])));
+    const launch = { kernel: OPS[op].kernel, call, opName: op, operands, params: scalars } as unknown as Call;
+    return new LaunchPlans(PLANNING, TEST_DEVICES.gpu)
+      .of(launch)
+      .steps.map((step) =>
+        'dst' in step
+          ? step
+          : step.args.map((arg) => (typeof arg === 'object' && 'parameter' in arg ? params.at(arg.parameter) : arg)),
+      );
+  };
+  expect(argsOf([2, 3], [0.125, 7])).toEqual(argsOf([0.125, 7], [0.125, 7]));
+  expect(argsOf([2, 3], [2, 3])).not.toEqual(argsOf([2, 3], [0.125, 7]));
 });

@@ -34,7 +34,7 @@ export interface PlannedLaunch extends Pick<Launch, 'kernel' | 'groups' | 'varia
  *   DEVICE_ERROR when all variants of its kernels are left out on this device
  */
 export function planOp(op: ResolvedCall<DeviceMemory>, operands: readonly Span[], traits: DeviceTraits): OpPlan {
-  const recorder = new OpRecorder(traits, operands);
+  const recorder = new OpRecorder(op, traits, operands);
   planCall(FAMILIES, op, recorder);
   const { steps, scratchBytes: scratch, picks } = recorder;
   return { steps, scratch, picks };
@@ -44,8 +44,8 @@ export function planOp(op: ResolvedCall<DeviceMemory>, operands: readonly Span[]
 class OpRecorder extends StepRecorder<DeviceMemory, PlannedLaunch> implements Recorder {
   readonly traits: DeviceTraits;
 
-  constructor(traits: DeviceTraits, operands: readonly Span[]) {
-    super(operands, fakeSpan);
+  constructor(op: ResolvedCall<DeviceMemory>, traits: DeviceTraits, operands: readonly Span[]) {
+    super(op, operands, fakeSpan);
     this.traits = traits;
   }
 
@@ -61,7 +61,9 @@ class OpRecorder extends StepRecorder<DeviceMemory, PlannedLaunch> implements Re
       if (value === undefined) {
         throw new BackendError('DEVICE_ERROR', `kernel ${kernel.name}: argument ${name} is not given`);
       }
-      return typeof value === 'object' && 'buffer' in value ? this.placeOf(value) : value;
+      if (typeof value === 'object' && 'buffer' in value) return this.placeOf(value);
+      const parameter = this.scalarAt(name, value);
+      return parameter === undefined ? value : { parameter };
     });
     const seconds = secondsOf(launch, this.traits);
     this.add({ kernel, args: values, groups, seconds, ...(variant === undefined ? {} : { variant }) });

@@ -48,7 +48,7 @@ export interface DeviceTraits {
   readonly preferences?: VariantPreferences;
 }
 
-/** A number that each call brings along, by its place in the call's list: plans do not depend on it. */
+/** A number that each call brings along, by its place in the call's list, from the end where it is negative: plans do not depend on it. */
 export interface CallParameter {
   readonly parameter: number;
 }

@@ -27,7 +27,7 @@ export async function runOnDevice(
   });
   const operands = [...call.inputs, ...call.outputs].filter((span): span is Span => span !== undefined);
   const plan = planOp({ kernel: 'run', call }, operands, { ...client.traits, ...traits });
-  client.run('run', plan, operands, call.params);
+  client.stream.run('run', plan, operands, call.params);
   const memories = await Promise.all(
     call.outputs.map(async (span) =>
       span === undefined ? undefined : readBytes(client, { ...span, byteOffset: 0, byteLength: span.buffer.size }),

@@ -2,52 +2,55 @@ import { type Place, spanAt } from '@concord/variants';
 import { ListMap } from '@concord/backend-core/implement';
 import type { Moving } from '../kernels/dispatch.ts';
 import type { LaunchPlan, PlannedDispatch } from '../kernels/launch-plan.ts';
-import type { Span } from '../kernels/recorder.ts';
-import { homeOf } from './buffer-pool.ts';
+import type { Home, Span } from '../kernels/recorder.ts';
 import { inScopes, type Scoped } from './errors.ts';
 import type { GpuContext } from './gpu-source.ts';
 import type { BindingLayout } from './pipeline-cache.ts';
-import { MAX_UNIFORM_BYTES, type UniformRing } from './rings.ts';
+import { MAX_UNIFORM_BYTES, type ReadyDispatch, type UniformRing } from './batch.ts';
 
 const float = new Float32Array(1);
 const word = new Uint32Array(float.buffer);
 
 /**
- * The words of a dispatch with the parameters of a call, and its operands where they are.
+ * The words of a dispatch with the parameters of a call, and its operands where they are: to be copied before the next call.
  *
- * @param floats - which of the parameters are floats
  * @param maxBindingBytes - memory of more is not bound whole
  */
 export function callWords(
+  { floats, scalarCount }: LaunchPlan,
   step: PlannedDispatch,
-  floats: readonly boolean[],
   params: readonly number[],
   memory: readonly Span[],
   maxBindingBytes: number,
 ): Uint32Array {
-  const { kernel, moving } = step;
-  const count = kernel.paramsAt === undefined ? 0 : params.length;
-  if (count === 0 && moving.length === 0) return step.words;
-  const before = step.lastWords;
-  let words = before;
-  const set = (at: number, value: number): void => {
-    if (words[at] === value) return;
-    // Not in place: the words of the calls before are told by their array until they are uploaded.
-    if (words === before) words = before.slice();
-    words[at] = value;
-  };
-  for (let index = 0; index < count; index++) {
-    set((kernel.paramsAt as number) + index, wordOf(params[index] as number, floats[index] === true));
+  const { kernel, moving, scalars, lastWords: words } = step;
+  if (params === step.lastParams && moving.length === 0) return words;
+  if (kernel.paramsAt !== undefined) {
+    const count = params.length - scalarCount;
+    for (let index = 0; index < count; index++) {
+      setWord(step, kernel.paramsAt + index, wordOf(params[index] as number, floats[index] === true));
+    }
+  }
+  for (let index = 0; index < scalars.length; index++) {
+    const { word: at, at: from, of } = scalars[index] as PlannedDispatch['scalars'][number];
+    const value = params[params.length + from] as number;
+    setWord(step, at, wordOf(of === undefined ? value : of(value), true));
   }
   for (let which = 0; which < moving.length; which++) {
     const { index, word: at, bytes } = moving[which] as Moving;
     const { memory: from, byteOffset } = step.places[index] as Place;
     const operand = memory[from] as Span;
     const start = isBoundWhole(operand, maxBindingBytes) ? (operand.byteOffset + byteOffset) / bytes : 0;
-    set(at, (step.words[at] as number) + start);
+    setWord(step, at, (step.words[at] as number) + start);
   }
-  step.lastWords = words;
+  step.lastParams = params;
   return words;
+}
+
+function setWord(step: PlannedDispatch, at: number, value: number): void {
+  if (step.lastWords[at] === value) return;
+  step.lastWords[at] = value;
+  step.lastBatch = 0;
 }
 
 /** The word that the device reads as a parameter. */
@@ -86,10 +89,7 @@ export class BindGroupCache {
   readonly #context: GpuContext;
   readonly #uniforms: Pick<UniformRing, 'gpu'>;
   readonly #groups = new ListMap<GPUBindGroup>();
-  readonly #groupsOfPlans = new ListMap<(GPUBindGroup | undefined)[]>();
-  /** Allocations come and go; the buffers behind them are reused. */
-  readonly #bufferIds = new WeakMap<GPUBuffer, number>();
-  #buffers = 0;
+  readonly #ofPlans = new ListMap<(ReadyDispatch | undefined)[]>();
   /** The key that is asked for: one list, so that a launch makes none. */
   readonly #key: number[] = [];
 
@@ -107,8 +107,8 @@ export class BindGroupCache {
     key.length = 0;
     key.push(layout.id);
     for (const { buffer, byteOffset, byteLength } of spans) {
-      const { gpu, start } = homeOf(buffer);
-      key.push(this.#idOf(gpu), start + byteOffset, byteLength);
+      const { id, start } = buffer.home as Home;
+      key.push(id, start + byteOffset, byteLength);
     }
     let group = this.#groups.get(key);
     if (group === undefined) {
@@ -121,39 +121,30 @@ export class BindGroupCache {
     return group;
   }
 
-  /** Where a plan keeps the bind groups of its steps with this memory: spares it to ask for each of them. */
-  ofPlan({ id, moving }: LaunchPlan, memory: readonly Span[], maxBindingBytes: number): (GPUBindGroup | undefined)[] {
+  /** What was made ready of a plan with this memory: spares it to ask for each of its steps. */
+  ofPlan({ id, moving }: LaunchPlan, memory: readonly Span[], maxBindingBytes: number): (ReadyDispatch | undefined)[] {
     const key = this.#key;
     key.length = 0;
     key.push(id);
     for (let index = 0; index < memory.length; index++) {
       const span = memory[index] as Span;
-      const { gpu, start } = homeOf(span.buffer);
+      const { id: gpu, start } = span.buffer.home as Home;
       const isWhole = moving.has(index) && isBoundWhole(span, maxBindingBytes);
-      key.push(this.#idOf(gpu), isWhole ? start : start + span.byteOffset);
+      key.push(gpu, isWhole ? start : start + span.byteOffset);
     }
-    let groups = this.#groupsOfPlans.get(key);
-    if (groups === undefined) {
-      groups = [];
-      if (this.#groupsOfPlans.size >= MAX_ENTRIES) this.#forget();
-      this.#groupsOfPlans.add(key, groups);
+    let ready = this.#ofPlans.get(key);
+    if (ready === undefined) {
+      ready = [];
+      if (this.#ofPlans.size >= MAX_ENTRIES) this.#forget();
+      this.#ofPlans.add(key, ready);
     }
-    return groups;
+    return ready;
   }
 
   /** Both at once: what plans keep has no bound. */
   #forget(): void {
     this.#groups.clear();
-    this.#groupsOfPlans.clear();
-  }
-
-  #idOf(buffer: GPUBuffer): number {
-    let id = this.#bufferIds.get(buffer);
-    if (id === undefined) {
-      id = ++this.#buffers;
-      this.#bufferIds.set(buffer, id);
-    }
-    return id;
+    this.#ofPlans.clear();
   }
 
   #create(layout: BindingLayout, spans: readonly Span[]): GPUBindGroup {
@@ -161,7 +152,7 @@ export class BindGroupCache {
       layout: layout.group,
       entries: [
         ...spans.map(({ buffer, byteOffset, byteLength }, binding) => {
-          const { gpu, start } = homeOf(buffer);
+          const { gpu, start } = buffer.home as Home;
           return { binding, resource: { buffer: gpu, offset: start + byteOffset, size: byteLength } };
         }),
         { binding: spans.length, resource: { buffer: this.#uniforms.gpu, size: MAX_UNIFORM_BYTES } },

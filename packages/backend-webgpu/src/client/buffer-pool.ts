@@ -46,14 +46,13 @@ export class BufferPool {
   readonly #options: PoolOptions;
   /** Asking the device or a buffer takes longer than everything else here. */
   readonly #maxBufferSize: number;
-  readonly #sizes = new WeakMap<GPUBuffer, number>();
-  readonly #free = new Map<number, GPUBuffer[]>();
+  readonly #free = new Map<number, Home[]>();
   readonly #slabs = new Slabs(
     () => this.#reuse(SLAB_BYTES) ?? this.#create(SLAB_BYTES, SLAB_BYTES, 'small allocations'),
-    (gpu) => this.#keep(gpu),
+    (whole) => this.#keep(whole),
   );
   /** Removed from the pool, but perhaps in use by commands that are not submitted yet. */
-  #condemned: GPUBuffer[] = [];
+  #condemned: Home[] = [];
   #allocatedBytes = 0;
   #pooledBytes = 0;
   /** The number of times that memory moved: objects made for the old place must be made again. */
@@ -122,10 +121,11 @@ export class BufferPool {
   }
 
   /** Gives a place back. Work queued so far may still use it. */
-  leave({ gpu, start, slab }: Home): void {
+  leave(home: Home): void {
+    const { size, start, slab } = home;
     if (slab !== undefined) this.#slabs.release(start, slab);
-    else if (this.#sizeOf(gpu) > this.#options.maxPooledBytes / 2) this.#condemn(gpu);
-    else this.#keep(gpu);
+    else if (size > this.#options.maxPooledBytes / 2) this.#condemn(home);
+    else this.#keep(home);
     if (this.#leavingBytes > MAX_LEAVING_BYTES) this.#options.flush();
   }
 
@@ -147,9 +147,9 @@ export class BufferPool {
   /** To be called right after a submit: until then, commands that use a condemned buffer would fail. */
   destroyCondemned(): void {
     if (this.#condemned.length === 0) return;
-    for (const buffer of this.#condemned) {
-      this.#allocatedBytes -= this.#sizeOf(buffer);
-      buffer.destroy();
+    for (const { gpu, size } of this.#condemned) {
+      this.#allocatedBytes -= size;
+      gpu.destroy();
     }
     this.#condemned = [];
     this.#leavingBytes = 0;
@@ -165,34 +165,30 @@ export class BufferPool {
 
   #own(bytes: number, label: string): Home {
     const size = Math.min(sizeClass(bytes), this.#maxBufferSize - (this.#maxBufferSize % 4));
-    return { gpu: this.#reuse(size) ?? this.#create(size, bytes, label), start: 0 };
+    return this.#reuse(size) ?? this.#create(size, bytes, label);
   }
 
-  #keep(gpu: GPUBuffer): void {
-    const size = this.#sizeOf(gpu);
+  #keep(home: Home): void {
+    const { size } = home;
     const list = this.#free.get(size);
-    if (list === undefined) this.#free.set(size, [gpu]);
-    else list.push(gpu);
+    if (list === undefined) this.#free.set(size, [home]);
+    else list.push(home);
     this.#pooledBytes += size;
     if (this.#pooledBytes > this.#options.maxPooledBytes) this.trim(this.#options.maxPooledBytes / 2);
   }
 
-  #condemn(buffer: GPUBuffer): void {
-    this.#condemned.push(buffer);
-    this.#leavingBytes += this.#sizeOf(buffer);
+  #condemn(home: Home): void {
+    this.#condemned.push(home);
+    this.#leavingBytes += home.size;
   }
 
-  #sizeOf(buffer: GPUBuffer): number {
-    return this.#sizes.get(buffer) as number;
-  }
-
-  #reuse(size: number): GPUBuffer | undefined {
+  #reuse(size: number): Home | undefined {
     const pooled = this.#free.get(size)?.pop();
     if (pooled !== undefined) this.#pooledBytes -= size;
     return pooled;
   }
 
-  #create(size: number, requestedBytes: number, label: string): GPUBuffer {
+  #create(size: number, requestedBytes: number, label: string): Home {
     // Unused memory must not be what makes this allocation fail.
     if (size > LARGEST_ROUNDED && this.#pooledBytes + this.#leavingBytes > 0) {
       this.trim(0);
@@ -201,7 +197,6 @@ export class BufferPool {
     const { context, onError, onCheck } = this.#options;
     const usage = USAGE.storage | USAGE.copySrc | USAGE.copyDst;
     const { value: gpu, caught } = inScopes(context, () => context.device.createBuffer({ size, usage, label }));
-    this.#sizes.set(gpu, size);
     this.#allocatedBytes += size;
     this.#peakBytes = Math.max(this.#peakBytes, this.#allocatedBytes);
     const inUseBytes = this.#allocatedBytes - this.#pooledBytes - size;
@@ -221,13 +216,8 @@ export class BufferPool {
       );
     };
     onCheck(check());
-    return gpu;
+    return { gpu, id: ++lastId, size, start: 0, slab: undefined };
   }
-}
-
-/** The place of memory that is in use. */
-export function homeOf({ home }: StorageBuffer): Home {
-  return home as Home;
 }
 
 /** Sizes are rounded up to one of eight steps per power of two: at most 12.5 % is wasted. */

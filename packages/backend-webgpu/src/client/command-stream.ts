@@ -2,16 +2,16 @@ import { BackendError } from '@concord/backend-core';
 import { annotate } from '@concord/backend-core/implement';
 import { type PlannedCall, spanAt } from '@concord/variants';
 import { type Dispatch, dispatchesOf } from '../kernels/dispatch.ts';
-import type { Kernel } from '../kernels/kernel.ts';
-import type { LaunchPlan } from '../kernels/launch-plan.ts';
-import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
+import type { LaunchPlan, PlannedDispatch } from '../kernels/launch-plan.ts';
+import type { DeviceTraits, Home, Launch, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
+import { OpenEncoder, type ReadyDispatch, UniformRing, VariantRuns } from './batch.ts';
 import { BindGroupCache, callWords, spansOf, withinBuffer } from './bind-group-cache.ts';
-import { type BufferPool, homeOf } from './buffer-pool.ts';
+import type { BufferPool } from './buffer-pool.ts';
 import { inScopes, type Scoped, toCodedError } from './errors.ts';
 import type { GpuContext } from './gpu-source.ts';
-import { OpenEncoder, PlannedSequence, type ReadyCommand, type ReadyDispatch, refusePromise } from './sequence.ts';
+import { PlannedSequence, type ReadyCommand, refusePromise } from './sequence.ts';
 import type { PipelineCache, ReadyKernel } from './pipeline-cache.ts';
-import { MAX_UPLOAD_BYTES, UniformRing, UploadRing } from './rings.ts';
+import { MAX_UPLOAD_BYTES, UploadRing } from './upload-ring.ts';
 
 /** The parts that a {@link CommandStream} works with. */
 export interface CommandStreamOptions {
@@ -59,8 +59,7 @@ export class CommandStream implements Recorder {
   readonly #retired: GPUBuffer[] = [];
   /** Makes the encoder of a batch; in its place stands what times dispatches. */
   makeEncoder = (): OpenEncoder => new OpenEncoder(this.#options.context.device);
-  /** The number of launches of each variant. */
-  readonly variantRuns: Map<string, number> = new Map();
+  readonly runs: VariantRuns = new VariantRuns();
 
   constructor(options: CommandStreamOptions) {
     this.#options = options;
@@ -102,16 +101,24 @@ export class CommandStream implements Recorder {
       const { steps, scratch } = plan;
       const memory = scratch.length === 0 ? operands : [...operands, ...scratch.map((bytes) => this.scratch(bytes))];
       const { maxBindingBytes } = this.#options.traits;
-      const groups = this.#bindGroups.ofPlan(plan, memory, maxBindingBytes);
+      const known = this.#bindGroups.ofPlan(plan, memory, maxBindingBytes);
       for (let index = 0; index < steps.length; index++) {
         const step = steps[index] as LaunchPlan['steps'][number];
         if ('dst' in step) {
           this.copy(spanAt(memory, step.dst), withinBuffer(spanAt(memory, step.src)));
           continue;
         }
-        const ready = this.#options.pipelines.now(step.kernel);
-        const group = (groups[index] ??= this.#bindGroup(step.kernel, ready, spansOf(step, memory, maxBindingBytes)));
-        this.#dispatch(callWords(step, plan.floats, params, memory, maxBindingBytes), step, ready, group);
+        callWords(plan, step, params, memory, maxBindingBytes);
+        const ready = known[index];
+        if (ready !== undefined) {
+          this.#add(ready, step, undefined);
+          continue;
+        }
+        const kernel = this.#options.pipelines.now(step.kernel);
+        const made = this.#ready(step, kernel, spansOf(step, memory, maxBindingBytes));
+        this.#add(made, step.lastWords, kernel.judging);
+        // Until its kernel is judged it has batches of its own.
+        if (kernel.judging === undefined) known[index] = made;
       }
     } finally {
       this.#endOp(outer, held);
@@ -130,6 +137,7 @@ export class CommandStream implements Recorder {
       place: ({ op, plan, operands }) => this.record(op, () => this.#place(operands, plan.written)),
       run: ({ op, plan, operands, params }) => this.run(op, plan, operands, params),
       replay: (op, commands) => this.#replay(op, commands),
+      runs: this.runs,
       retire: (buffer) => this.#retired.push(buffer),
       onRelease: () => this.#sequences.delete(sequence),
     });
@@ -141,10 +149,7 @@ export class CommandStream implements Recorder {
     this.record(op, () => {
       for (const command of commands) {
         if ('dst' in command) this.copy(command.dst, command.src);
-        else {
-          this.#makeRoom(undefined);
-          this.#add(command);
-        }
+        else this.#add(command, undefined, undefined);
       }
     });
   }
@@ -156,8 +161,8 @@ export class CommandStream implements Recorder {
         dispatch.spans,
         storage.flatMap(({ access }, index) => (access === 'read_write' ? [index] : [])),
       );
-      const ready = this.#options.pipelines.now(dispatch.kernel);
-      this.#dispatch(dispatch.words, dispatch, ready, this.#bindGroup(dispatch.kernel, ready, dispatch.spans));
+      const kernel = this.#options.pipelines.now(dispatch.kernel);
+      this.#add(this.#ready(dispatch, kernel, dispatch.spans), dispatch.words, kernel.judging);
     }
   }
 
@@ -170,7 +175,7 @@ export class CommandStream implements Recorder {
 
   copy(dst: Span, src: Span): void {
     this.#place([dst, src], [0]);
-    const [from, to] = [homeOf(src.buffer), homeOf(dst.buffer)];
+    const [from, to] = [src.buffer.home as Home, dst.buffer.home as Home];
     const bytes = Math.min(src.byteLength, dst.byteLength);
     const encoder = this.#outsidePass(this.#op);
     encoder.copyBufferToBuffer(from.gpu, from.start + src.byteOffset, to.gpu, to.start + dst.byteOffset, bytes);
@@ -210,7 +215,7 @@ export class CommandStream implements Recorder {
   bufferOf(buffer: StorageBuffer): GPUBuffer {
     const { context, pool } = this.#options;
     const old = pool.resettle(buffer);
-    const { gpu } = homeOf(buffer);
+    const { gpu } = buffer.home as Home;
     if (old !== undefined) {
       // At once: commands that a caller is adding come after it.
       if (!this.#isEncoding) this.flush();
@@ -306,32 +311,24 @@ export class CommandStream implements Recorder {
     if (judging !== undefined) this.#watchJudgement(judging);
   }
 
-  #bindGroup(kernel: Kernel, { layout, judging }: ReadyKernel, spans: readonly Span[]): GPUBindGroup {
-    return this.#bindGroups.get(layout, spans, (caught) => this.#check(caught, kernel.name, judging));
+  #ready(
+    { kernel, grid, variant }: Pick<Dispatch, 'kernel' | 'grid' | 'variant'>,
+    { pipeline, layout, judging }: ReadyKernel,
+    spans: readonly Span[],
+  ): ReadyDispatch {
+    const group = this.#bindGroups.get(layout, spans, (caught) => this.#check(caught, kernel.name, judging));
+    return { pipeline, group, offset: 0, grid, variant, runs: this.runs.of(variant) };
   }
 
-  #dispatch(
-    words: Uint32Array,
-    { grid, variant }: Pick<Dispatch, 'grid' | 'variant'>,
-    { pipeline, judging }: ReadyKernel,
-    group: GPUBindGroup,
-  ): void {
-    this.#makeRoom(judging);
-    // Their place is one of the batch that the dispatch belongs to.
-    const offset = this.#uniforms.write(words);
-    this.#add({ pipeline, group, offset, grid, variant });
-  }
-
-  #makeRoom(judging: Promise<unknown> | undefined): void {
+  /** @param words - undefined where they lie in a buffer of their own; of a step those that it was last called with */
+  #add(ready: ReadyDispatch, words: PlannedDispatch | Uint32Array | undefined, judging: ReadyKernel['judging']): void {
     if (this.#commands >= this.#enough || this.#uniforms.isFull) this.#submitBatch();
     if (this.#judging !== judging) this.#beginBatch(judging);
-  }
-
-  #add(dispatch: ReadyDispatch): void {
-    const { variant } = dispatch;
-    if (variant !== undefined) this.variantRuns.set(variant, (this.variantRuns.get(variant) ?? 0) + 1);
+    // Only now, in the batch that the dispatch belongs to.
+    if (words !== undefined) ready.offset = this.#uniforms.place(words);
+    ready.runs.count++;
     this.#encoder ??= this.makeEncoder();
-    this.#encoder.dispatch(dispatch);
+    this.#encoder.dispatch(ready);
     this.#commands++;
     this.#ops.add(this.#op);
   }
@@ -342,15 +339,19 @@ export class CommandStream implements Recorder {
    */
   #place(operands: readonly Span[], written: readonly number[]): void {
     const { pool } = this.#options;
-    for (const { buffer } of operands) if (buffer.home === undefined) pool.settle(buffer, operands.length === 1);
-    for (const index of written) {
+    for (let index = 0; index < operands.length; index++) {
       const { buffer } = operands[index] as Span;
-      const { gpu, start, slab } = homeOf(buffer);
-      if (slab === undefined) continue;
-      if (operands.every((other) => other.buffer === buffer || homeOf(other.buffer).gpu !== gpu)) continue;
+      if (buffer.home === undefined) pool.settle(buffer, operands.length === 1);
+    }
+    for (let index = 0; index < written.length; index++) {
+      const { buffer } = operands[written[index] as number] as Span;
+      const home = buffer.home as Home;
+      if (home.slab === undefined) continue;
+      if (operands.every((other) => other.buffer === buffer || other.buffer.home?.gpu !== home.gpu)) continue;
       pool.resettle(buffer);
-      this.#outsidePass(this.#op).copyBufferToBuffer(gpu, start, homeOf(buffer).gpu, 0, buffer.size);
-      pool.leave({ gpu, start, slab });
+      const { gpu } = buffer.home as Home;
+      this.#outsidePass(this.#op).copyBufferToBuffer(home.gpu, home.start, gpu, 0, buffer.size);
+      pool.leave(home);
     }
   }
 

@@ -1,7 +1,7 @@
 import type { TracedPass } from '@concord/backend-core';
 import type { LaunchTimer } from '@concord/backend-core/implement';
 import { type GpuContext, MAP_READ, USAGE } from './gpu-source.ts';
-import { OpenEncoder, type ReadyDispatch } from './sequence.ts';
+import { OpenEncoder, type ReadyDispatch } from './batch.ts';
 
 /** Timestamps of a batch: two of each dispatch, of which it has 128 at most. */
 const MAX_STAMPS = 256;

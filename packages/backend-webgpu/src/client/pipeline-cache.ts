@@ -2,7 +2,7 @@ import { BackendError } from '@concord/backend-core';
 import type { Kernel } from '../kernels/kernel.ts';
 import { inScopes, type Scoped } from './errors.ts';
 import { type GpuContext, STAGE_COMPUTE } from './gpu-source.ts';
-import { MAX_UNIFORM_BYTES } from './rings.ts';
+import { MAX_UNIFORM_BYTES } from './batch.ts';
 
 /** A compiled kernel and the layout of its bindings. */
 export interface CompiledKernel {

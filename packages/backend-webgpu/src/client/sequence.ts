@@ -4,72 +4,11 @@ import { type PlannedCall, spanAt } from '@concord/variants';
 import type { LaunchPlan, PlannedDispatch } from '../kernels/launch-plan.ts';
 import type { DeviceTraits, Span, StorageBuffer } from '../kernels/recorder.ts';
 import { BindGroupCache, callWords, spansOf, withinBuffer } from './bind-group-cache.ts';
+import { MAX_UNIFORM_BYTES, type ReadyDispatch, type VariantRuns } from './batch.ts';
 import type { BufferPool } from './buffer-pool.ts';
 import { inScopes, type Scoped } from './errors.ts';
 import { type GpuContext, USAGE } from './gpu-source.ts';
 import type { PipelineCache, ReadyKernel } from './pipeline-cache.ts';
-import { MAX_UNIFORM_BYTES } from './rings.ts';
-
-/** A dispatch, ready but for the pass that it goes to. */
-export interface ReadyDispatch {
-  readonly pipeline: GPUComputePipeline;
-  readonly group: GPUBindGroup;
-  /** Of its uniforms. */
-  readonly offset: number;
-  readonly grid: readonly [x: number, y: number, z: number];
-  readonly variant: string | undefined;
-}
-
-/** The encoder of one batch: dispatches are in one pass as long as nothing else comes between. */
-export class OpenEncoder {
-  readonly #encoder: GPUCommandEncoder;
-  #pass: GPUComputePassEncoder | undefined;
-  /** The state of the pass. */
-  #pipeline: GPUComputePipeline | undefined;
-  #group: GPUBindGroup | undefined;
-  #offset = 0;
-
-  constructor(device: GPUDevice) {
-    this.#encoder = device.createCommandEncoder();
-  }
-
-  /** Begins the pass of the next dispatch, where none is open. */
-  protected beginPass(description?: GPUComputePassDescriptor): GPUComputePassEncoder {
-    return (this.#pass = this.#encoder.beginComputePass(description));
-  }
-
-  dispatch({ pipeline, group, offset, grid }: ReadyDispatch): void {
-    this.#pass ??= this.beginPass();
-    if (this.#pipeline !== pipeline) {
-      this.#pass.setPipeline(pipeline);
-      this.#pipeline = pipeline;
-    }
-    if (this.#group !== group || this.#offset !== offset) {
-      this.#pass.setBindGroup(0, group, [offset]);
-      this.#group = group;
-      this.#offset = offset;
-    }
-    this.#pass.dispatchWorkgroups(grid[0], grid[1], grid[2]);
-  }
-
-  /** For what is no dispatch. */
-  outsidePass(): GPUCommandEncoder {
-    this.#endPass();
-    return this.#encoder;
-  }
-
-  finish(): GPUCommandBuffer {
-    this.#endPass();
-    return this.#encoder.finish();
-  }
-
-  #endPass(): void {
-    this.#pass?.end();
-    this.#pass = undefined;
-    this.#pipeline = undefined;
-    this.#group = undefined;
-  }
-}
 
 /** @throws {BackendError} INVALID_ARGUMENT for what an async function returns: its commands would come too late */
 export function refusePromise(returned: unknown): void {
@@ -97,6 +36,7 @@ interface SequenceOptions {
   readonly place: (call: Call) => void;
   /** Queues a call as any other. */
   readonly run: (call: Call) => void;
+  readonly runs: VariantRuns;
   readonly replay: (op: string, commands: readonly ReadyCommand[]) => void;
   /** Destroys a buffer once what is collected is submitted. */
   readonly retire: (buffer: GPUBuffer) => void;
@@ -169,8 +109,9 @@ export class PlannedSequence implements Sequence {
         const spans = spansOf(step, memory, maxBindingBytes);
         const group = groups.get(layout, spans, (caught) => onCheck(caught, step.kernel.name));
         const offset = stride * index++;
-        words.set(callWords(step, plan.floats, params, memory, maxBindingBytes), offset / 4);
-        return { pipeline, group, offset, grid: step.grid, variant: step.variant };
+        words.set(callWords(plan, step, params, memory, maxBindingBytes), offset / 4);
+        const { grid, variant } = step;
+        return { pipeline, group, offset, grid, variant, runs: this.#options.runs.of(variant) };
       });
     });
     const written = inScopes(context, () => context.device.queue.writeBuffer(made.value, 0, words));

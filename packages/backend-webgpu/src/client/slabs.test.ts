@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
+import type { Home } from '../kernels/recorder.ts';
 import { MAX_PIECE, SLAB_BYTES, Slabs } from './slabs.ts';
 
 /** Slabs of buffers that are nothing but themselves, and counts of how many were taken and given back. */
 function made(): { slabs: Slabs; counts: { taken: number; given: number } } {
   const counts = { taken: 0, given: 0 };
   const slabs = new Slabs(
-    () => ({ number: ++counts.taken }) as unknown as GPUBuffer,
+    () => ({ gpu: { number: ++counts.taken } }) as unknown as Home,
     () => void counts.given++,
   );
   return { slabs, counts };
@@ -28,7 +29,7 @@ it('a piece that came back is handed out before another buffer is taken', () => 
   const homes = Array.from({ length: SLAB_BYTES / 256 }, () => slabs.take(256));
   const { start, slab } = homes[7] as (typeof homes)[number];
   slabs.release(start, slab);
-  expect(slabs.take(200)).toEqual({ gpu: slab.gpu, start, slab });
+  expect(slabs.take(200)).toEqual({ gpu: slab.whole.gpu, start, slab });
   expect(counts.taken).toBe(1);
   slabs.take(256);
   expect(counts.taken).toBe(2);

@@ -9,7 +9,8 @@ const MIN_PIECE = 256;
 
 /** A buffer that holds pieces of one size. */
 export interface Slab {
-  readonly gpu: GPUBuffer;
+  /** All of it. */
+  readonly whole: Home;
   readonly pieceBytes: number;
   /** Where pieces begin that are not handed out. */
   readonly free: number[];
@@ -20,8 +21,8 @@ export interface Slab {
  * out again while work queued before still uses it, as the buffers of a pool may.
  */
 export class Slabs {
-  readonly #take: () => GPUBuffer;
-  readonly #give: (gpu: GPUBuffer) => void;
+  readonly #take: () => Home;
+  readonly #give: (whole: Home) => void;
   /** The slabs with room, by the size of their pieces. */
   readonly #open = new Map<number, Set<Slab>>();
 
@@ -29,7 +30,7 @@ export class Slabs {
    * @param take - a buffer of {@link SLAB_BYTES}
    * @param give - gets it back when its last piece has come back
    */
-  constructor(take: () => GPUBuffer, give: (gpu: GPUBuffer) => void) {
+  constructor(take: () => Home, give: (whole: Home) => void) {
     this.#take = take;
     this.#give = give;
   }
@@ -43,7 +44,7 @@ export class Slabs {
     if (first === undefined) open.add(slab);
     const start = slab.free.pop() as number;
     if (slab.free.length === 0) open.delete(slab);
-    return { gpu: slab.gpu, start, slab };
+    return { ...slab.whole, start, slab };
   }
 
   release(start: number, slab: Slab): void {
@@ -52,7 +53,7 @@ export class Slabs {
     open.add(slab);
     if (slab.free.length * slab.pieceBytes < SLAB_BYTES) return;
     open.delete(slab);
-    this.#give(slab.gpu);
+    this.#give(slab.whole);
   }
 
   #openOf(pieceBytes: number): Set<Slab> {
@@ -66,6 +67,6 @@ export class Slabs {
   #cut(pieceBytes: number): Slab {
     const count = SLAB_BYTES / pieceBytes;
     const free = Array.from({ length: count }, (_, i) => (count - 1 - i) * pieceBytes);
-    return { gpu: this.#take(), pieceBytes, free };
+    return { whole: this.#take(), pieceBytes, free };
   }
 }

@@ -35,6 +35,8 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
    */
   failure: BackendError | undefined;
   readonly #shared: SharedDevice;
+  /** @internal What is planned goes straight to it. */
+  readonly stream: PlannedDevice<StorageBuffer, LaunchPlan>['stream'];
   readonly #stream: CommandStream;
   readonly #pool: BufferPool;
   readonly #readback: Readback;
@@ -67,6 +69,7 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
       onRefusal: (error) => this.#refusals.add(error),
       onCheck,
     });
+    this.stream = this.#stream;
     this.#readback = new Readback(shared, this.#stream, (caught, bytes) => this.#watchStaging(caught, bytes));
     void shared.lost.then(({ reason, message }) => {
       this.#fail(new BackendError('DEVICE_LOST', message || reason, { backend: 'webgpu' }));
@@ -137,7 +140,7 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
 
   /** The number of launches of each variant of a kernel family, by its id. */
   get variantRuns(): ReadonlyMap<string, number> {
-    return this.#stream.variantRuns;
+    return this.#stream.runs.counts;
   }
 
   /** Calls `listener` with each failure of work that was accepted, and with the loss of the device. */
@@ -222,12 +225,6 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
   record(op: string, plan: (recorder: Recorder) => void): void {
     this.#assertUsable(op);
     this.#stream.record(op, plan);
-  }
-
-  /** @internal Records what was planned for an op, with these operands; `op` is its name in messages. */
-  run(op: string, plan: LaunchPlan, operands: readonly Span[], params: readonly number[]): void {
-    this.#assertUsable(op);
-    this.#stream.run(op, plan, operands, params);
   }
 
   /** @internal What was planned for ops, to be queued again and again. */

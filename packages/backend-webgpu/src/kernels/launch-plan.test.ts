@@ -1,12 +1,13 @@
-import { type Launch, resolvedCall } from '@concord/backend-core/implement';
+import { BYTES_OF, type CheckedGemm, type Launch, OPS, resolvedCall } from '@concord/backend-core/implement';
 import { binaryKernel, reduceKernel, unaryKernel } from '@concord/backend-core/kernel';
 import { describe, expect, it } from 'vitest';
-import { fakeBuffer, PlanRecorder } from '../../test/support/plan-recorder.ts';
+import { callWords } from '../client/bind-group-cache.ts';
+import { fakeBuffer, fakeSpan, PlanRecorder } from '../../test/support/plan-recorder.ts';
 import { fakeRun } from '../../test/support/planned-run.ts';
 import { TEST_DEVICES } from '../../test/support/traits.ts';
 import { dispatchesOf } from './dispatch.ts';
 import { FAMILIES } from './families.ts';
-import { PLANNING } from './launch-plan.ts';
+import { type LaunchPlan, PLANNING } from './launch-plan.ts';
 import type { Span, StorageBuffer } from './recorder.ts';
 import { LaunchPlans, NOTHING_TUNED, planCall, spanAt } from '@concord/variants';
 
@@ -130,4 +131,43 @@ it('a program that makes ever new calls does not drive out what is made again', 
     plans.of(sum(input, { buffer: q, byteOffset: 0, byteLength: 4 }, length));
     if (length % 100 === 0) expect(plans.of(again)).toBe(plan);
   }
+});
+
+/** Calls whose scalars are their launches' own, of each way to compute them. */
+const SCALED: readonly (readonly ['gemm' | 'batchedGemm' | 'attention', object])[] = [
+  ['gemm', { m: 100, n: 70, k: 33 }],
+  ['gemm', { m: 1, n: 512, k: 512, transB: 'T', dtype: 'f16' }],
+  ['gemm', { m: 64, n: 64, k: 2 ** 15 }],
+  ['batchedGemm', { m: 7, n: 5, k: 9, batchCount: 3, strideA: 63, strideB: 45, strideC: 35, dtype: 'f16' }],
+  ...[{}, { kvHeads: 2, dtype: 'f16' }, { seqQ: 1 }, { seqQ: 1, causal: true, causalOffset: 7 }].map(
+    (change) => ['attention', { batch: 1, heads: 4, seqQ: 300, seqKv: 1000, headDim: 64, ...change }] as const,
+  ),
+];
+
+it.each(SCALED)('one plan of %s %o serves all scalars, as a plan of their own would', (op, shape) => {
+  const scaled = (scalars: readonly [number, number]): { launch: Launch<StorageBuffer>; plan: LaunchPlan } => {
+    const own =
+      op === 'attention' ? { scale: scalars[0], softcap: scalars[1] } : { alpha: scalars[0], beta: scalars[1] };
+    const call = OPS[op].check({ ...shape, ...own } as never, false) as CheckedGemm;
+    const operands = call.operands.map(({ elements, dtype }) => fakeSpan(elements * BYTES_OF[dtype]));
+    const launch = {
+      kernel: OPS[op].kernel,
+      call,
+      opName: op,
+      operands,
+      params: scalars,
+    } as unknown as Launch<StorageBuffer>;
+    return { launch, plan: new LaunchPlans(PLANNING, traits).of(launch) };
+  };
+  const wordsOf = (plan: LaunchPlan, params: readonly number[], memory: readonly Span[]) => {
+    const all = [...memory, ...plan.scratch.map((bytes) => fakeSpan(bytes))];
+    return plan.steps.map((step) => ('dst' in step ? [] : [...callWords(plan, step, params, all, 2 ** 32)]));
+  };
+  const [one, other] = [scaled([2, 3]), scaled([0.125, 7])];
+  expect(wordsOf(one.plan, [0.125, 7], one.launch.operands)).toEqual(
+    wordsOf(other.plan, [0.125, 7], other.launch.operands),
+  );
+  expect(wordsOf(one.plan, [2, 3], one.launch.operands)).not.toEqual(
+    wordsOf(one.plan, [0.125, 7], one.launch.operands),
+  );
 });

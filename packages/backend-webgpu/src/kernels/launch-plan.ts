@@ -9,7 +9,8 @@ import {
 } from '@concord/variants';
 import { type Dispatch, dispatchesOf } from './dispatch.ts';
 import { FAMILIES } from './families.ts';
-import type { Kernel } from './kernel.ts';
+import { softcapInverse } from './attention/geometry.ts';
+import { type Kernel, wordOf } from './kernel.ts';
 import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from './recorder.ts';
 import type { Explanation } from '@concord/backend-core';
 
@@ -21,20 +22,45 @@ export interface LaunchPlan extends AnyPlan<Kernel, PlannedDispatch> {
   readonly written: readonly number[];
   /** The memory that all of its bindings may be elsewhere in. */
   readonly moving: ReadonlySet<number>;
-  /** Which of the parameters of a call are floats. */
+  /** Which of the parameters of a kernel are floats. */
   readonly floats: readonly boolean[];
+  /** The number of scalars, which come after those. */
+  readonly scalarCount: number;
 }
 
 /** A dispatch or a copy whose memory is told by {@link Place}s. */
 export type Step = LaunchPlan['steps'][number];
 
+/** What a step was last called with. Calls of many layers follow each other with the same. */
+export interface LastCall {
+  lastParams: readonly number[] | undefined;
+  readonly lastWords: Uint32Array;
+  /** The batch that has them, and where; 0: none. */
+  lastBatch: number;
+  lastOffset: number;
+}
+
 /** A dispatch of a plan. */
-export interface PlannedDispatch extends Omit<Dispatch, 'spans'> {
+export interface PlannedDispatch extends Omit<Dispatch, 'spans'>, LastCall {
   /** The bound buffers, in the kernel's order. */
   readonly places: readonly Place[];
-  /** Its words as the last call had them: calls of many layers follow each other with the same. */
-  lastWords: Uint32Array;
+  /** Words that are scalars of the call. */
+  readonly scalars: readonly ScalarWord[];
 }
+
+/** A float32 among the words of a dispatch. */
+interface ScalarWord {
+  readonly word: number;
+  /** Which of the parameters, from their end. */
+  readonly at: number;
+  /** What is made of it. */
+  readonly of?: ((value: number) => number) | undefined;
+}
+
+/** Uniforms that are made of a scalar. */
+const DERIVED: Readonly<Record<string, { readonly from: string; readonly of: (value: number) => number }>> = {
+  softcap_inverse: { from: 'softcap', of: softcapInverse },
+};
 
 let lastId = 0;
 
@@ -46,11 +72,13 @@ let lastId = 0;
  * @throws {BackendError} UNSUPPORTED when the device cannot run it, OUT_OF_MEMORY when its scratch memory is too large
  */
 export function planOp(op: ResolvedCall<StorageBuffer>, operands: readonly Span[], traits: DeviceTraits): LaunchPlan {
-  const recorder = new OpRecorder(traits, operands);
+  const recorder = new OpRecorder(op, traits, operands);
   planCall(FAMILIES, op, recorder);
   const { steps, scratchBytes: scratch, picks } = recorder;
   const written = [...recorder.written].filter((index) => index < operands.length);
-  return { id: ++lastId, steps, written, moving: movingMemory(steps), floats: floatsOf(op), scratch, picks };
+  const { scalarCount } = recorder;
+  const own = { moving: movingMemory(steps), floats: floatsOf(op), scalarCount };
+  return { id: ++lastId, steps, written, ...own, scratch, picks };
 }
 
 function floatsOf({ kernel, call }: ResolvedCall<StorageBuffer>): readonly boolean[] {
@@ -77,8 +105,8 @@ class OpRecorder extends StepRecorder<StorageBuffer, PlannedDispatch> implements
   /** Which memory is written. */
   readonly written: Set<number> = new Set();
 
-  constructor(traits: DeviceTraits, operands: readonly Span[]) {
-    super(operands, fakeSpan);
+  constructor(op: ResolvedCall<StorageBuffer>, traits: DeviceTraits, operands: readonly Span[]) {
+    super(op, operands, fakeSpan);
     this.traits = traits;
   }
 
@@ -87,13 +115,23 @@ class OpRecorder extends StepRecorder<StorageBuffer, PlannedDispatch> implements
   }
 
   launch(launch: Launch): void {
+    const scalars = this.#scalarWords(launch);
     for (const { spans, ...dispatch } of dispatchesOf(launch, this.traits.maxWorkgroupsPerDimension)) {
       const places = spans.map((span) => this.placeOf(span));
       for (const [index, { access }] of dispatch.kernel.storage.entries()) {
         if (access === 'read_write') this.written.add((places[index] as Place).memory);
       }
-      this.add({ ...dispatch, places, lastWords: dispatch.words });
+      const last = { lastParams: undefined, lastWords: dispatch.words.slice(), lastBatch: 0, lastOffset: 0 };
+      this.add({ ...dispatch, places, scalars, ...last });
     }
+  }
+
+  #scalarWords({ kernel, uniforms }: Launch): ScalarWord[] {
+    return kernel.uniforms.flatMap(({ name }): ScalarWord[] => {
+      const { from = name, of } = DERIVED[name] ?? {};
+      const at = this.scalarAt(from, uniforms[from]);
+      return at === undefined ? [] : [{ word: wordOf(kernel, name), at, of }];
+    });
   }
 
   override copy(dst: Span, src: Span): void {

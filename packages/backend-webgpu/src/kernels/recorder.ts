@@ -6,10 +6,14 @@ import type { VariantChooser, VariantPreferences } from '@concord/variants';
 /** Where memory lies. */
 export interface Home {
   readonly gpu: GPUBuffer;
+  /** That of no other GPU buffer. */
+  readonly id: number;
+  /** Of the buffer. */
+  readonly size: number;
   /** Bytes from the start of the buffer, a multiple of 256. */
   readonly start: number;
   /** The size of the pieces of the buffer, where other allocations lie in it too. */
-  readonly slab?: Slab;
+  readonly slab: Slab | undefined;
 }
 
 /** Device memory for storage and copies. */

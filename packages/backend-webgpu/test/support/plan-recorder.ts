@@ -1,4 +1,4 @@
-import { MAX_UNIFORM_BYTES } from '../../src/client/rings.ts';
+import { MAX_UNIFORM_BYTES } from '../../src/client/batch.ts';
 import { type Kernel, uniformBytes } from '../../src/kernels/kernel.ts';
 import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from '../../src/kernels/recorder.ts';
 

@@ -3,7 +3,7 @@ import { ListCache, type ListKey } from '@concord/backend-core/implement';
 import type { RunShape } from '@concord/backend-core/kernel';
 import { plannedLaunch } from './launches.ts';
 import { allocateAs } from '../tensor/allocate.ts';
-import { launch } from '../tensor/errors.ts';
+import { explained, launch } from '../tensor/errors.ts';
 import type { SharedLayout } from '../tensor/layout.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { checkSameBackend } from './produce.ts';
@@ -76,19 +76,15 @@ export function producePlanned(
   params?: readonly number[],
 ): Tensor {
   if (out !== undefined) checkSameBackend(op, backend, [out]);
-  const pointers: DevicePtr[] = [];
-  launch(op, inputs, () => {
-    for (let index = 0; index < inputs.length; index++) pointers.push((inputs[index] as Tensor).ptr);
-  });
   const result = out ?? allocateAs(op, backend, layout);
   try {
-    launch(op, inputs, () => {
-      pointers.push(result.ptr);
-      call.launch(pointers, params);
-    });
+    const pointers: DevicePtr[] = [];
+    for (let index = 0; index < inputs.length; index++) pointers.push((inputs[index] as Tensor).ptr);
+    pointers.push(result.ptr);
+    call.launch(pointers, params);
   } catch (error) {
     if (out === undefined) result.dispose();
-    throw error;
+    throw explained(op, inputs, error);
   }
   return result;
 }

@@ -1,4 +1,4 @@
-import type { DType, PlannedCall } from '@concord/backend-core';
+import type { DevicePtr, DType, PlannedCall } from '@concord/backend-core';
 import {
   checkKernel,
   type GatherView,
@@ -9,10 +9,10 @@ import {
 } from '@concord/backend-core/kernel';
 import { checkFields, reading, readParams } from '@concord/backend-core/implement';
 import { plannedLaunch } from './launches.ts';
-import { checkOptions, checkTensor, shown } from '../tensor/arguments.ts';
+import { checkOptions, checkTensor, type OptionKinds, shown } from '../tensor/arguments.ts';
 import { checkDType, checkShape } from '../tensor/create.ts';
 import { allocateAs } from '../tensor/allocate.ts';
-import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { explained, launch, refuse, shapeText } from '../tensor/errors.ts';
 import { denseLayout, type SharedLayout } from '../tensor/layout.ts';
 import { broadcastShapes, sameShape } from '../tensor/shape.ts';
 import { Tensor } from '../tensor/tensor.ts';
@@ -62,34 +62,49 @@ export function run<Inputs extends InputSpecs, Parameters extends ParameterSpecs
   const given = inputs as Readonly<Record<string, Tensor>>;
   // Another object each time of one that may still change, for which nothing is found then.
   const own: Kernel = launch(op, Object.values(given), () => checkKernel(kernel));
-  const tensors = own.inputs.map(({ name }) => given[name] as Tensor);
+  const tensors: Tensor[] = [];
+  const key: unknown[] = [];
+  for (const { name } of own.inputs) {
+    const tensor = given[name] as Tensor;
+    tensors.push(tensor);
+    key.push(tensor.layout.id);
+  }
   const [first] = tensors;
   if (first === undefined) throw refuse(op, 'takes at least one tensor, to know the backend');
   const { backend } = first;
-  const outs = own.outputs.map(({ name }) => options.out?.[name as Outputs] ?? given[name]);
-  checkSameBackend(op, backend, [...tensors, ...outs.filter((out) => out !== undefined)]);
-  const fixed = readOptions(own, options);
-  const ids = [...tensors, ...outs].map((each) => each?.layout.id ?? 0);
-  const plan = plans.of(own).of(backend, [...ids, ...fixed.key], () => planKernel(own, tensors, outs, fixed));
-  const params = launch(op, tensors, () => reading('params', () => readParams(own, options.params ?? {})));
+  checkSameBackend(op, backend, tensors);
+  const outs: (Tensor | undefined)[] = [];
+  for (const { name } of own.outputs) {
+    const out = options.out?.[name as Outputs] ?? given[name];
+    if (out !== undefined) checkSameBackend(op, backend, [out]);
+    outs.push(out);
+    key.push(out?.layout.id ?? 0);
+  }
+  const fixed = readOptions(own, options, key);
+  const plan = plans.of(own).of(backend, key, () => planKernel(own, tensors, outs, fixed));
+  const params =
+    own.params.length === 0 && options.params === undefined
+      ? undefined
+      : launch(op, tensors, () => reading('params', () => readParams(own, options.params ?? {})));
 
   const outputs: Record<string, Tensor> = {};
-  const made: Tensor[] = [];
   try {
-    const pointers = launch(op, tensors, () => tensors.map(({ ptr }) => ptr));
-    for (const [index, { name }] of own.outputs.entries()) {
+    const pointers: DevicePtr[] = [];
+    for (const tensor of tensors) pointers.push(tensor.ptr);
+    for (let index = 0; index < outs.length; index++) {
       const output = outs[index] ?? allocateAs(op, backend, plan.results[index] as SharedLayout);
-      if (outs[index] === undefined) made.push(output);
-      outputs[name] = output;
+      outputs[(own.outputs[index] as { name: string }).name] = output;
       pointers.push(output.ptr);
     }
-    launch(op, tensors, () => plan.call.launch(pointers, params));
+    plan.call.launch(pointers, params);
   } catch (error) {
-    for (const each of made) each.dispose();
-    throw error;
+    for (const output of Object.values(outputs)) if (!outs.includes(output)) output.dispose();
+    throw explained(op, tensors, error);
   }
   return outputs as { [Name in Outputs]: Tensor };
 }
+
+const OPTIONS: OptionKinds = { shape: 'any', axis: 'any', params: 'any', out: 'any', dtypes: 'any' };
 
 /** A kernel's call, and the layout of each output. */
 interface KernelPlan {
@@ -105,16 +120,18 @@ interface FixedOptions {
   readonly axis: Axes | undefined;
   /** In the order of the outputs. */
   readonly dtypes: readonly (DType | undefined)[];
-  readonly key: readonly unknown[];
 }
 
-function readOptions(kernel: Kernel, { shape, axis, dtypes }: RunOptions): FixedOptions {
+/** @param key - gets all of them */
+function readOptions(kernel: Kernel, { shape, axis, dtypes }: RunOptions, key: unknown[]): FixedOptions {
   const ownShape = shape === undefined ? undefined : checkShape(kernel.name, shape);
   const ownAxis: Axes | undefined = Array.isArray(axis) ? [...(axis as readonly number[])] : axis;
   const ownTypes = kernel.outputs.map(({ name }) => dtypes?.[name]);
-  const axes: readonly unknown[] = Array.isArray(ownAxis) ? ownAxis : [ownAxis];
-  const key = [ownShape?.length, ...(ownShape ?? []), Array.isArray(ownAxis), axes.length, ...axes, ...ownTypes];
-  return { shape: ownShape, axis: ownAxis, dtypes: ownTypes, key };
+  key.push(ownShape?.length, Array.isArray(ownAxis), ...ownTypes);
+  if (ownShape !== undefined) for (const length of ownShape) key.push(length);
+  if (Array.isArray(ownAxis)) key.push(...(ownAxis as readonly number[]));
+  else key.push(ownAxis);
+  return { shape: ownShape, axis: ownAxis, dtypes: ownTypes };
 }
 
 function planKernel(
@@ -179,18 +196,22 @@ function checkCall(kernel: Kernel, inputs: unknown, options: object): void {
     throw refuse(op, `takes its inputs by name, such as { ${kernel.inputs[0]?.name ?? 'x'} }, got ${shown(inputs)}`);
   }
   const own = inputs as Readonly<Record<string, unknown>>;
-  const names = kernel.inputs.map(({ name }) => name);
-  checkFields(`${op}: inputs`, own, names, { op });
-  for (const name of names) {
-    if (own[name] === undefined) throw refuse(op, `input ${name} is missing`);
-    checkTensor(op, `input ${name}`, own[name]);
+  let count = 0;
+  for (const { name } of kernel.inputs) if (own[name] !== undefined) count++;
+  if (count < kernel.inputs.length || Object.keys(own).length !== count) {
+    const names = kernel.inputs.map(({ name }) => name);
+    checkFields(`${op}: inputs`, own, names, { op });
+    for (const name of names) if (own[name] === undefined) throw refuse(op, `input ${name} is missing`);
   }
-  checkOptions(op, options, { shape: 'any', axis: 'any', params: 'any', out: 'any', dtypes: 'any' });
+  for (const { name } of kernel.inputs) if (!(own[name] instanceof Tensor)) checkTensor(op, `input ${name}`, own[name]);
+  checkOptions(op, options, OPTIONS);
   const { out, dtypes } = options as RunOptions;
-  const outputs = kernel.outputs.map(({ name }) => name);
-  if (out !== undefined) checkOptions(`${op}.out`, out, Object.fromEntries(outputs.map((name) => [name, 'tensor'])));
-  if (dtypes !== undefined)
-    checkOptions(`${op}.dtypes`, dtypes, Object.fromEntries(outputs.map((name) => [name, 'any'])));
+  if (out !== undefined) checkByOutput('out', kernel, out, 'tensor');
+  if (dtypes !== undefined) checkByOutput('dtypes', kernel, dtypes, 'any');
+}
+
+function checkByOutput(option: string, { name: op, outputs }: Kernel, values: object, kind: 'tensor' | 'any'): void {
+  checkOptions(`${op}.${option}`, values, Object.fromEntries(outputs.map(({ name }) => [name, kind])));
 }
 
 function viewFor(

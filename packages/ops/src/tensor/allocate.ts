@@ -6,6 +6,7 @@ import {
   type DType,
   NULL_PTR,
 } from '@concord/backend-core';
+import { ListCache } from '@concord/backend-core/implement';
 import { shapeText } from './errors.ts';
 import { denseLayout, type Layout, type SharedLayout, sharedLayout } from './layout.ts';
 import { adopt } from './scope.ts';
@@ -35,7 +36,7 @@ export function allocateAs(op: string, backend: ComputeBackend, layout: SharedLa
   if (!Number.isSafeInteger(bytes)) {
     throw new BackendError('OUT_OF_MEMORY', `${op}: ${dtype}${shapeText(shape)} is more than any memory`, { op });
   }
-  const ptr = bytes === 0 ? NULL_PTR : backend.alloc(bytes, label === undefined ? UNLABELLED : { label });
+  const ptr = bytes === 0 ? NULL_PTR : label === undefined ? backend.alloc(bytes) : backend.alloc(bytes, { label });
   return made(new Tensor(new Storage(backend, ptr, bytes, true), layout));
 }
 
@@ -54,10 +55,34 @@ export function viewOf(tensor: Tensor, changes: Partial<Layout>): Tensor {
   return made(new Tensor(tensor.storage, isAlike ? tensor.layout : sharedLayout(shape, strides, dtype), offset));
 }
 
+/** Of each of two generations. */
+const MAX_VIEWS = 1024;
+const views = new ListCache<SharedLayout>(MAX_VIEWS);
+
+/**
+ * A view whose layout follows from that of the tensor and from a key: the name of the function, and numbers.
+ *
+ * @param layoutOf - undefined where there is no such view: then there is none of this either
+ */
+export function keyedView(
+  tensor: Tensor,
+  key: (string | number)[],
+  layoutOf: () => Pick<Layout, 'shape' | 'strides'> | undefined,
+): Tensor | undefined {
+  // Asked for its address, a disposed tensor says so.
+  void tensor.ptr;
+  key.push(tensor.layout.id);
+  let layout = views.get(key);
+  if (layout === undefined) {
+    const own = layoutOf();
+    if (own === undefined) return undefined;
+    views.add(key, (layout = sharedLayout(own.shape, own.strides, tensor.dtype)));
+  }
+  return made(new Tensor(tensor.storage, layout, tensor.offset));
+}
+
 /** Leaves a new tensor to the innermost `tidy`, or to the collector. */
 export function made(tensor: Tensor): Tensor {
   adopt(tensor);
   return tensor;
 }
-
-const UNLABELLED = Object.freeze({});

@@ -20,10 +20,15 @@ export function launch<T>(op: string, operands: readonly Tensor[], work: () => T
   try {
     return work();
   } catch (cause) {
-    if (!isBackendError(cause)) throw cause;
-    const { code, detail, backend, hint, reason, requestedBytes, inUseBytes, limitBytes, status } = cause;
-    const shapes = operands.map(({ dtype, shape }) => `${dtype}${shapeText(shape)}`).join(', ');
-    const fields = { op, backend, hint, reason, requestedBytes, inUseBytes, limitBytes, status, cause };
-    throw new BackendError(code, detail === '' ? '' : `${op}(${shapes}): ${detail}`, fields);
+    throw explained(op, operands, cause);
   }
+}
+
+/** What {@link launch} throws for an error: for a path that should make no function. */
+export function explained(op: string, operands: readonly Tensor[], cause: unknown): unknown {
+  if (!isBackendError(cause)) return cause;
+  const { code, detail, backend, hint, reason, requestedBytes, inUseBytes, limitBytes, status } = cause;
+  const shapes = operands.map(({ dtype, shape }) => `${dtype}${shapeText(shape)}`).join(', ');
+  const fields = { op, backend, hint, reason, requestedBytes, inUseBytes, limitBytes, status, cause };
+  return new BackendError(code, detail === '' ? '' : `${op}(${shapes}): ${detail}`, fields);
 }

@@ -1,5 +1,5 @@
 import { checkAxes } from '../compute/rows.ts';
-import { viewOf } from '../tensor/allocate.ts';
+import { keyedView, viewOf } from '../tensor/allocate.ts';
 import { checkList, checkTensor } from '../tensor/arguments.ts';
 import { checkShape } from '../tensor/create.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
@@ -66,12 +66,15 @@ export function squeeze(x: Tensor, axes?: number | readonly number[]): Tensor {
 export function unsqueeze(x: Tensor, axes: number | readonly number[]): Tensor {
   checkTensor('unsqueeze', 'x', x);
   if (typeof axes !== 'number') checkList('unsqueeze', 'axes', axes);
-  const added = typeof axes === 'number' ? [1] : axes.map(() => 1);
-  const places = checkAxes('unsqueeze', checkShape('unsqueeze', [...x.shape, ...added]), axes);
-  const [shape, strides] = [[...x.shape], [...x.strides]];
-  for (const place of places) {
-    shape.splice(place, 0, 1);
-    strides.splice(place, 0, 1);
-  }
-  return viewOf(x, { shape, strides });
+  const list = typeof axes === 'number' ? [axes] : [...axes];
+  return keyedView(x, ['unsqueeze', ...list], () => {
+    const added = list.map(() => 1);
+    const places = checkAxes('unsqueeze', checkShape('unsqueeze', [...x.shape, ...added]), list);
+    const [shape, strides] = [[...x.shape], [...x.strides]];
+    for (const place of places) {
+      shape.splice(place, 0, 1);
+      strides.splice(place, 0, 1);
+    }
+    return { shape, strides };
+  }) as Tensor;
 }

@@ -1,5 +1,5 @@
 import { checkAxis } from '../compute/rows.ts';
-import { viewOf } from '../tensor/allocate.ts';
+import { keyedView } from '../tensor/allocate.ts';
 import { checkTensor, shown } from '../tensor/arguments.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -19,19 +19,14 @@ export function permute(x: Tensor, axes: readonly number[]): Tensor {
   checkTensor('permute', 'x', x);
   if (!Array.isArray(axes))
     throw refuse('permute', `takes a list of axes for ${shapeText(x.shape)}, got ${shown(axes)}`);
-  const shape: number[] = [];
-  const strides: number[] = [];
-  let named = 0;
-  for (const each of axes as readonly number[]) {
-    const axis = checkAxis('permute', x.shape, each);
-    named |= 1 << axis;
-    shape.push(x.shape[axis] as number);
-    strides.push(x.strides[axis] as number);
-  }
-  if (shape.length !== x.rank || named !== (1 << x.rank) - 1) {
-    throw refuse('permute', `axes ${shapeText(axes)} are not those of ${shapeText(x.shape)}, each once`);
-  }
-  return viewOf(x, { shape, strides });
+  const list = [...(axes as readonly number[])];
+  return keyedView(x, ['permute', ...list], () => {
+    const own = list.map((axis) => checkAxis('permute', x.shape, axis));
+    if (own.length !== x.rank || new Set(own).size !== x.rank) {
+      throw refuse('permute', `axes ${shapeText(list)} are not those of ${shapeText(x.shape)}, each once`);
+    }
+    return { shape: own.map((axis) => x.shape[axis] as number), strides: own.map((axis) => x.strides[axis] as number) };
+  }) as Tensor;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { viewOf } from '../tensor/allocate.ts';
+import { keyedView, viewOf } from '../tensor/allocate.ts';
 import { checkNumbers, checkTensor } from '../tensor/arguments.ts';
 import { checkShape } from '../tensor/create.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
@@ -21,8 +21,11 @@ import { copy } from './pack.ts';
 export function reshape(x: Tensor, shape: readonly number[]): Tensor {
   checkTensor('reshape', 'x', x);
   const to = filledIn(x, shape);
-  const strides = x.isDense ? denseStrides(to) : reshapedStrides(x.shape, x.strides, to);
-  if (strides !== undefined) return viewOf(x, { shape: to, strides });
+  const view = keyedView(x, ['reshape', ...to], () => {
+    const strides = x.isDense ? denseStrides(to) : reshapedStrides(x.shape, x.strides, to);
+    return strides && { shape: to, strides };
+  });
+  if (view !== undefined) return view;
   const packed = copy(x);
   try {
     return viewOf(packed, { shape: to, strides: denseStrides(to) });

@@ -187,6 +187,11 @@ function hull(strides: RowStrides, width: number, from: readonly number[], count
   return { first: sum(from), elements: sum(counts.map((count) => count - 1)) + width };
 }
 
+/** Where the inverse overflows, products with it are as good as infinite. */
+export function softcapInverse(softcap: number): number {
+  return Math.min(1 / softcap, 2 ** 126);
+}
+
 /** The values that a launch adds to a call. */
 interface Launching {
   readonly softcap: number;
@@ -220,8 +225,7 @@ export function anyUniforms(
     ...sight,
     capped: softcap > 0 ? 1 : 0,
     softcap,
-    // Where that overflows, products with it are as good as infinite.
-    softcap_inverse: softcap > 0 ? Math.min(1 / softcap, 2 ** 126) : 0,
+    softcap_inverse: softcap > 0 ? softcapInverse(softcap) : 0,
     mask_at: maskAt,
     mask_batch: window.batches > 1 ? (mask?.[0] ?? 0) : 0,
     mask_head: window.heads > 1 ? (mask?.[1] ?? 0) : 0,

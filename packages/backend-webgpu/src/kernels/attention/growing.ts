@@ -28,7 +28,8 @@ export function growing(call: CheckedAttention, traits: DeviceTraits): Canonical
   const end = causal ? Math.max(-seqQ, Math.min(seqKv, causalOffset)) + 1 : seqKv;
   const params = [keys, end, Math.max(0, Math.min(seqQ, 1 - end))];
   // An offset, so that this is no plain call; all keys are before it.
-  return { call: { ...call, seqKv: planned, causalOffset: planned - seqQ }, params };
+  const scalars = { scale: 1, softcap: Math.sign(call.softcap) };
+  return { call: { ...call, ...scalars, seqKv: planned, causalOffset: planned - seqQ }, params };
 }
 
 /** Returns whether bindings cover a call with a number of keys. */

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { MAX_UNIFORM_BYTES, UniformRing } from './rings.ts';
+import { MAX_UNIFORM_BYTES, UniformRing } from './batch.ts';
 
 it('uniforms of a batch lie apart, the largest too', () => {
   const writeBuffer = vi.fn();
