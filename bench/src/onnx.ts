@@ -12,7 +12,14 @@ import { deviceOf, slugOf, startDevice } from './device.ts';
 import { finishModel, measureModel, type PreparedModel, QUICK, WHOLE } from './models.ts';
 import { bert, decoder, type Feed, mobilenetV2, resnet50, type ZooModel } from './onnx/zoo.ts';
 import { MODEL_OPTIONS, oneOf, positive } from './options.ts';
-import { type Candidate, candidate, type CaseResult, type ContestantResult, loadCandidates, resultsParent } from './results.ts';
+import {
+  type Candidate,
+  candidate,
+  type CaseResult,
+  type ContestantResult,
+  loadCandidates,
+  resultsParent,
+} from './results.ts';
 
 /** On cores that others use too; a call of the largest takes seconds. */
 const WHOLE_ON_WASM = { rounds: 5, roundMs: 20, pauseMs: 20, takes: 'least' } as const;

@@ -123,7 +123,10 @@ class Writer {
   }
 
   linear(x: string, from: number, to: number): string {
-    return this.node('Add', [this.node('MatMul', [x, this.weight([from, to], Math.sqrt(3 / from))]), this.weight([to], 0.1)]);
+    return this.node('Add', [
+      this.node('MatMul', [x, this.weight([from, to], Math.sqrt(3 / from))]),
+      this.weight([to], 0.1),
+    ]);
   }
 
   classify(x: string, from: number): string {

@@ -54,6 +54,13 @@ const truncatedRemainder = (k: KernelBuilder, a: Num, b: Num): Num => {
   return k.select(isWhole, a, k.sub(a, k.mul(k.trunc(k.div(a, b)), b)));
 };
 
+/** Of f32: the remainder with the sign of the divisor, as Python's. */
+const flooredFloats = (k: KernelBuilder, a: Num, b: Num): Num => {
+  const rest = truncatedRemainder(k, a, b);
+  const wrong = k.and(k.ne(rest, 0), k.ne(k.lt(rest, 0), k.lt(b, 0)));
+  return k.select(wrong, k.add(rest, b), rest);
+};
+
 /** The remainder with the sign of the divisor, as Python's. */
 const flooredRemainder = (k: KernelBuilder, a: Num, b: Num): Num => {
   const rest = k.rem(integers(a), integers(b));
@@ -65,10 +72,12 @@ function modulo(call: Call): Tensor {
   checkOneType(call);
   const [a, b] = [call.x(0), call.x(1)];
   const fmod = call.int('fmod', 0) === 1;
-  if (hasFloats(call) && !fmod) throw refuse('Mod of floats needs fmod = 1');
+  if (hasFloats(call) && !fmod && call.version < 28) throw refuse('Mod of floats needs fmod = 1');
   const signed = a.dtype.startsWith('i') || a.dtype === 'u8';
   const formula: Formula = hasFloats(call)
-    ? truncatedRemainder
+    ? fmod
+      ? truncatedRemainder
+      : flooredFloats
     : fmod || !signed
       ? (k, x, y) => k.rem(integers(x), integers(y))
       : flooredRemainder;
@@ -123,9 +132,19 @@ function castOp(call: Call, to: ElementType): ReturnType<Call['typed']> {
 const shift = (call: Call): Tensor => {
   const left = call.text('direction') === 'LEFT';
   const [a, b] = [call.x(0), call.x(1)];
+  const bits = 8 * BYTES_OF[a.dtype];
   return elements(
-    `BitShift ${left}`,
-    (k, x, y) => (left ? k.shl(integers(x), integers(y)) : k.shr(integers(x), integers(y))),
+    `BitShift ${left} ${bits}`,
+    (k, x, y) => {
+      const shifted = left ? k.shl(integers(x), integers(y)) : k.shr(integers(x), integers(y));
+      // Nothing is left but signs.
+      const isBeyond = k.or(k.ge(y, bits), k.lt(y, 0));
+      return k.select(
+        isBeyond,
+        left ? k.sub(shifted, shifted) : k.select(k.lt(x, 0), k.not(k.sub(shifted, shifted)), k.sub(shifted, shifted)),
+        shifted,
+      );
+    },
     [a, b],
     a.dtype,
   );
@@ -187,6 +206,13 @@ export const POINTWISE: Operators = {
     },
     { lambd: SOFT_LIMIT, bias: 0 },
   ),
+  SwiGLU: {
+    run: (call) => {
+      const alpha = call.float('alpha', 1);
+      const formula: Formula = (k, a, b) => k.mul(k.mul(a, k.sigmoid(k.mul(a, alpha))), b);
+      return elements(`SwiGLU ${alpha}`, formula, [call.x(0), call.x(1)], call.x(0).dtype);
+    },
+  },
   Swish: float((k, x, alpha) => k.mul(x, k.sigmoid(k.mul(x, alpha))), { alpha: 1 }),
   Gelu: ofFloats((call) => {
     const tanh = call.text('approximate', 'none') === 'tanh';

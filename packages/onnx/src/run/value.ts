@@ -28,6 +28,11 @@ const NATURAL: Readonly<Record<DType, ElementType>> = {
   u32: 'uint32',
 };
 
+/** Whether there is a type for such elements on a device. */
+export function isOnDevice(type: ElementType): boolean {
+  return ON_DEVICE[type] !== undefined;
+}
+
 /** Whether float64 is refused, or computed in float32. */
 export type Float64 = 'refuse' | 'float32';
 
