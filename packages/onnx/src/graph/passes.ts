@@ -1,6 +1,6 @@
 import { type Graph, graphsOf, type Node, readsOf } from './graph.ts';
 import { arrayOf, type HostTensor, int64s, isFloat, numbersOf, sizeOf } from './host-tensor.ts';
-import { withChains } from './chains.ts';
+import { withChains, withFunctions } from './chains.ts';
 import { near, Uses } from './match.ts';
 
 /** What becomes of nodes: one in the place of the last of them, or several in that of the first, the rest gone. */
@@ -341,7 +341,7 @@ export function optimise(graph: Graph): Graph {
     );
     return { ...node, attributes: new Map(attributes) };
   });
-  return withChains(withoutDead(PASSES.reduce(apply, withoutDead({ ...graph, nodes: inner }))));
+  return withFunctions(withChains(withoutDead(PASSES.reduce(apply, withoutDead({ ...graph, nodes: inner })))));
 }
 
 function isGraph(value: unknown): value is Graph {

@@ -151,11 +151,13 @@ function groupQuery(call: Call): Results {
   if (lengths.size !== batch) throw refuse(`${lengths.size} lengths for a batch of ${batch}`);
   // A first run starts at 0 also where texts are shorter than the batch's longest.
   const isFirst = total === rows;
-  const starts = elements(
-    `Starts ${isFirst || rows}`,
-    (k, last) => (isFirst ? k.mul(last, 0) : k.add(last, (1 - rows) as never)),
-    [lengths],
-    'i32',
+  const starts = call.derived(5, `starts ${isFirst || rows}`, () =>
+    elements(
+      `Starts ${isFirst || rows}`,
+      (k, last) => (isFirst ? k.mul(last, 0) : k.add(last, (1 - rows) as never)),
+      [lengths],
+      'i32',
+    ),
   );
   const turned = (x: Tensor): Tensor => {
     if (call.int('do_rotary', 0) === 0) return x;
@@ -174,7 +176,9 @@ function groupQuery(call: Call): Results {
   const bias = call.maybe(10);
   const o = attention(turned(q), slice(keys, seen), slice(values, seen), {
     ...{ scale: scaleOf(call, dim), causal: true, starts, lse },
-    lengths: elements('Lengths', (k, last) => k.toU32(k.add(last as never, 1 as never)), [lengths], 'u32'),
+    lengths: call.derived(5, 'lengths', () =>
+      elements('Lengths', (k, last) => k.toU32(k.add(last as never, 1 as never)), [lengths], 'u32'),
+    ),
     ...(window > 0 && { window }),
     ...(softcap > 0 && { softcap }),
     ...(bias && { mask: slice(bias, [null, null, null, [0, total]]) }),

@@ -3,6 +3,7 @@ import type { Activation, Tensor } from '@concord/ops';
 import { refuse } from '../errors.ts';
 import { sizeOf } from '../graph/host-tensor.ts';
 import type { Call, Results } from '../run/call.ts';
+import { functionOf } from './chain.ts';
 import { elements, hasFloats } from './elements.ts';
 import type { Operators } from './operator.ts';
 import { fitting, plus } from './products.ts';
@@ -44,10 +45,13 @@ function shared(total: readonly number[], isUpper: boolean): number[] {
   return [...before, ...total.map((each, i) => each - (before[i] as number))];
 }
 
-/** The function that a node's product ends in, by the name that a pass gave it. */
+/** The function that a node's product ends in: by the name that a pass gave it, or the graph of one that it put there. */
 export function activationOf(call: Call): { readonly activation?: Activation } {
   const given = call.attribute('concord.activation');
-  return given === undefined ? {} : { activation: given as Activation };
+  if (given === undefined) return {};
+  return {
+    activation: typeof given === 'string' ? (given as Activation) : functionOf(call, call.graph('concord.activation')),
+  };
 }
 
 type Two = readonly [number, number];

@@ -98,11 +98,23 @@ function power(call: Call): Tensor {
   return call.refuse(`powers of ${call.type(0)} by other numbers than 2`);
 }
 
+/** Bounds of what is clipped: attributes, or inputs that may be left out. */
+const clipElement: NonNullable<Operator['element']> = (call) => {
+  if (call.version >= 11) {
+    return {
+      name: 'Clip',
+      formula: (k, x, low, high?: Num) => (high === undefined ? k.max(x, low) : k.min(k.max(x, low), high)),
+    };
+  }
+  const [low, high] = [call.float('min', -3.4028234663852886e38), call.float('max', 3.4028234663852886e38)];
+  return { name: `Clip ${low} ${high}`, formula: (k, x) => k.min(k.max(x, low), high) };
+};
+
 function clip(call: Call): Tensor {
   const x = call.x(0);
-  if (call.version < 11) {
-    const [low, high] = [call.float('min', -3.4028234663852886e38), call.float('max', 3.4028234663852886e38)];
-    return elements(`Clip ${low} ${high}`, (k, v) => k.min(k.max(v, low), high), [x], x.dtype);
+  if (call.version < 11 || (call.has(1) && call.has(2))) {
+    const { name, formula } = clipElement(call);
+    return elements(name, formula, call.all(), x.dtype);
   }
   const [low, high] = [call.maybe(1), call.maybe(2)];
   const lower = low ? elements('Clip low', (k, v, l) => k.max(v, l), [x, low], x.dtype) : x;
@@ -267,7 +279,7 @@ export const POINTWISE: Operators = {
   Mod: { run: modulo },
   Pow: { run: power },
   PRelu: binary((k, x, slope) => k.select(k.lt(x, 0), k.mul(x, slope), x)),
-  Clip: { run: clip },
+  Clip: { element: clipElement, run: clip },
   Cast: { run: (call) => castOp(call, elementType('attribute to', call.int('to'))) },
   CastLike: { run: (call) => castOp(call, call.type(1)) },
   Where: {

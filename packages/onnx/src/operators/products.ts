@@ -42,6 +42,7 @@ export function fitting(call: Call, shape: readonly number[]): Tensor | undefine
 /** A function of a result that no product could apply. */
 function activated(x: Tensor, activation: Activation | undefined): Tensor {
   if (activation === undefined) return x;
+  if (typeof activation === 'function') return elements(activation.name, activation, [x], x.dtype);
   const formula: Formula = (k, v) => (activation === 'relu' ? k.max(v, 0) : k[activation](v));
   return elements(activation, formula, [x], x.dtype);
 }

@@ -282,7 +282,10 @@ export class Session {
       if (program?.state === 'new') program.state = 'ran';
       return this.#own(step.value, inputs, uploads);
     } finally {
-      for (const [name, value] of inputs) if (value.tensor !== feeds[name]) value.dispose();
+      for (const [name, value] of inputs) {
+        if (value.tensor === feeds[name]) value.disposeDerived();
+        else value.dispose();
+      }
       if (program === undefined || waited) for (const tensor of uploads.splice(0)) tensor.dispose();
     }
   }
