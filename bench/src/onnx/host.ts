@@ -30,14 +30,14 @@ export interface Queue {
 }
 
 /** Runs of whose results the last one is kept. */
-export function queue(session: InferenceSession, feeds: Feeds): Queue {
+export function queue(session: InferenceSession, feeds: Feeds, output = 'y'): Queue {
   const pending: Promise<void>[] = [];
   let latest: Tensor | undefined;
   return {
     run: () => {
-      const keep = session.run(feeds).then(({ y }) => {
+      const keep = session.run(feeds, [output]).then((results) => {
         latest?.dispose();
-        latest = y as Tensor;
+        latest = results[output] as Tensor;
       });
       pending.push(keep);
     },
@@ -54,6 +54,22 @@ export function inOrder(session: InferenceSession, feeds: Feeds): Queue {
     latest = (await session.run(feeds))['y'] as Tensor;
   };
   return { run: () => void (runs = runs.then(one)), wait: async () => void (await runs), last: () => latest as Tensor };
+}
+
+/** A session as models are timed with it. */
+export function preparedSession(
+  session: { run(feeds: Feeds, fetches: string[]): Promise<unknown>; release(): Promise<void> },
+  feeds: Feeds,
+  output: string,
+): PreparedModel {
+  return {
+    async calls(count) {
+      for (let call = 0; call < count; call++) await session.run(feeds, [output]);
+      return undefined;
+    },
+    outputs: async () => ((await session.run(feeds, [output])) as Record<string, Tensor>)[output]?.data as Float32Array,
+    close: () => session.release(),
+  };
 }
 
 /** The operands of a case by the names that its graph gives them. */
@@ -107,12 +123,5 @@ async function prepareGpt(gptCase: GptCase, { open, tensor }: HostRuntime): Prom
     else weights[name] = values as Float32Array;
   }
   const session = await open(encodeModel(graph, weights));
-  return {
-    async calls(count) {
-      for (let call = 0; call < count; call++) await session.run(feeds);
-      return undefined;
-    },
-    outputs: async () => ((await session.run(feeds))['y'] as Tensor).data as Float32Array,
-    close: () => session.release(),
-  };
+  return preparedSession(session, feeds, 'y');
 }

@@ -2,18 +2,18 @@ import protobuf from 'protobufjs';
 import { type ByOp, shapesOf, type Work } from '../limits/cases.ts';
 import { notOffered, offered } from '../peer.ts';
 
-/** A node: an operator with the names of its inputs and outputs. */
+/** A node: an operator, such as `Add` or `com.microsoft.MatMulNBits`, with the names of its inputs and outputs. */
 export interface Node {
   readonly operator: string;
   readonly inputs: readonly string[];
   /** Its output: a name, or several. */
   readonly output: string | readonly string[];
-  /** An attribute is an integer, a list of them, or a text. */
-  readonly attributes?: Readonly<Record<string, number | readonly number[] | string>>;
+  /** An attribute is an integer, a list of them, a text, or a float. */
+  readonly attributes?: Readonly<Record<string, number | readonly number[] | string | { readonly float: number }>>;
 }
 
 /** The type of the elements of a value. */
-export type ElementType = 'f32' | 'f16' | 'i32';
+export type ElementType = 'f32' | 'f16' | 'i32' | 'i64' | 'u8';
 
 /** A computation with fixed shapes, whose weights are inputs or, if they are given, part of the model. */
 export interface Graph {
@@ -21,6 +21,8 @@ export interface Graph {
   /** Shapes of the inputs and of the output by their names. */
   readonly inputs: Readonly<Record<string, readonly number[]>>;
   readonly output: readonly [name: string, shape: readonly number[]];
+  /** Further outputs, whose shapes follow. */
+  readonly more?: readonly string[];
   /** Types of inputs and of the output by their names. Default: f32. */
   readonly types?: Readonly<Record<string, ElementType>>;
   /** Constants of one dimension. */
@@ -28,18 +30,20 @@ export interface Graph {
 }
 
 /** Elements of inputs by their names. */
-export type Weights = Readonly<Record<string, Float32Array>>;
+export type Weights = Readonly<Record<string, Float32Array | Uint8Array>>;
 
 /** The part of https://github.com/onnx/onnx/blob/main/onnx/onnx.proto that a model needs here. */
 const SCHEMA = `
 syntax = "proto3";
 message Model { int64 ir_version = 1; Graph graph = 7; repeated OperatorSet opset_import = 8; }
-message OperatorSet { int64 version = 2; }
+message OperatorSet { string domain = 1; int64 version = 2; }
 message Graph {
   repeated Node node = 1; string name = 2; repeated Tensor initializer = 5; repeated Value input = 11; repeated Value output = 12;
 }
-message Node { repeated string input = 1; repeated string output = 2; string op_type = 4; repeated Attribute attribute = 5; }
-message Attribute { string name = 1; int64 i = 3; bytes s = 4; repeated int64 ints = 8; int32 type = 20; }
+message Node {
+  repeated string input = 1; repeated string output = 2; string op_type = 4; repeated Attribute attribute = 5; string domain = 7;
+}
+message Attribute { string name = 1; float f = 2; int64 i = 3; bytes s = 4; repeated int64 ints = 8; int32 type = 20; }
 message Tensor { repeated int64 dims = 1; int32 data_type = 2; string name = 8; bytes raw_data = 9; }
 message Value { string name = 1; Type type = 2; }
 message Type { TensorType tensor_type = 1; }
@@ -49,18 +53,18 @@ message Dimension { int64 dim_value = 1; }`;
 const Model = protobuf.parse(SCHEMA).root.lookupType('Model');
 
 /** TensorProto.DataType. */
-const TYPES: Readonly<Record<ElementType | 'i64', number>> = { f32: 1, i32: 6, i64: 7, f16: 10 };
+const TYPES: Readonly<Record<ElementType, number>> = { f32: 1, u8: 2, i32: 6, i64: 7, f16: 10 };
 /** AttributeProto.AttributeType. */
-const [INT, STRING, INTS] = [2, 3, 7];
+const [FLOAT, INT, STRING, INTS] = [1, 2, 3, 7];
 /** ONNX 1.15. */
-const VERSIONS = { irVersion: 9, opsetImport: [{ version: 20 }] };
+const VERSIONS = { irVersion: 9, opsetImport: [{ version: 20 }, { domain: 'com.microsoft', version: 1 }] };
 
 /** The bytes of a `.onnx` file. The inputs that `weights` has elements of are initializers of the model instead of inputs. */
 export function encodeModel(graph: Graph, weights: Weights = {}): Uint8Array {
-  const { nodes, inputs, output, constants = {}, types = {} } = graph;
-  const valueOf = (name: string, shape: readonly number[]): object => {
-    const dim = shape.map((dimValue) => ({ dimValue }));
-    return { name, type: { tensorType: { elemType: TYPES[types[name] ?? 'f32'], shape: { dim } } } };
+  const { nodes, inputs, output, more = [], constants = {}, types = {} } = graph;
+  const valueOf = (name: string, dims?: readonly number[]): object => {
+    const shape = dims && { shape: { dim: dims.map((dimValue) => ({ dimValue })) } };
+    return { name, type: { tensorType: { elemType: TYPES[types[name] ?? 'f32'], ...shape } } };
   };
   const initializers = [
     ...Object.entries(constants).map(([name, values]) => tensorOf(name, values, [values.length])),
@@ -72,7 +76,7 @@ export function encodeModel(graph: Graph, weights: Weights = {}): Uint8Array {
     node: nodes.map(nodeOf),
     initializer: initializers,
     input: fed.map((each) => valueOf(...each)),
-    output: [valueOf(...output)],
+    output: [valueOf(...output), ...more.map((name) => valueOf(name))],
   };
   return Model.encode({ ...VERSIONS, graph: content }).finish();
 }
@@ -81,14 +85,17 @@ function nodeOf({ operator, inputs, output, attributes = {} }: Node): object {
   const attribute = Object.entries(attributes).map(([name, value]) => {
     if (typeof value === 'number') return { name, i: value, type: INT };
     if (typeof value === 'string') return { name, s: new TextEncoder().encode(value), type: STRING };
+    if ('float' in value) return { name, f: value.float, type: FLOAT };
     return { name, ints: value, type: INTS };
   });
-  return { input: inputs, output: [output].flat(), opType: operator, attribute };
+  const [opType, ...domain] = operator.split('.').reverse();
+  return { input: inputs, output: [output].flat(), opType, attribute, domain: domain.reverse().join('.') };
 }
 
-function tensorOf(name: string, values: Float32Array | BigInt64Array, dims: readonly number[]): object {
+function tensorOf(name: string, values: Float32Array | Uint8Array | BigInt64Array, dims: readonly number[]): object {
   const rawData = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-  return { name, dims, dataType: TYPES[values instanceof Float32Array ? 'f32' : 'i64'], rawData };
+  const type = values instanceof Float32Array ? 'f32' : values instanceof Uint8Array ? 'u8' : 'i64';
+  return { name, dims, dataType: TYPES[type], rawData };
 }
 
 /** A copy of its input, which uploads or downloads it. */

@@ -3,8 +3,10 @@ import { setImmediate as nodeSetImmediate } from 'node:timers';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { fromF16Array } from '@concord/backend-core';
 import { packageVersion } from '../results.ts';
-import { type HostRuntime, queue } from './host.ts';
+import type { OnnxContestant } from '../onnx.ts';
+import { type HostRuntime, preparedSession, queue } from './host.ts';
 import { type ElementType, encodeModel, firstEntry, type Graph, identity } from './model.ts';
+import type { Feed, ZooModel } from './zoo.ts';
 
 /** Threads of ONNX Runtime on the CPU. */
 export const THREADS: number = availableParallelism();
@@ -79,6 +81,64 @@ export class Uploads {
   }
 }
 
+/** A tensor on the host. */
+export function feedOf({ dims, data }: Feed): Tensor {
+  return data instanceof BigInt64Array ? new Tensor('int64', data, dims) : hostTensor(data, dims);
+}
+
+/** The output of a model, by ONNX Runtime on the CPU. */
+export async function runOnCpu(model: ZooModel): Promise<{ data: Float32Array; dims: readonly number[] }> {
+  const session = await InferenceSession.create(model.bytes, { ...ON_CPU, logSeverityLevel: 3 });
+  const { [model.output]: y } = await session.run(feedsOf(model), [model.output]);
+  await session.release();
+  return { data: y?.data as Float32Array, dims: y?.dims as readonly number[] };
+}
+
+const feedsOf = ({ feeds }: ZooModel): Record<string, Tensor> =>
+  Object.fromEntries(Object.entries(feeds).map(([name, feed]) => [name, feedOf(feed)]));
+
+/** Models on the processor. */
+export function onCpu(threads: number): OnnxContestant {
+  const { name, version, remark } = nodeRuntime(threads);
+  return {
+    ...{ name, role: 'limit', version, remark },
+    prepare: async (model) => {
+      const options = { ...ON_CPU, intraOpNumThreads: threads, logSeverityLevel: 3 } as const;
+      const session = await InferenceSession.create(model.bytes, options);
+      return preparedSession(session, feedsOf(model), model.output);
+    },
+  };
+}
+
+/** Models on the GPU: floats that they are fed with lie there, as does the result. What the provider lacks is done on the CPU. */
+export const onWebGpu: OnnxContestant = {
+  ...{ name: 'onnxruntime webgpu', role: 'peer', version: VERSION },
+  async prepare({ bytes, feeds, output }, shape) {
+    const given = new Uploads();
+    for (const [name, feed] of Object.entries(feeds)) {
+      if (feed.data instanceof Float32Array) await given.add(name, feed.data, feed.dims);
+      else given.tensors[name] = feedOf(feed);
+    }
+    const session = await InferenceSession.create(bytes, { ...RESIDENT, extra: {}, logSeverityLevel: 3 });
+    const held = await residentOf(session, { name: output, shape }, given.tensors);
+    return {
+      async calls(count) {
+        for (let call = 0; call < count; call++) held.run();
+        await held.finish();
+        return undefined;
+      },
+      async outputs() {
+        held.run();
+        return held.result();
+      },
+      async close() {
+        await held.close();
+        await given.close();
+      },
+    };
+  },
+};
+
 /** A graph on the device. */
 export interface Resident {
   readonly run: () => void;
@@ -91,12 +151,18 @@ export interface Resident {
 
 /** A graph whose operands and result stay on the device: another session reads it, as the package cannot download it. */
 export async function resident(graph: Graph, feeds: Readonly<Record<string, Tensor>>): Promise<Resident> {
-  const [, shape] = graph.output;
-  const dtype = graph.types?.['y'];
-  const session = await openSession(graph, RESIDENT);
+  const [name, shape] = graph.output;
+  return residentOf(await openSession(graph, RESIDENT), { name, shape, dtype: graph.types?.[name] }, feeds);
+}
+
+async function residentOf(
+  session: InferenceSession,
+  { name, shape, dtype }: { name: string; shape: readonly number[]; dtype?: ElementType | undefined },
+  feeds: Readonly<Record<string, Tensor>>,
+): Promise<Resident> {
   const sync = await openSession(firstEntry(shape, dtype), ON_DEVICE);
   const download = await openSession(identity(shape, dtype), ON_DEVICE);
-  const { run, wait, last } = queue(session, feeds);
+  const { run, wait, last } = queue(session, feeds, name);
   return {
     run: () => withOwnSetImmediate(run),
     finish: async () => {

@@ -1,6 +1,8 @@
 import { env, InferenceSession, Tensor } from 'onnxruntime-web';
 import { packageVersion } from '../results.ts';
-import { type HostRuntime, inOrder } from './host.ts';
+import type { OnnxContestant } from '../onnx.ts';
+import { type HostRuntime, inOrder, preparedSession } from './host.ts';
+import type { Feed } from './zoo.ts';
 
 /** ONNX Runtime compiled to WebAssembly, with SIMD and threads, of which all sessions of a process have as many as the first. */
 export function webRuntime(threads: number): HostRuntime {
@@ -28,4 +30,20 @@ export function openOnWasm(
     extra: { session: { force_spinning_stop: '1' }, ...extra },
     logSeverityLevel: 3,
   });
+}
+
+/** Models on WebAssembly. */
+export function onWeb(threads: number): OnnxContestant {
+  const { name, version, remark } = webRuntime(threads);
+  const tensorOf = ({ dims, data }: Feed): Tensor => {
+    if (data instanceof BigInt64Array) return new Tensor('int64', data, dims);
+    return data instanceof Int32Array ? new Tensor('int32', data, dims) : new Tensor('float32', data, dims);
+  };
+  return {
+    ...{ name, role: 'peer', version, remark },
+    prepare: async ({ bytes, feeds, output }) => {
+      const given = Object.fromEntries(Object.entries(feeds).map(([input, feed]) => [input, tensorOf(feed)]));
+      return preparedSession(await openOnWasm(bytes, threads), given, output);
+    },
+  };
 }

@@ -1,3 +1,4 @@
+import { profile } from '@concord/backend-core/profile';
 import { expect, it } from 'vitest';
 import type { HostTensor } from '../src/graph/host-tensor.ts';
 import { loadOnnx } from '../src/index.ts';
@@ -101,6 +102,40 @@ function decoder(): Uint8Array {
 }
 
 onBackends('a decoder of 4 bits', (backend) => {
+  it('replays the steps of a cache with room, whose mask says how much of it is filled', async () => {
+    const bytes = decoder();
+    const room = 12;
+    using model = await loadOnnx(backend(), bytes);
+    using growing = await loadOnnx(backend(), bytes);
+    const caches = model.inputs.slice(2).map(({ name }) => name);
+    const of = (rows: number): Record<string, HostTensor> =>
+      Object.fromEntries(caches.map((name) => [name, f32([1, KV, rows, DIM], new Float32Array(KV * rows * DIM))]));
+    const after = (results: Record<string, HostTensor>): Record<string, HostTensor> =>
+      Object.fromEntries(caches.map((name) => [name, results[name.replace('past', 'present')] as HostTensor]));
+    let [own, theirs] = [of(room), of(0)];
+    for (const [step, word] of [3, 14, 15, 9, 26, 5].entries()) {
+      const seen = Array.from({ length: room }, (_, i) => Number(i <= step));
+      const input_ids = i64([1, 1], [word]);
+      const replayed = await model.runOnHost({ input_ids, attention_mask: i64([1, room], seen), ...own });
+      const grown = await growing.runOnHost({
+        input_ids,
+        attention_mask: i64([1, step + 1], seen.slice(0, step + 1)),
+        ...theirs,
+      });
+      const [a, b] = [replayed['logits'], grown['logits']] as [HostTensor, HostTensor];
+      expect(difference(a, b, 1e-3, 1e-4), `step ${step}`).toBe(undefined);
+      [own, theirs] = [after(replayed), after(grown)];
+      // The shapes stay, so the second step is recorded, and later ones are replayed: nothing is launched but that.
+      if (step === 3) {
+        const { launches } = await profile(backend(), () =>
+          model.runOnHost({ input_ids, attention_mask: i64([1, room], seen), ...own }),
+        );
+        expect(launches.length).toBeGreaterThan(10);
+        expect(launches.every(({ isReplay }) => isReplay)).toBe(true);
+      }
+    }
+  });
+
   it('says the words that ONNX Runtime says, from a prompt and a cache that grows', async () => {
     const bytes = decoder();
     using model = await loadOnnx(backend(), bytes);

@@ -37,8 +37,41 @@ const NODES: readonly (OneNode & { readonly why: string })[] = [
   { why: 'of nothing', op: 'ReduceSum', inputs: [f32([0, 2], []), i64([1], [0])], constant: [0, 1] },
 ];
 
+const heads = [2, 4, 3, 8];
+
+/** What operator sets from 12 on brought, that nothing else tests. */
+const LATER: readonly (OneNode & { readonly why: string })[] = [
+  ...[0, 3].map((mode) => ({
+    ...{ why: `whose scores are a result, as of mode ${mode}`, op: 'Attention', opset: 24 },
+    inputs: [all(heads), all([2, 2, 5, 8]), all([2, 2, 5, 8])],
+    attributes: { qk_matmul_output_mode: mode, scale: { f: 0.5 } },
+    outputs: ['float32', '', '', 'float32'] as const,
+  })),
+  {
+    ...{ why: 'of a cache that is partly filled', op: 'Attention', opset: 24, attributes: { is_causal: 1 } },
+    inputs: [all(heads), all([2, 4, 7, 8]), all([2, 4, 7, 8]), undefined, undefined, undefined, i64([2], [4, 7])],
+  },
+  ...['linear', 'circular'].map((mode) => ({
+    ...{ why: mode, op: 'TensorScatter', opset: 24, attributes: { mode } },
+    inputs: [all([2, 3, 4, 2]), all([2, 3, 2, 2]), i64([2], [1, mode === 'linear' ? 2 : 3])],
+  })),
+  ...['none', 'sum', 'mean'].map((reduction) => ({
+    ...{ why: reduction, op: 'SoftmaxCrossEntropyLoss', opset: 13, outputs: ['float32', 'float32'] as const },
+    inputs: [all([3, 5, 2]), i64([3, 2], [0, 4, -1, 2, 1, 3]), f32([5], [1, 0.5, 2, 1, 3])],
+    attributes: { reduction, ignore_index: -1 },
+  })),
+  { why: 'of more and less', op: 'CenterCropPad', opset: 18, inputs: [all([3, 6]), i64([2], [6, 3])], constant: [1] },
+  {
+    why: 'with padding',
+    op: 'LpPool',
+    opset: 18,
+    inputs: [all([1, 2, 5])],
+    attributes: { kernel_shape: [3], pads: [1, 1] },
+  },
+];
+
 onBackends('one node', (backend) => {
-  it.each(NODES)('$op $why', (given) => expectAsRuntime(backend(), given));
+  it.each([...NODES, ...LATER])('$op $why', (given) => expectAsRuntime(backend(), given));
 
   it.each([
     { op: 'LpPool', inputs: [all([1, 1, 4])], attributes: { kernel_shape: [3], strides: [2], ceil_mode: 1 } },

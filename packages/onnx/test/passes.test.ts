@@ -60,6 +60,37 @@ describe('passes', () => {
     }
   });
 
+  it('put what follows a product alone into it, with numbers', async () => {
+    const constants = {
+      ...{ w: random([4, 3, 1, 1]), m: random([3, 5], 2), low: f32([], [0]), high: f32([], [0.5]) },
+      ...{ scale: f32([1], [1.5]), shift: f32([1], [-0.25]) },
+    };
+    const nodes = [
+      node('Conv', ['x', 'w'], ['c']),
+      node('Clip', ['c', 'low', 'high'], ['d']),
+      node('MatMul', ['d', 'm'], ['e']),
+      node('Mul', ['scale', 'e'], ['f']),
+      node('Add', ['f', 'shift'], ['g']),
+      node('HardSwish', ['g'], ['y']),
+    ];
+    const x = value('x', 'float32', [1, 3, 2, 3]);
+    await check({ nodes, constants, inputs: [x], outputs: ['y'] }, { x: random([1, 3, 2, 3], 3) }, ['Conv', 'MatMul']);
+  });
+
+  it('make one product of those of one operand', async () => {
+    const constants = { a: random([4, 3]), b: random([4, 2], 2), c: random([3], 3), d: random([2], 4) };
+    const nodes = [
+      node('MatMul', ['x', 'a'], ['p']),
+      node('Add', ['p', 'c'], ['y']),
+      node('Softmax', ['y'], ['z']),
+      node('MatMul', ['x', 'b'], ['q']),
+      node('Add', ['q', 'd'], ['v']),
+    ];
+    const left = ['MatMul', 'Split', 'Softmax'];
+    const inputs = [value('x', 'float32', [2, 4])];
+    await check({ nodes, constants, inputs, outputs: ['z', 'v'] }, { x: random([2, 4], 3) }, left);
+  });
+
   it('leave a value that something else reads', async () => {
     const constants = { w: random([4, 3]) };
     const nodes = [node('MatMul', ['x', 'w'], ['p']), node('Relu', ['p'], ['y'])];

@@ -9,6 +9,7 @@ import type { HostTensor } from '../src/graph/host-tensor.ts';
 import { register } from '../src/index.ts';
 import { reference } from './support/reference.ts';
 import {
+  CACHES,
   CLASSIFIERS,
   decoder,
   encoder,
@@ -17,6 +18,7 @@ import {
   tagger,
   TOKENIZER,
   TOKENIZER_CONFIG,
+  translator,
   vision,
   VOCAB,
   WIDTH,
@@ -113,6 +115,34 @@ describe('Transformers.js, unchanged', () => {
       said.filter((word) => !special.has(word)),
     );
     await generate.dispose();
+  });
+
+  it('writes a text about another one, whose keys an If makes once, as ONNX Runtime does', async () => {
+    const write = await transformers.pipeline('text2text-generation', 'translator', { device: 'auto', dtype: 'fp32' });
+    const [result] = (await write('the cat ran', { max_new_tokens: 6, do_sample: false })) as unknown as {
+      generated_text: string;
+    }[];
+    const text = feedsOf(write.tokenizer, 'the cat ran');
+    const { last_hidden_state } = await reference(encoder, text);
+    let caches = Object.fromEntries(CACHES.map((name) => [name, f32([1, HEADS, 0, WIDTH / HEADS], [])]));
+    const ids = [7];
+    for (let step = 0; step < 6; step++) {
+      const results = await reference(translator, {
+        encoder_attention_mask: text['attention_mask'] as HostTensor,
+        encoder_hidden_states: last_hidden_state as HostTensor,
+        input_ids: i64([1, 1], ids.slice(-1)),
+        use_cache_branch: { type: 'bool', dims: [1], data: Uint8Array.of(Number(step > 0)) },
+        ...Object.fromEntries(CACHES.map((name) => [`past_key_values.${name}`, caches[name] as HostTensor])),
+      });
+      caches = Object.fromEntries(CACHES.map((name) => [name, results[`present.${name}`] as HostTensor]));
+      const logits = listOf(results['logits']) as number[];
+      ids.push(logits.indexOf(Math.max(...logits)));
+    }
+    const special = new Set(WORDS.filter((word) => word.startsWith('[')));
+    const wanted = ids.map((id) => WORDS[id] as string).filter((word) => !special.has(word));
+    expect(wanted.length).toBeGreaterThan(1);
+    expect(result?.generated_text.split(' ').filter((word) => !special.has(word))).toEqual(wanted);
+    await write.dispose();
   });
 
   /** The inputs that the pipeline's tokenizer makes of texts. */

@@ -1,5 +1,6 @@
 import { operatorOf } from '../run/execute.ts';
 import { type Graph, type Node, readsOf } from './graph.ts';
+import type { HostTensor } from './host-tensor.ts';
 import { Uses } from './match.ts';
 import { neededOnHost } from './placement.ts';
 
@@ -19,7 +20,7 @@ export function withChains(graph: Graph): Graph {
   const canJoin = (node: Node): boolean =>
     operatorOf(node)?.element !== undefined &&
     node.outputs.length === 1 &&
-    node.inputs.length <= 2 &&
+    node.inputs.length <= 3 &&
     node.inputs.every((name) => name !== '') &&
     !hosted.has(node.outputs[0] as string) &&
     node.inputs.some((name) => uses.constant(name) === undefined);
@@ -47,6 +48,35 @@ export function withChains(graph: Graph): Graph {
     made.set(last, chainOf(last, nodes));
   }
   return { ...graph, nodes: graph.nodes.flatMap((node) => made.get(node) ?? (gone.has(node) ? [] : [node])) };
+}
+
+const PRODUCTS = ['Conv', 'ConvTranspose', 'Gemm', 'MatMul'];
+
+/** What follows a product alone and depends on nothing else is its function, which is applied before the result is stored. */
+export function withFunctions(graph: Graph): Graph {
+  const uses = new Uses(graph, readsOf);
+  const made = new Map<Node, Node>();
+  const gone = new Set<Node>();
+  for (const node of graph.nodes) {
+    const chain = node.op === 'Chain' ? (node.attributes.get('chain') as Graph) : elementOf(node);
+    const given = node.inputs.filter((name) => uses.number(name) === undefined);
+    const product = given.length === 1 ? uses.giver(given[0], ...PRODUCTS) : undefined;
+    if (chain === undefined || product === undefined || !isOnlyReader(uses, product, node)) continue;
+    if (product.inputs.length > 3 || product.attributes.has('concord.activation')) continue;
+    const constants = new Map(
+      node.inputs.flatMap((name) => (name === given[0] ? [] : [[name, uses.constant(name) as HostTensor] as const])),
+    );
+    const attributes = new Map([...product.attributes, ['concord.activation', { ...chain, constants }] as const]);
+    gone.add(product);
+    made.set(node, { ...product, outputs: node.outputs, attributes });
+  }
+  return { ...graph, nodes: graph.nodes.flatMap((node) => made.get(node) ?? (gone.has(node) ? [] : [node])) };
+}
+
+/** A node by itself as a graph of what it does to each element. */
+function elementOf(node: Node): Graph | undefined {
+  const isElement = operatorOf(node)?.element !== undefined && node.outputs.length === 1 && !node.inputs.includes('');
+  return isElement ? (chainOf(node, [node]).attributes.get('chain') as Graph) : undefined;
 }
 
 function isOnlyReader(uses: Uses, node: Node, reader: Node): boolean {

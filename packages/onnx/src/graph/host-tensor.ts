@@ -125,13 +125,16 @@ export function isFloat(type: ElementType): boolean {
 }
 
 /** The elements as numbers, or bigints of int64 and uint64. */
-export function scalars({ type, data }: HostTensor): ArrayLike<Scalar> {
+export function scalars({ type, dims, data }: HostTensor): ArrayLike<Scalar> {
   if (type === 'float16') return fromF16Array(data as Uint16Array);
   if (type === 'bfloat16') {
     return fromBf16Array(data as Uint16Array);
   }
   if (type === 'string') throw refuse('texts are no numbers');
-  if (type === 'uint4' || type === 'int4') throw unsupported('elements of 4 bits are only read by operators for them');
+  if (type === 'uint4' || type === 'int4') {
+    const nibble = (i: number): number => ((data[i >> 1] as number) >> (4 * (i & 1))) & 15;
+    return Array.from({ length: sizeOf(dims) }, (_, i) => (type === 'uint4' ? nibble(i) : (nibble(i) ^ 8) - 8));
+  }
   return data as ArrayLike<Scalar>;
 }
 
@@ -142,8 +145,14 @@ export function numbersOf(tensor: HostTensor): number[] {
 
 /** A tensor of numbers, each stored as its type stores it: integers wrap, floats round. */
 export function hostTensor(type: ElementType, dims: readonly number[], values: ArrayLike<Scalar>): HostTensor {
-  if (type === 'string' || type === 'uint4' || type === 'int4') throw unsupported(`${type} is not computed with`);
+  if (type === 'string') throw unsupported(`${type} is not computed with`);
   const length = sizeOf(dims);
+  if (type === 'uint4' || type === 'int4') {
+    const packed = new Uint8Array(lengthOf(type, dims));
+    for (let i = 0; i < length; i++)
+      packed[i >> 1] = (packed[i >> 1] as number) | ((Number(values[i]) & 15) << (4 * (i & 1)));
+    return { type, dims, data: packed };
+  }
   if (isWide(type)) {
     const data = new ARRAYS[type](length);
     for (let i = 0; i < length; i++) {

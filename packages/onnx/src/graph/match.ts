@@ -37,6 +37,11 @@ export class Uses {
     return name === undefined || this.#kept.has(name) ? [] : (this.#readers.get(name) ?? []);
   }
 
+  /** The nodes that read a value, one of the graph's outputs or not. */
+  readersOf(name: string): readonly Node[] {
+    return this.#readers.get(name) ?? [];
+  }
+
   constant(name: string | undefined): HostTensor | undefined {
     return name === undefined ? undefined : this.#graph.constants.get(name);
   }

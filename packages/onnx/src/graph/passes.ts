@@ -1,12 +1,12 @@
 import { type Graph, graphsOf, type Node, readsOf } from './graph.ts';
-import { type HostTensor, numbersOf } from './host-tensor.ts';
-import { withChains } from './chains.ts';
+import { arrayOf, type HostTensor, int64s, isFloat, numbersOf, sizeOf } from './host-tensor.ts';
+import { withChains, withFunctions } from './chains.ts';
 import { near, Uses } from './match.ts';
 
-/** What becomes of nodes: others in the place of the last of them, the rest gone. */
+/** What becomes of nodes: one in the place of the last of them, or several in that of the first, the rest gone. */
 interface Rewrite {
   readonly gone: readonly Node[];
-  readonly node: Node;
+  readonly node: Node | readonly Node[];
   readonly constants?: ReadonlyMap<string, HostTensor>;
 }
 
@@ -19,7 +19,7 @@ function apply(graph: Graph, pass: Pass): Graph {
     const uses = new Uses(current, readsOf);
     const places = new Map(current.nodes.map((node, place) => [node, place]));
     const gone = new Set<Node>();
-    const made = new Map<number, Node>();
+    const made = new Map<number, Rewrite['node']>();
     const constants = new Map(current.constants);
     for (const node of current.nodes) {
       const rewrite = pass(node, uses);
@@ -27,7 +27,8 @@ function apply(graph: Graph, pass: Pass): Graph {
       if (rewrite === undefined || rewrite.gone.some((each) => gone.has(each))) continue;
       for (const each of rewrite.gone) gone.add(each);
       for (const [name, value] of rewrite.constants ?? []) constants.set(name, value);
-      made.set(Math.max(...rewrite.gone.map((each) => places.get(each) as number)), rewrite.node);
+      const at = rewrite.gone.map((each) => places.get(each) as number);
+      made.set(Array.isArray(rewrite.node) ? Math.min(...at) : Math.max(...at), rewrite.node);
     }
     if (made.size === 0) return current;
     const nodes = current.nodes.flatMap((node, place) => made.get(place) ?? (gone.has(node) ? [] : [node]));
@@ -83,6 +84,57 @@ const residual: Pass = (node, uses) => {
   const [a, b, c = ''] = node.inputs as [string, string, string?];
   return { gone: [node, add], node: { ...node, inputs: [a, b, c, other], outputs: add.outputs } };
 };
+
+/** The constant matrix of a product that nothing but a bias went into. */
+function plainMatrix({ op, domain, inputs, attributes }: Node, uses: Uses): HostTensor | undefined {
+  if (op !== 'MatMul' || domain !== '' || inputs.length > 3 || attributes.has('concord.activation')) return undefined;
+  const matrix = uses.constant(inputs[1]);
+  const isKnown = inputs[2] === undefined || uses.constant(inputs[2]) !== undefined;
+  return matrix?.dims.length === 2 && isFloat(matrix.type) && isKnown ? matrix : undefined;
+}
+
+/** Products of one operand, such as queries, keys and values, are one product and its parts. */
+const siblings: Pass = (node, uses) => {
+  const own = plainMatrix(node, uses);
+  const [x] = node.inputs as [string];
+  if (own === undefined) return undefined;
+  const all = uses.readersOf(x).filter((each) => {
+    const matrix = plainMatrix(each, uses);
+    const isAlike = each.inputs.length === node.inputs.length && each.inputs[0] === x && matrix?.type === own.type;
+    return isAlike && matrix?.dims[0] === own.dims[0];
+  });
+  if (all.length < 2 || all[0] !== node) return undefined;
+  const name = `${node.outputs[0]} and others`;
+  const beside = (input: number): HostTensor =>
+    sideBySide(all.map(({ inputs }) => uses.constant(inputs[input]) as HostTensor));
+  const matrix = beside(1);
+  const constants = new Map([[`${name} matrix`, matrix]]);
+  if (node.inputs.length === 3) constants.set(`${name} bias`, beside(2));
+  constants.set(`${name} sizes`, int64s(all.map(({ inputs }) => uses.constant(inputs[1])?.dims[1] as number)));
+  const product = { ...node, inputs: [x, ...[...constants.keys()].slice(0, -1)], outputs: [name] };
+  const outputs = all.map((each) => each.outputs[0] as string);
+  const parts = { ...node, op: 'Split', version: 13, inputs: [name, `${name} sizes`], outputs };
+  return { gone: all, node: [product, { ...parts, attributes: new Map([['axis', -1n]]) }], constants };
+};
+
+/** Matrices of as many rows, or rows, as one. */
+function sideBySide(all: readonly HostTensor[]): HostTensor {
+  const [first] = all as [HostTensor];
+  const widths = all.map(({ dims }) => dims.at(-1) as number);
+  const width = widths.reduce((sum, each) => sum + each, 0);
+  const dims = [...first.dims.slice(0, -1), width];
+  const data = new (arrayOf(first.type as 'float32'))(
+    new ArrayBuffer(sizeOf(dims) * arrayOf(first.type as 'float32').BYTES_PER_ELEMENT),
+  );
+  let from = 0;
+  for (const [i, each] of all.entries()) {
+    const [source, own] = [each.data as Float32Array, widths[i] as number];
+    for (let row = 0; row * own < source.length; row++)
+      (data as Float32Array).set(source.subarray(row * own, (row + 1) * own), row * width + from);
+    from += own;
+  }
+  return { type: first.type, dims, data };
+}
 
 /** A batch normalization after a convolution is one of the convolution's filters and bias. */
 const batchNorm: Pass = (node, uses) => {
@@ -278,7 +330,7 @@ function withoutDead(graph: Graph): Graph {
 }
 
 /** In this order: an activation goes into a product that has its bias. */
-const PASSES: readonly Pass[] = [batchNorm, gelu, layerNorm, attention, bias, activation, residual];
+const PASSES: readonly Pass[] = [batchNorm, gelu, layerNorm, attention, bias, activation, residual, siblings];
 
 /** A graph that gives the same with fewer launches. What graphs in it read from outside stays. */
 export function optimise(graph: Graph): Graph {
@@ -289,7 +341,7 @@ export function optimise(graph: Graph): Graph {
     );
     return { ...node, attributes: new Map(attributes) };
   });
-  return withChains(withoutDead(PASSES.reduce(apply, withoutDead({ ...graph, nodes: inner }))));
+  return withFunctions(withChains(withoutDead(PASSES.reduce(apply, withoutDead({ ...graph, nodes: inner })))));
 }
 
 function isGraph(value: unknown): value is Graph {

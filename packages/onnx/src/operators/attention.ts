@@ -68,28 +68,37 @@ function rotated(x: Tensor, { cos, sin, positions, interleaved }: Rotary): Tenso
 }
 
 /** `[batch, rows, heads dim]` as `[batch, heads, rows, dim]`. */
-function headsOf(x: Tensor, heads: number): Tensor {
+export function headsOf(x: Tensor, heads: number): Tensor {
   const [batch = 0, rows = 0, width = 0] = x.shape;
   if (width % heads !== 0) throw refuse(`${width} elements are not ${heads} heads`);
   return permute(reshape(x, [batch, rows, heads, width / heads]), [0, 2, 1, 3]);
 }
 
-function merged(o: Tensor): Tensor {
+export function merged(o: Tensor): Tensor {
   const [batch = 0, heads = 0, rows = 0, dim = 0] = o.shape;
   return reshape(permute(o, [0, 2, 1, 3]), [batch, rows, heads * dim]);
 }
 
 const CACHE = { type: 'f32', access: 'gather', rank: 4 } as const;
 
-const appended = defineKernel(
-  'append',
-  { inputs: { past: CACHE, fresh: CACHE, start: 'i32' } },
-  ({ past, fresh, start }, k) => {
+const appends = [false, true].map((isRing) =>
+  defineKernel('append', { inputs: { past: CACHE, fresh: CACHE, start: 'i32' } }, ({ past, fresh, start }, k) => {
     const [batch, head, column] = [k.index(0), k.index(1), k.index(3)];
     const old = k.gather(past, [batch, head, k.index(2), column], 0);
-    return { y: k.gather(fresh, [batch, head, k.sub(k.toI32(k.index(2)), start), column], old) };
-  },
+    const row = k.sub(k.toI32(k.index(2)), start);
+    const rows = k.toI32(k.extent(2));
+    const at = isRing ? k.rem(k.add(row, rows), rows) : row;
+    return { y: k.gather(fresh, [batch, head, at, column], old) };
+  }),
 );
+
+/** `[batch, heads, rows, dim]` of a cache with new rows from a place on; in a ring they go on at its front. */
+export function appended(past: Tensor, fresh: Tensor, starts: Tensor, rows: number, isRing = false): Tensor {
+  const [batch = 0, heads = 0, , dim = 0] = past.shape;
+  const start = reshape(starts, [batch, 1, 1, 1]);
+  const options = { shape: [batch, heads, rows, dim], dtypes: { y: past.dtype } };
+  return run(appends[Number(isRing)] as (typeof appends)[0], { past, fresh, start }, options).y;
+}
 
 /** A cache of so many rows, that of each batch with new ones from its place on. */
 function withRows(past: Tensor | undefined, fresh: Tensor, starts: Tensor, rows: number): Tensor {
@@ -99,12 +108,16 @@ function withRows(past: Tensor | undefined, fresh: Tensor, starts: Tensor, rows:
   }
   const [batch = 0, heads = 0, , dim = 0] = past.shape;
   const start = reshape(starts, [batch, 1, 1, 1]);
-  const { y } = run(appended, { past, fresh, start }, { shape: [batch, heads, rows, dim], dtypes: { y: past.dtype } });
+  const { y } = run(
+    appends[0] as (typeof appends)[0],
+    { past, fresh, start },
+    { shape: [batch, heads, rows, dim], dtypes: { y: past.dtype } },
+  );
   return y;
 }
 
 /** The results that the node names. */
-const asked = (call: Call, ...results: Tensor[]): Tensor[] => results.slice(0, call.node.outputs.length);
+export const asked = (call: Call, ...results: Tensor[]): Tensor[] => results.slice(0, call.node.outputs.length);
 
 /** The scale of an attribute that is 0 or missing where it is the usual one. */
 const scaleOf = (call: Call, dim: number): number => call.float('scale', 0) || 1 / Math.sqrt(dim);
@@ -138,11 +151,13 @@ function groupQuery(call: Call): Results {
   if (lengths.size !== batch) throw refuse(`${lengths.size} lengths for a batch of ${batch}`);
   // A first run starts at 0 also where texts are shorter than the batch's longest.
   const isFirst = total === rows;
-  const starts = elements(
-    `Starts ${isFirst || rows}`,
-    (k, last) => (isFirst ? k.mul(last, 0) : k.add(last, (1 - rows) as never)),
-    [lengths],
-    'i32',
+  const starts = call.derived(5, `starts ${isFirst || rows}`, () =>
+    elements(
+      `Starts ${isFirst || rows}`,
+      (k, last) => (isFirst ? k.mul(last, 0) : k.add(last, (1 - rows) as never)),
+      [lengths],
+      'i32',
+    ),
   );
   const turned = (x: Tensor): Tensor => {
     if (call.int('do_rotary', 0) === 0) return x;
@@ -161,7 +176,9 @@ function groupQuery(call: Call): Results {
   const bias = call.maybe(10);
   const o = attention(turned(q), slice(keys, seen), slice(values, seen), {
     ...{ scale: scaleOf(call, dim), causal: true, starts, lse },
-    lengths: elements('Lengths', (k, last) => k.toU32(k.add(last as never, 1 as never)), [lengths], 'u32'),
+    lengths: call.derived(5, 'lengths', () =>
+      elements('Lengths', (k, last) => k.toU32(k.add(last as never, 1 as never)), [lengths], 'u32'),
+    ),
     ...(window > 0 && { window }),
     ...(softcap > 0 && { softcap }),
     ...(bias && { mask: slice(bias, [null, null, null, [0, total]]) }),
@@ -192,7 +209,7 @@ function sumOf(a: Tensor | undefined, b: Tensor | undefined): Tensor | undefined
 }
 
 /** Rows after those of a cache. */
-function afterPast(past: Tensor | undefined, fresh: Tensor): Tensor {
+export function afterPast(past: Tensor | undefined, fresh: Tensor): Tensor {
   return past === undefined || past.shape[2] === 0 ? fresh : concat([past, fresh], { axis: 2 });
 }
 
@@ -241,31 +258,6 @@ function selfAttention(call: Call): Results {
   return call.node.outputs[1] ? [o, stack([k, v])] : o;
 }
 
-/** Attention of ONNX 23. */
-function standard(call: Call): Results {
-  call.floats(0, 1, 2);
-  if (call.has(6) || call.node.outputs[3]) call.refuse('lengths of keys, or scores as a result');
-  const isFlat = call.dims(0).length === 3;
-  const own = (index: number, heads: string): Tensor =>
-    isFlat ? headsOf(call.x(index), call.int(heads)) : call.x(index);
-  const q = own(0, 'q_num_heads');
-  const k = afterPast(call.maybe(4), own(1, 'kv_num_heads'));
-  const v = afterPast(call.maybe(5), own(2, 'kv_num_heads'));
-  const given = call.float('scale', NaN);
-  const softcap = call.float('softcap', 0);
-  const mask = call.maybe(3);
-  const causal = call.int('is_causal', 0) === 1;
-  if (mask && ![1, k.shape[2]].includes(mask.shape.at(-1))) call.refuse(`a mask of [${mask.shape.join(', ')}]`);
-  const [queries, fresh] = [q.shape[2], call.dims(1).at(isFlat ? 1 : 2)];
-  if (causal && call.has(4) && queries === 1 && fresh !== 1) call.refuse('is_causal of one query and several new keys');
-  const o = attention(q, k, v, {
-    ...{ causal, mask, offset: call.has(4) ? (call.dims(4)[2] as number) : 0 },
-    ...(Number.isNaN(given) ? {} : { scale: given }),
-    ...(softcap > 0 && { softcap }),
-  });
-  return asked(call, isFlat ? merged(o) : o, k, v);
-}
-
 /** RotaryEmbedding of com.microsoft and of ONNX, which differ in the order of their inputs. */
 function rotary(call: Call, isOwn: boolean): Results {
   call.floats(0);
@@ -290,7 +282,6 @@ function rotary(call: Call, isOwn: boolean): Results {
 
 /** Attention, and what turns its rows. */
 export const ATTENTION: Operators = {
-  Attention: { run: standard },
   RotaryEmbedding: { run: (call) => rotary(call, true) },
   'com.microsoft.RotaryEmbedding': { run: (call) => rotary(call, false) },
   'com.microsoft.GroupQueryAttention': { needs: [6], run: groupQuery },

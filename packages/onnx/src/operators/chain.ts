@@ -1,6 +1,7 @@
+import type { KernelBuilder } from '@concord/backend-core/kernel';
 import type { Tensor } from '@concord/ops';
 import type { Graph } from '../graph/graph.ts';
-import { isFloat, sizeOf } from '../graph/host-tensor.ts';
+import { isFloat, numbersOf, sizeOf } from '../graph/host-tensor.ts';
 import { Call, type Results } from '../run/call.ts';
 import { operatorOf } from '../run/execute.ts';
 import type { Value } from '../run/value.ts';
@@ -42,6 +43,26 @@ function numberOf(
 }
 
 type Element = ReturnType<NonNullable<Operator['element']>>;
+
+type UnaryFunction = (k: KernelBuilder, x: Num) => Num;
+
+/** Functions by their names, which say all that they do. */
+const functions = new Map<string, UnaryFunction>();
+
+/** What a graph of operators that work element by element makes of its one input; its constants are numbers. */
+export function functionOf(call: Call, graph: Graph): UnaryFunction {
+  const numbers = graph.inputs.map(({ name }) => {
+    const constant = graph.constants.get(name);
+    return constant && numbersOf(constant)[0];
+  });
+  const { name, formula } = call.keep(() => formulaOf(graph, call, numbers, [numbers.indexOf(undefined)]));
+  let known = functions.get(name);
+  if (known === undefined) {
+    known = { [name]: (k: KernelBuilder, x: Num) => formula(k, x) as Num }[name] as UnaryFunction;
+    functions.set(name, known);
+  }
+  return known;
+}
 
 function formulaOf(
   graph: Graph,

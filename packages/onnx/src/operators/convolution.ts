@@ -3,6 +3,7 @@ import type { Activation, Tensor } from '@concord/ops';
 import { refuse } from '../errors.ts';
 import { sizeOf } from '../graph/host-tensor.ts';
 import type { Call, Results } from '../run/call.ts';
+import { functionOf } from './chain.ts';
 import { elements, hasFloats } from './elements.ts';
 import type { Operators } from './operator.ts';
 import { fitting, plus } from './products.ts';
@@ -44,10 +45,13 @@ function shared(total: readonly number[], isUpper: boolean): number[] {
   return [...before, ...total.map((each, i) => each - (before[i] as number))];
 }
 
-/** The function that a node's product ends in, by the name that a pass gave it. */
+/** The function that a node's product ends in: by the name that a pass gave it, or the graph of one that it put there. */
 export function activationOf(call: Call): { readonly activation?: Activation } {
   const given = call.attribute('concord.activation');
-  return given === undefined ? {} : { activation: given as Activation };
+  if (given === undefined) return {};
+  return {
+    activation: typeof given === 'string' ? (given as Activation) : functionOf(call, call.graph('concord.activation')),
+  };
 }
 
 type Two = readonly [number, number];
@@ -121,12 +125,17 @@ function transposed(call: Call): Tensor {
 }
 
 /** Pools, those of one axis as images of one row. */
-function pooled(call: Call, kind: 'max' | 'mean', x: Tensor = call.x(0)): { values: Tensor; indices?: Tensor } {
+function pooled(
+  call: Call,
+  kind: 'max' | 'mean',
+  x: Tensor = call.x(0),
+  countIncludePad = call.int('count_include_pad', 0) === 1,
+): { values: Tensor; indices?: Tensor } {
   const size = x.shape.slice(2);
   const { kernel, stride, dilation, pads } = sweepOf(call, size, call.list('kernel_shape') ?? []);
   const options = {
     ceilMode: call.int('ceil_mode', 0) === 1,
-    ...(kind === 'mean' && { countIncludePad: call.int('count_include_pad', 0) === 1 }),
+    ...(kind === 'mean' && { countIncludePad }),
   };
   if (size.length === 3) {
     // What is counted beyond the pads, runtimes do not agree on.
@@ -203,11 +212,9 @@ function normPool(call: Call): Tensor {
   const x = call.x(0);
   const powers = elements(`Power ${p}`, (k, v) => (p === 2 ? k.mul(v, v) : k.pow(k.abs(v), p)), [x], x.dtype);
   const count = sizeOf(call.list('kernel_shape') ?? []);
-  if (call.list('pads')?.some((pad) => pad !== 0) || call.text('auto_pad', 'NOTSET').startsWith('SAME'))
-    return call.refuse('padding');
   // Windows that reach over the end are means of fewer.
   if (call.int('ceil_mode', 0) === 1) return call.refuse('ceil_mode');
-  const { values } = pooled(call, 'mean', powers);
+  const { values } = pooled(call, 'mean', powers, true);
   return elements(`Root ${p} ${count}`, (k, v) => k.pow(k.mul(v, count), 1 / p), [values], x.dtype);
 }
 
@@ -242,8 +249,27 @@ const spatial = (call: Call): { axis: number[]; keepDims: true } => {
   };
 };
 
+/** A convolution of each channel along a text, over what came before it. */
+function causal(call: Call): Results {
+  call.floats(0);
+  const [x, w] = [call.x(0), call.x(1)];
+  const [batch = 0, channels = 0] = x.shape;
+  const before = (w.shape[2] as number) - 1;
+  const past = call.maybe(3) ?? ops.zeros(call.backend, [batch, channels, before], { dtype: x.dtype });
+  const all = before === 0 ? x : ops.concat([past, x], { axis: 2 });
+  const name = call.text('activation', 'none');
+  if (!['none', 'silu', 'swish'].includes(name)) call.refuse(`activation ${name}`);
+  const activation = name === 'none' ? {} : ({ activation: 'silu' } as const);
+  const y = ops.conv1d(all, w, { bias: call.maybe(2), groups: channels, ...activation });
+  return [y, ops.slice(all, [null, null, [x.shape[2] as number, all.shape[2] as number]])].slice(
+    0,
+    call.node.outputs.length,
+  );
+}
+
 /** Operators that move a window over images. */
 export const CONVOLUTION: Operators = {
+  CausalConvWithState: { run: causal },
   Conv: {
     run: (call) => {
       const product = (residual?: Tensor): Tensor =>

@@ -1,4 +1,4 @@
-import { expand, matmul, permute, reshape, sum, type Tensor } from '@concord/ops';
+import { cast, expand, matmul, permute, reshape, sum, type Tensor } from '@concord/ops';
 import { refuse } from '../errors.ts';
 import { sizeOf } from '../graph/host-tensor.ts';
 import type { Call } from '../run/call.ts';
@@ -67,7 +67,12 @@ function multiply(a: Term, b: Term, wanted: ReadonlySet<string>): Term {
   const left = flat(a, [...batch, ...rows, ...inner], [batch, rows, inner]);
   const right = flat(b, [...batch, ...inner, ...columns], [batch, inner, columns]);
   const letters = [...batch, ...rows, ...columns];
-  return { x: reshape(matmul(left, right), sizes(letters)), letters };
+  return { x: reshape(productOf(left, right), sizes(letters)), letters };
+}
+
+/** A product of matrices; of bfloat16 in float32, since no kernel has it. */
+export function productOf(a: Tensor, b: Tensor): Tensor {
+  return a.dtype === 'bf16' ? cast(matmul(cast(a, 'f32'), cast(b, 'f32')), 'bf16') : matmul(a, b);
 }
 
 /** Sums of products by letters, with ellipses and repeated letters: products of two at a time, from the left. */

@@ -23,7 +23,7 @@ function map(compute: (...values: Any[]) => Scalar | boolean, type?: ElementType
   return (call) => {
     const inputs = call.inputs.map((_, i) => call.host(i));
     const dims = inputs.reduce<readonly number[]>((both, each) => broadcast(both, each.dims), []);
-    const values = inputs.map(scalars);
+    const values = inputs.map((each) => (each.type === 'string' ? (each.data as ArrayLike<unknown>) : scalars(each)));
     const places = inputs.map((each) => broadcastPlace(each.dims));
     const out = Array.from({ length: sizeOf(dims) }, (_, i) => {
       const index = indexOf(i, dims);

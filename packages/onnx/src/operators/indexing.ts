@@ -58,7 +58,7 @@ function gatherNd(call: Call): Tensor {
   return ops.reshape(ops.gather(ops.reshape(x, [size, sizeOf(rest)]), places), [...places.shape, ...rest]);
 }
 
-/** How values that meet are joined. */
+/** Whether values that meet are added. */
 function joins(call: Call): boolean {
   const reduction = call.text('reduction', 'none');
   return reduction === 'none' ? false : reduction === 'add' ? true : call.refuse(`reduction ${reduction}`);

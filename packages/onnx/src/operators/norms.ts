@@ -2,7 +2,7 @@ import * as ops from '@concord/ops';
 import type { Tensor } from '@concord/ops';
 import type { Call, Results } from '../run/call.ts';
 import { elements } from './elements.ts';
-import type { Operators } from './operator.ts';
+import type { Operator, Operators } from './operator.ts';
 
 function layer(call: Call): Results {
   call.floats(0);
@@ -44,25 +44,20 @@ function group(call: Call): Tensor {
   return ops.groupNorm(x, groups, { eps: call.float('epsilon', 1e-5), weight: all(call.x(1)), bias: all(call.x(2)) });
 }
 
+const rms: Operator = {
+  run: (call) =>
+    ops.rmsNorm(call.x(0), {
+      axis: call.axis(call.int('axis', -1)),
+      eps: call.float('epsilon', 1e-5),
+      weight: call.x(1),
+    }),
+};
+
 /** Operators that bring what they get to a mean and a size. */
 export const NORMS: Operators = {
   LayerNormalization: { run: layer },
-  SimplifiedLayerNormalization: {
-    run: (call) =>
-      ops.rmsNorm(call.x(0), {
-        axis: call.axis(call.int('axis', -1)),
-        eps: call.float('epsilon', 1e-5),
-        weight: call.x(1),
-      }),
-  },
-  RMSNormalization: {
-    run: (call) =>
-      ops.rmsNorm(call.x(0), {
-        axis: call.axis(call.int('axis', -1)),
-        eps: call.float('epsilon', 1e-5),
-        weight: call.x(1),
-      }),
-  },
+  SimplifiedLayerNormalization: rms,
+  RMSNormalization: rms,
   BatchNormalization: { run: batch },
   InstanceNormalization: {
     run: (call) =>

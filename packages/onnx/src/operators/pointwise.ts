@@ -54,6 +54,13 @@ const truncatedRemainder = (k: KernelBuilder, a: Num, b: Num): Num => {
   return k.select(isWhole, a, k.sub(a, k.mul(k.trunc(k.div(a, b)), b)));
 };
 
+/** Of f32: the remainder with the sign of the divisor, as Python's. */
+const flooredFloats = (k: KernelBuilder, a: Num, b: Num): Num => {
+  const rest = truncatedRemainder(k, a, b);
+  const wrong = k.and(k.ne(rest, 0), k.ne(k.lt(rest, 0), k.lt(b, 0)));
+  return k.select(wrong, k.add(rest, b), rest);
+};
+
 /** The remainder with the sign of the divisor, as Python's. */
 const flooredRemainder = (k: KernelBuilder, a: Num, b: Num): Num => {
   const rest = k.rem(integers(a), integers(b));
@@ -65,10 +72,12 @@ function modulo(call: Call): Tensor {
   checkOneType(call);
   const [a, b] = [call.x(0), call.x(1)];
   const fmod = call.int('fmod', 0) === 1;
-  if (hasFloats(call) && !fmod) throw refuse('Mod of floats needs fmod = 1');
+  if (hasFloats(call) && !fmod && call.version < 28) throw refuse('Mod of floats needs fmod = 1');
   const signed = a.dtype.startsWith('i') || a.dtype === 'u8';
   const formula: Formula = hasFloats(call)
-    ? truncatedRemainder
+    ? fmod
+      ? truncatedRemainder
+      : flooredFloats
     : fmod || !signed
       ? (k, x, y) => k.rem(integers(x), integers(y))
       : flooredRemainder;
@@ -89,11 +98,23 @@ function power(call: Call): Tensor {
   return call.refuse(`powers of ${call.type(0)} by other numbers than 2`);
 }
 
+/** Bounds of what is clipped: attributes, or inputs that may be left out. */
+const clipElement: NonNullable<Operator['element']> = (call) => {
+  if (call.version >= 11) {
+    return {
+      name: 'Clip',
+      formula: (k, x, low, high?: Num) => (high === undefined ? k.max(x, low) : k.min(k.max(x, low), high)),
+    };
+  }
+  const [low, high] = [call.float('min', -3.4028234663852886e38), call.float('max', 3.4028234663852886e38)];
+  return { name: `Clip ${low} ${high}`, formula: (k, x) => k.min(k.max(x, low), high) };
+};
+
 function clip(call: Call): Tensor {
   const x = call.x(0);
-  if (call.version < 11) {
-    const [low, high] = [call.float('min', -3.4028234663852886e38), call.float('max', 3.4028234663852886e38)];
-    return elements(`Clip ${low} ${high}`, (k, v) => k.min(k.max(v, low), high), [x], x.dtype);
+  if (call.version < 11 || (call.has(1) && call.has(2))) {
+    const { name, formula } = clipElement(call);
+    return elements(name, formula, call.all(), x.dtype);
   }
   const [low, high] = [call.maybe(1), call.maybe(2)];
   const lower = low ? elements('Clip low', (k, v, l) => k.max(v, l), [x, low], x.dtype) : x;
@@ -123,9 +144,19 @@ function castOp(call: Call, to: ElementType): ReturnType<Call['typed']> {
 const shift = (call: Call): Tensor => {
   const left = call.text('direction') === 'LEFT';
   const [a, b] = [call.x(0), call.x(1)];
+  const bits = 8 * BYTES_OF[a.dtype];
   return elements(
-    `BitShift ${left}`,
-    (k, x, y) => (left ? k.shl(integers(x), integers(y)) : k.shr(integers(x), integers(y))),
+    `BitShift ${left} ${bits}`,
+    (k, x, y) => {
+      const shifted = left ? k.shl(integers(x), integers(y)) : k.shr(integers(x), integers(y));
+      // Nothing is left but signs.
+      const isBeyond = k.or(k.ge(y, bits), k.lt(y, 0));
+      return k.select(
+        isBeyond,
+        left ? k.sub(shifted, shifted) : k.select(k.lt(x, 0), k.not(k.sub(shifted, shifted)), k.sub(shifted, shifted)),
+        shifted,
+      );
+    },
     [a, b],
     a.dtype,
   );
@@ -187,6 +218,13 @@ export const POINTWISE: Operators = {
     },
     { lambd: SOFT_LIMIT, bias: 0 },
   ),
+  SwiGLU: {
+    run: (call) => {
+      const alpha = call.float('alpha', 1);
+      const formula: Formula = (k, a, b) => k.mul(k.mul(a, k.sigmoid(k.mul(a, alpha))), b);
+      return elements(`SwiGLU ${alpha}`, formula, [call.x(0), call.x(1)], call.x(0).dtype);
+    },
+  },
   Swish: float((k, x, alpha) => k.mul(x, k.sigmoid(k.mul(x, alpha))), { alpha: 1 }),
   Gelu: ofFloats((call) => {
     const tanh = call.text('approximate', 'none') === 'tanh';
@@ -241,7 +279,7 @@ export const POINTWISE: Operators = {
   Mod: { run: modulo },
   Pow: { run: power },
   PRelu: binary((k, x, slope) => k.select(k.lt(x, 0), k.mul(x, slope), x)),
-  Clip: { run: clip },
+  Clip: { element: clipElement, run: clip },
   Cast: { run: (call) => castOp(call, elementType('attribute to', call.int('to'))) },
   CastLike: { run: (call) => castOp(call, call.type(1)) },
   Where: {

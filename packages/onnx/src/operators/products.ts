@@ -1,8 +1,8 @@
-import { type Activation, attention, linear, matmul, reshape, softmax, type Tensor, transpose } from '@concord/ops';
+import { type Activation, attention, linear, reshape, softmax, type Tensor, transpose } from '@concord/ops';
 import type { Call } from '../run/call.ts';
 import { activationOf } from './convolution.ts';
 import { elements, type Formula } from './elements.ts';
-import { einsum } from './einsum.ts';
+import { einsum, productOf } from './einsum.ts';
 import type { Operators } from './operator.ts';
 
 /** `alpha A B + beta C`, in one launch where C is a row and the factors are 1. */
@@ -42,6 +42,7 @@ export function fitting(call: Call, shape: readonly number[]): Tensor | undefine
 /** A function of a result that no product could apply. */
 function activated(x: Tensor, activation: Activation | undefined): Tensor {
   if (activation === undefined) return x;
+  if (typeof activation === 'function') return elements(activation.name, activation, [x], x.dtype);
   const formula: Formula = (k, v) => (activation === 'relu' ? k.max(v, 0) : k[activation](v));
   return elements(activation, formula, [x], x.dtype);
 }
@@ -53,7 +54,7 @@ function fusedAttention(call: Call): Tensor {
   const scale = call.float('scale');
   const { maxHeadDim } = call.backend.capabilities.limits;
   const isKernel =
-    [q, k, v].every(({ rank, dtype }) => rank === 4 && dtype === q.dtype) &&
+    [q, k, v].every(({ rank, dtype }) => rank === 4 && dtype === q.dtype && dtype !== 'bf16') &&
     Math.max(q.shape[3] ?? 0, v.shape[3] ?? 0) <= maxHeadDim;
   const heads = [q, k, v].every(({ shape }) => shape[0] === q.shape[0] && shape[1] === q.shape[1]);
   const fits =
@@ -67,9 +68,9 @@ function fusedAttention(call: Call): Tensor {
       ));
   if (isKernel && heads && fits && (mask?.dtype ?? 'f32') !== 'u8')
     return attention(q, transpose(k), v, { scale, mask });
-  const scores = elements(`Scale ${scale}`, (b, x) => b.mul(x, scale), [matmul(q, k)], q.dtype);
+  const scores = elements(`Scale ${scale}`, (b, x) => b.mul(x, scale), [productOf(q, k)], q.dtype);
   const masked = mask ? elements('Add', (b, x, y) => b.add(x, y), [scores, mask], q.dtype) : scores;
-  return matmul(softmax(masked), v);
+  return productOf(softmax(masked), v);
 }
 
 /** Products. */
@@ -81,7 +82,8 @@ export const PRODUCTS: Operators = {
       // What passes made of a node has a bias, ends in a function, or has something added to it.
       const { activation } = activationOf(call);
       const bias = call.maybe(2);
-      if (b.rank !== 2 || a.rank < 2) return plus(activated(plus(matmul(a, b), bias), activation), call.maybe(3));
+      if (b.rank !== 2 || a.rank < 2 || a.dtype === 'bf16')
+        return plus(activated(plus(productOf(a, b), bias), activation), call.maybe(3));
       const residual = fitting(call, [...a.shape.slice(0, -1), b.shape[1] as number]);
       const product = linear(a, transpose(b), { bias, activation, residual });
       return residual ? product : plus(product, call.maybe(3));

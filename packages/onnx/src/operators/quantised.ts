@@ -1,6 +1,6 @@
 import type { KernelBuilder } from '@concord/backend-core/kernel';
 import { cast, dequantize, matmul, max, min, neg, quantize, reshape, slice, type Tensor } from '@concord/ops';
-import { type HostTensor, hostTensor, sizeOf } from '../graph/host-tensor.ts';
+import { type HostTensor, hostTensor, scalars, sizeOf } from '../graph/host-tensor.ts';
 import { Call, type Results } from '../run/call.ts';
 import { Value } from '../run/value.ts';
 import { convolution } from './convolution.ts';
@@ -11,10 +11,8 @@ import type { Operator, Operators } from './operator.ts';
 const EXACT = 256;
 
 /** Elements of 4 bits, one in a byte. */
-export function unpacked({ type, dims, data }: HostTensor): HostTensor {
-  const nibble = (i: number): number => ((data[i >> 1] as number) >> (4 * (i & 1))) & 15;
-  const values = Array.from({ length: sizeOf(dims) }, (_, i) => (type === 'uint4' ? nibble(i) : (nibble(i) ^ 8) - 8));
-  return hostTensor(type === 'uint4' ? 'uint8' : 'int8', dims, values);
+export function unpacked(host: HostTensor): HostTensor {
+  return hostTensor(host.type === 'uint4' ? 'uint8' : 'int8', host.dims, scalars(host));
 }
 
 /** An input on the device, of 4 bits one in a byte. */

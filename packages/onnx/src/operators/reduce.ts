@@ -1,7 +1,6 @@
 import * as ops from '@concord/ops';
 import type { Tensor } from '@concord/ops';
 import { sizeOf } from '../graph/host-tensor.ts';
-import type { Call } from '../run/call.ts';
 import { elements } from './elements.ts';
 import type { Operator, Operators } from './operator.ts';
 
@@ -63,14 +62,14 @@ const squares: Fold = (x, options) =>
 
 const log = (x: Tensor): Tensor => elements('Log', (k, v) => k.log(v), [x], x.dtype);
 
-function scan(call: Call): Tensor {
-  const axis = call.axis(call.scalar(1));
-  return ops.cumsum(call.x(0), {
-    axis,
-    exclusive: call.int('exclusive', 0) === 1,
-    reverse: call.int('reverse', 0) === 1,
-  });
-}
+const scan = (along: typeof ops.cumsum): Operator => ({
+  needs: [1],
+  run: (call) => {
+    const axis = call.axis(call.scalar(1));
+    const [exclusive, reverse] = [call.int('exclusive', 0) === 1, call.int('reverse', 0) === 1];
+    return along(call.x(0), { axis, exclusive, reverse });
+  },
+});
 
 /** Operators that fold axes, or compute along them. */
 export const REDUCE: Operators = {
@@ -88,7 +87,8 @@ export const REDUCE: Operators = {
   ArgMin: arg(ops.argmin),
   Softmax: soft(ops.softmax),
   LogSoftmax: soft(ops.logSoftmax),
-  CumSum: { needs: [1], run: scan },
+  CumSum: scan(ops.cumsum),
+  CumProd: scan(ops.cumprod),
   Hardmax: {
     run: (call) => {
       const axis = call.axis(call.int('axis', call.version < 13 ? 1 : -1));

@@ -128,7 +128,8 @@ function depthToSpace(call: Call): Tensor {
 function spaceToDepth(call: Call): Tensor {
   const [n, c, h, w] = call.dims(0) as [number, number, number, number];
   const b = call.int('blocksize');
-  return blocks(call, [n, c, h / b, b, w / b, b], [0, 3, 5, 1, 2, 4], [n, c * b * b, h / b, w / b]);
+  const order = call.text('mode', 'DCR') === 'DCR' ? [0, 3, 5, 1, 2, 4] : [0, 1, 3, 5, 2, 4];
+  return blocks(call, [n, c, h / b, b, w / b, b], order, [n, c * b * b, h / b, w / b]);
 }
 
 function padOp(call: Call): Results {
@@ -147,6 +148,25 @@ function padOp(call: Call): Results {
   );
   const around = pads.map(([a, b]) => [Math.max(0, a), Math.max(0, b)] as const);
   return pad(cut, around, { mode: mode as 'constant', ...(mode === 'constant' ? { value } : {}) });
+}
+
+/** What is in the middle of some axes, or zeros around it. */
+function centred(call: Call): Tensor {
+  const dims = call.dims(0);
+  const axes = (call.list('axes') ?? dims.map((_, axis) => axis)).map((axis) => call.axis(axis));
+  const sizes = call.numbers(1);
+  // How much an axis grows, or shrinks; the odd one is at the end.
+  const more = dims.map((size, axis) => (axes.includes(axis) ? (sizes[axes.indexOf(axis)] as number) - size : 0));
+  const [cuts, pads] = [-1, 1].map((sign) =>
+    more.map((each) => [Math.floor(Math.max(0, sign * each) / 2), Math.ceil(Math.max(0, sign * each) / 2)] as const),
+  ) as [(readonly [number, number])[], (readonly [number, number])[]];
+  return pad(
+    slice(
+      call.x(0),
+      cuts.map(([a, b], axis) => [a, (dims[axis] as number) - b] as const),
+    ),
+    pads,
+  );
 }
 
 function constantOfShape(call: Call): Results {
@@ -223,6 +243,7 @@ export const SHAPE: Operators = {
   Expand: { needs: [1], run: (call) => expand(call.x(0), broadcast(call.dims(0), call.numbers(1))) },
   Tile: { needs: [1], run: (call) => tile(call.x(0), call.numbers(1)) },
   Pad: { needs: [1, 2, 3], run: padOp },
+  CenterCropPad: { needs: [1], run: centred },
   ConstantOfShape: { needs: [0], run: constantOfShape },
   DepthToSpace: { run: depthToSpace },
   SpaceToDepth: { run: spaceToDepth },

@@ -4,6 +4,7 @@ import { CONTROL_FLOW } from './control-flow.ts';
 import { CREATE } from './create.ts';
 import { HOST } from './host.ts';
 import { INDEXING } from './indexing.ts';
+import { LOSSES } from './losses.ts';
 import { MICROSOFT } from './microsoft.ts';
 import { NORMS } from './norms.ts';
 import type { Operator, Operators } from './operator.ts';
@@ -14,6 +15,7 @@ import { RECURRENT } from './recurrent.ts';
 import { REDUCE } from './reduce.ts';
 import { RESIZE } from './resize.ts';
 import { SHAPE } from './shape.ts';
+import { STANDARD_ATTENTION } from './standard-attention.ts';
 
 const DEVICE: Operators = {
   'concord.Chain': { flow: chain },
@@ -21,6 +23,7 @@ const DEVICE: Operators = {
   ...CONVOLUTION,
   ...CREATE,
   ...INDEXING,
+  ...LOSSES,
   ...MICROSOFT,
   ...NORMS,
   ...POINTWISE,
@@ -30,6 +33,7 @@ const DEVICE: Operators = {
   ...REDUCE,
   ...RESIZE,
   ...SHAPE,
+  ...STANDARD_ATTENTION,
 };
 
 /** All operators. */

@@ -19,7 +19,7 @@ import { dimsOf, externalFile, type ExternalData, readTensor, refuseSparse } fro
 export const MAX_NODES = 100_000;
 
 /** The operator sets that models may be written for. */
-const VERSIONS = { oldest: 7, newest: 24 };
+const VERSIONS = { oldest: 7, newest: 28 };
 
 const text = new TextDecoder();
 
@@ -61,7 +61,7 @@ interface Reading {
  * A model with its functions inlined, its constants read and its order checked.
  *
  * @throws {BackendError} INVALID_ARGUMENT for a graph that cannot run: values that nothing gives, cycles, names given twice
- * @throws {BackendError} UNSUPPORTED for operator sets before 7 or after 24, element types, sparse tensors
+ * @throws {BackendError} UNSUPPORTED for operator sets before 7 or after 28, element types, sparse tensors
  */
 export function readModel(proto: ModelProto, external: ExternalData): Model {
   const versions = versionsOf(proto.operatorSets ?? []);

@@ -103,6 +103,13 @@ export class Call {
     return this.has(index) ? this.x(index) : undefined;
   }
 
+  /** What is computed from an input once, though several nodes need it. */
+  derived(index: number, name: string, make: () => Tensor): Tensor {
+    const tensor = this.value(index).derived(name, make);
+    this.uploaded.push(tensor);
+    return tensor;
+  }
+
   /** The inputs on the device. */
   all(): Tensor[] {
     return this.inputs.map((_, index) => this.x(index));

@@ -6,7 +6,7 @@ import { arrayOf, type HostTensor, lengthOf, sizeOf } from '../graph/host-tensor
 import { neededOnHost } from '../graph/placement.ts';
 import type { Context } from './call.ts';
 import { checkOperators, operatorOf, runGraph, SMALL } from './execute.ts';
-import { deviceType, type Float64, typeOf, upload, Value } from './value.ts';
+import { deviceType, type Float64, isOnDevice, typeOf, upload, Value } from './value.ts';
 
 /** What a model is given: tensors of the host, or of the session's backend. */
 export type Feeds = Readonly<Record<string, HostTensor | Tensor>>;
@@ -213,7 +213,7 @@ export class Session {
       if (given instanceof Tensor)
         parts.push(`${given.dtype}[${given.shape.join()}]${given.isDense ? '' : given.strides.join()}`);
       else {
-        const told = this.#needed.has(name) || given.type === 'string';
+        const told = this.#needed.has(name) || !isOnDevice(given.type);
         if (told && given.data.length > MAX_TOLD) return undefined;
         parts.push(
           `[${given.dims.join()}]${told ? `=${given.type === 'string' ? JSON.stringify(given.data) : given.data.join()}` : ''}`,
@@ -282,7 +282,10 @@ export class Session {
       if (program?.state === 'new') program.state = 'ran';
       return this.#own(step.value, inputs, uploads);
     } finally {
-      for (const [name, value] of inputs) if (value.tensor !== feeds[name]) value.dispose();
+      for (const [name, value] of inputs) {
+        if (value.tensor === feeds[name]) value.disposeDerived();
+        else value.dispose();
+      }
       if (program === undefined || waited) for (const tensor of uploads.splice(0)) tensor.dispose();
     }
   }
@@ -324,7 +327,7 @@ export class Session {
     for (const { name, type } of this.model.graph.inputs) {
       const given = feeds[name] as HostTensor | Tensor;
       if (given instanceof Tensor) values.set(name, Value.ofTensor(given, typeOf(given.dtype, type)));
-      else if (this.#needed.has(name) || type === 'string') values.set(name, Value.ofHost(given));
+      else if (this.#needed.has(name) || !isOnDevice(type)) values.set(name, Value.ofHost(given));
       else {
         const tensor = this.#given(name, () => upload(backend, given, float64, tensors.get(name)));
         tensors.set(name, tensor);

@@ -28,6 +28,11 @@ const NATURAL: Readonly<Record<DType, ElementType>> = {
   u32: 'uint32',
 };
 
+/** Whether there is a type for such elements on a device. */
+export function isOnDevice(type: ElementType): boolean {
+  return ON_DEVICE[type] !== undefined;
+}
+
 /** Whether float64 is refused, or computed in float32. */
 export type Float64 = 'refuse' | 'float32';
 
@@ -92,6 +97,8 @@ export class Value {
   tensor: Tensor | undefined;
   /** Of a constant: one node reads it, and may let go of its elements. */
   hasOneReader = false;
+  /** What nodes computed from it that others need too, by name. */
+  readonly #derived = new Map<string, Tensor>();
 
   constructor(
     value: { type: ElementType; dims: readonly number[]; host?: HostTensor; tensor?: Tensor },
@@ -125,9 +132,22 @@ export class Value {
     return (this.host = hostTensor(this.type, this.dims, elements));
   }
 
+  /** What is computed from the value once, though several nodes need it. It is disposed with the value. */
+  derived(name: string, make: () => Tensor): Tensor {
+    const known = this.#derived.get(name) ?? make();
+    this.#derived.set(name, known);
+    return known;
+  }
+
   dispose(): void {
     this.tensor?.dispose();
     this.tensor = undefined;
+    this.disposeDerived();
+  }
+
+  disposeDerived(): void {
+    for (const each of this.#derived.values()) each.dispose();
+    this.#derived.clear();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { HostTensor } from '../../src/graph/host-tensor.ts';
 import type { NodeProto, ValueProto } from '../../src/read/schema.ts';
-import { f32, i64, modelBytes, node, value } from './write-model.ts';
+import { f32, graphProto, i64, modelBytes, node, value } from './write-model.ts';
 
 /** The vocabulary of the tests' models. */
 export const WORDS = [
@@ -88,15 +88,16 @@ const heads = (name: string, from = 'h') => [
   node('Transpose', [`${name}2`], [name], { perm: [0, 2, 1, 3] }),
 ];
 
-const mix = (keys: string, values: string) => [
-  node('Transpose', [keys], ['kt'], { perm: [0, 1, 3, 2] }),
-  node('MatMul', ['q', 'kt'], ['s1']),
-  node('Mul', ['s1', 'scale'], ['s2']),
-  node('Add', ['s2', 'mask'], ['s3']),
-  node('Softmax', ['s3'], ['p'], { axis: -1 }),
-  node('MatMul', ['p', values], ['o1']),
-  node('Transpose', ['o1'], ['o2'], { perm: [0, 2, 1, 3] }),
-  node('Reshape', ['o2', 'merged'], ['o']),
+/** Attention of q; `at` begins the names of all that it makes and takes. */
+const mix = (keys: string, values: string, at = '') => [
+  node('Transpose', [keys], [`${at}kt`], { perm: [0, 1, 3, 2] }),
+  node('MatMul', [`${at}q`, `${at}kt`], [`${at}s1`]),
+  node('Mul', [`${at}s1`, 'scale'], [`${at}s2`]),
+  node('Add', [`${at}s2`, `${at}mask`], [`${at}s3`]),
+  node('Softmax', [`${at}s3`], [`${at}p`], { axis: -1 }),
+  node('MatMul', [`${at}p`, values], [`${at}o1`]),
+  node('Transpose', [`${at}o1`], [`${at}o2`], { perm: [0, 2, 1, 3] }),
+  node('Reshape', [`${at}o2`, 'merged'], [`${at}o`]),
 ];
 
 /** A layer of BERT's kind, and a head of the test after it. */
@@ -268,6 +269,65 @@ export const decoder = modelBytes({
   ],
 });
 
+/** The caches of {@link translator}: those of its own words and of the text that it reads. */
+export const CACHES: readonly string[] = ['decoder', 'encoder'].flatMap((side) =>
+  ['key', 'value'].map((of) => `0.${side}.${of}`),
+);
+
+/** A decoder of T5's kind, whose branches exporters merge: keys and values of the text are made in the first step. */
+export const translator = modelBytes({
+  inputs: [
+    value('encoder_attention_mask', 'int64', ['batch', 'encoder']),
+    value('input_ids', 'int64', ['batch', 'sequence']),
+    value('encoder_hidden_states', 'float32', ['batch', 'encoder', WIDTH]),
+    ...CACHES.map((name) =>
+      value(`past_key_values.${name}`, 'float32', ['batch', HEADS, `past ${name}`, WIDTH / HEADS]),
+    ),
+    value('use_cache_branch', 'bool', [1]),
+  ],
+  constants: { ...weights(), wxq: random([WIDTH, WIDTH], 21), mask: f32([], [0]) },
+  nodes: [
+    node('Gather', ['embedding', 'input_ids'], ['e']),
+    node('LayerNormalization', ['e', 'gamma', 'beta'], ['h']),
+    ...['q', 'k', 'v'].flatMap((name) => heads(name)),
+    node('Concat', ['past_key_values.0.decoder.key', 'k'], ['present.0.decoder.key'], { axis: 2 }),
+    node('Concat', ['past_key_values.0.decoder.value', 'v'], ['present.0.decoder.value'], { axis: 2 }),
+    ...mix('present.0.decoder.key', 'present.0.decoder.value'),
+    node('Add', ['o', 'h'], ['z']),
+    node('If', ['use_cache_branch'], ['present.0.encoder.key', 'present.0.encoder.value'], {
+      then_branch: {
+        graph: graphProto({
+          inputs: [],
+          outputs: ['kept key', 'kept value'],
+          nodes: ['key', 'value'].map((of) => node('Identity', [`past_key_values.0.encoder.${of}`], [`kept ${of}`])),
+        }),
+      },
+      else_branch: {
+        graph: graphProto({
+          inputs: [],
+          outputs: ['fresh_k', 'fresh_v'],
+          nodes: ['k', 'v'].flatMap((name) => {
+            const [product, rows, turned] = heads(name, 'encoder_hidden_states') as [NodeProto, NodeProto, NodeProto];
+            return [product, rows, { ...turned, outputs: [`fresh_${name}`] }];
+          }),
+        }),
+      },
+    }),
+    ...heads('xq', 'z'),
+    node('Unsqueeze', ['encoder_attention_mask', 'ax12'], ['m1']),
+    node('Cast', ['m1'], ['m2'], { to: 1 }),
+    node('Sub', ['one', 'm2'], ['m3']),
+    node('Mul', ['m3', 'low'], ['xmask']),
+    ...mix('present.0.encoder.key', 'present.0.encoder.value', 'x'),
+    node('Add', ['xo', 'z'], ['end']),
+    node('MatMul', ['end', 'wo'], ['logits']),
+  ],
+  outputs: [
+    value('logits', 'float32', ['batch', 'sequence', VOCAB]),
+    ...CACHES.map((name) => value(`present.${name}`, 'float32', ['batch', HEADS, `now ${name}`, WIDTH / HEADS])),
+  ],
+});
+
 const BERT = {
   model_type: 'bert',
   hidden_size: WIDTH,
@@ -287,6 +347,14 @@ export const MODELS: Readonly<Record<string, { files: Readonly<Record<string, Ui
   vision: {
     files: { 'model.onnx': vision },
     config: { ...BERT, model_type: 'vit', architectures: ['ViTForImageClassification'] },
+  },
+  translator: {
+    files: { 'encoder_model.onnx': encoder, 'decoder_model_merged.onnx': translator },
+    config: {
+      ...{ model_type: 't5', architectures: ['T5ForConditionalGeneration'], is_encoder_decoder: true },
+      ...{ d_model: WIDTH, d_kv: WIDTH / HEADS, num_heads: HEADS, num_layers: 1, num_decoder_layers: 1 },
+      ...{ vocab_size: VOCAB, decoder_start_token_id: 7, eos_token_id: VOCAB + 1, pad_token_id: 0 },
+    },
   },
   decoder: {
     files: { 'model.onnx': decoder },

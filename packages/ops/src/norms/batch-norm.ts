@@ -4,7 +4,7 @@ import { placeOver } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
 import { checkAxis, checkRows } from '../compute/rows.ts';
-import { type Activation, checkActivation } from '../products/activation.ts';
+import { type Activation, activationKey, checkActivation } from '../products/activation.ts';
 import { OUT } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -73,7 +73,7 @@ export function batchNorm(x: Tensor, options: BatchNormOptions): Tensor {
 }
 
 function kernelOf(names: readonly string[], activation: Activation | undefined): Kernel {
-  return kernels.of([activation, ...names].join(), () => {
+  return kernels.of([activationKey(activation), ...names].join(), () => {
     const inputs = Object.fromEntries(['x', ...names].map((name) => [name, 'f32' as const]));
     return defineKernel('batchNorm', { inputs, params: { eps: 'f32' } }, (symbols, k) => {
       const of = (name: string): Value<'f32'> => symbols[name] as Value<'f32'>;

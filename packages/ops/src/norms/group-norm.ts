@@ -4,7 +4,7 @@ import { centred } from '../compute/centred.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
 import { checkRows } from '../compute/rows.ts';
-import { type Activation, checkActivation } from '../products/activation.ts';
+import { type Activation, activationKey, checkActivation } from '../products/activation.ts';
 import { OUT, checkNumbers } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -90,7 +90,7 @@ function normalizeGroups(op: string, x: Tensor, groups: number, options: GroupNo
 }
 
 function kernelOf(names: readonly string[], activation: Activation | undefined): Kernel {
-  return kernels.of([activation, ...names].join(), () => {
+  return kernels.of([activationKey(activation), ...names].join(), () => {
     const inputs = Object.fromEntries(['x', ...names].map((name) => [name, 'f32' as const]));
     return defineKernel('groupNorm', { inputs, params: { eps: 'f32' } }, (symbols, k) => {
       const { deviation, variance } = centred(k, symbols['x'] as Value<'f32'>);

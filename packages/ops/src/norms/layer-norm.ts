@@ -17,7 +17,7 @@ import {
   rowDomain,
   ROWS,
 } from '../compute/rows.ts';
-import { type Activation, checkActivation } from '../products/activation.ts';
+import { type Activation, activationKey, checkActivation } from '../products/activation.ts';
 import type { OptionKinds } from '../tensor/arguments.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import { denseLayout } from '../tensor/layout.ts';
@@ -149,7 +149,7 @@ function kernelOf(
   activation: Activation | undefined,
   normal: (k: KernelBuilder, x: Float, eps: Float) => Float,
 ): Kernel {
-  return kernels.of(`${op} ${hasWeight} ${hasBias} ${activation}`, () => {
+  return kernels.of(`${op} ${hasWeight} ${hasBias} ${activationKey(activation)}`, () => {
     const inputs: Record<string, 'f32'> = { x: 'f32' };
     if (hasWeight) inputs['weight'] = 'f32';
     if (hasBias) inputs['bias'] = 'f32';

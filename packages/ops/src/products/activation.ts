@@ -5,10 +5,15 @@ import { refuse } from '../tensor/errors.ts';
 
 type Float = Value<'f32'>;
 
-/** A function that a product, a convolution or a norm applies before it stores. `geluTanh` is `gelu` with `approximate: 'tanh'`. */
-export type Activation = 'relu' | 'gelu' | 'geluTanh' | 'silu' | 'sigmoid' | 'tanh';
+type Name = 'relu' | 'gelu' | 'geluTanh' | 'silu' | 'sigmoid' | 'tanh';
 
-const ACTIVATIONS: Readonly<Record<Activation, (k: KernelBuilder, x: Float) => Float>> = {
+/**
+ * A function that a product, a convolution or a norm applies before it stores: by its name, or in the kernel language. `geluTanh` is
+ * `gelu` with `approximate: 'tanh'`. What a function of the kernel language gives must not change from call to call.
+ */
+export type Activation = Name | ((k: KernelBuilder, x: Float) => Float);
+
+const ACTIVATIONS: Readonly<Record<Name, (k: KernelBuilder, x: Float) => Float>> = {
   relu: (k, x) => k.max(x, 0),
   gelu: (k, x) => k.gelu(x),
   geluTanh: (k, x) => k.geluTanh(x),
@@ -19,13 +24,29 @@ const ACTIVATIONS: Readonly<Record<Activation, (k: KernelBuilder, x: Float) => F
 
 /** @throws {BackendError} INVALID_ARGUMENT for an unknown activation */
 export function checkActivation(op: string, activation: Activation | undefined): void {
-  if (activation === undefined || (typeof activation === 'string' && Object.hasOwn(ACTIVATIONS, activation))) return;
-  throw refuse(op, `activation must be one of ${Object.keys(ACTIVATIONS).join(', ')}, got ${shown(activation)}`);
+  if (activation === undefined || typeof activation === 'function') return;
+  if (typeof activation === 'string' && Object.hasOwn(ACTIVATIONS, activation)) return;
+  throw refuse(
+    op,
+    `activation must be a function or one of ${Object.keys(ACTIVATIONS).join(', ')}, got ${shown(activation)}`,
+  );
 }
 
 /** The activation of a value: itself where there is none. */
 export function activated(k: KernelBuilder, activation: Activation | undefined, x: Float): Float {
-  return activation === undefined ? x : ACTIVATIONS[activation](k, x);
+  if (activation === undefined) return x;
+  return typeof activation === 'function' ? activation(k, x) : ACTIVATIONS[activation](k, x);
+}
+
+const numbers = new WeakMap<object, number>();
+let count = 0;
+
+/** A text that tells an activation from others. */
+export function activationKey(activation: Activation | undefined): string {
+  if (typeof activation !== 'function') return String(activation);
+  let number = numbers.get(activation);
+  if (number === undefined) numbers.set(activation, (number = count++));
+  return `#${number}`;
 }
 
 const kernels = new Kernels();
@@ -46,7 +67,7 @@ export function epilogueKernel(
 ): Kernel | undefined {
   if (!hasBias && activation === undefined && joined === undefined) return undefined;
   checkActivation(op, activation);
-  return kernels.of(`${hasBias} ${activation} ${joined}`, () => define(hasBias, activation, joined));
+  return kernels.of(`${hasBias} ${activationKey(activation)} ${joined}`, () => define(hasBias, activation, joined));
 }
 
 function define(hasBias: boolean, activation: Activation | undefined, joined: Joined | undefined): Kernel {

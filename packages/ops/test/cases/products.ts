@@ -179,6 +179,20 @@ export const productCases: OpCases = {
       }),
     want: first.map((sum, index) => gelu(sum + at(bias, index % 4)) + at(residual, index)),
   },
+  'linear and layerNorm with a function of the kernel language': {
+    run: (b) => {
+      const twice: ops.Activation = (k, x) => k.max(k.mul(x, 2), -0.5);
+      const x = tensor(b, A.slice(0, 15), [3, 5]);
+      const w = ops.transpose(tensor(b, B.slice(0, 20), [5, 4]));
+      return [
+        ops.linear(x, w, { activation: twice }),
+        // Another one of the same name is not taken for it.
+        ops.linear(x, w, { activation: (k, y) => k.mul(y, 0.5) }),
+        ops.layerNorm(tensor(b, [1, 3, 1, 3], [2, 2]), { activation: twice, eps: 0 }),
+      ];
+    },
+    want: [first.map((sum) => Math.max(2 * sum, -0.5)), first.map((sum) => sum / 2), [-0.5, 2, -0.5, 2]],
+  },
   'linear into rows of a wider tensor, batch by batch': {
     run: (b) => {
       const wide = ops.zeros(b, [2, 4, 4]);

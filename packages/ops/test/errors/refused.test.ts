@@ -40,7 +40,7 @@ const REFUSED: Readonly<Record<string, () => unknown>> = {
   'conv2d: bias must be [3], got [2]': () => ops.conv2d(x(1, 1, 2, 2), x(3, 1, 1, 1), { bias: x(2) }),
   'conv2d: residual [2, 2, 2] does not broadcast to [1, 3, 2, 2]': () =>
     ops.conv2d(x(1, 1, 2, 2), x(3, 1, 1, 1), { residual: x(2, 2, 2) }),
-  'conv2d: activation must be one of relu, gelu, geluTanh, silu, sigmoid, tanh, got elu': () =>
+  'conv2d: activation must be a function or one of relu, gelu, geluTanh, silu, sigmoid, tanh, got elu': () =>
     ops.conv2d(x(1, 1, 2, 2), x(1, 1, 1, 1), { activation: 'elu' as 'relu' }),
   'conv2d: out is f32[1, 1, 2], the result f32[1, 1, 2, 2]': () =>
     ops.conv2d(x(1, 1, 2, 2), x(1, 1, 1, 1), { out: x(1, 1, 2) }),
@@ -89,7 +89,7 @@ const REFUSED: Readonly<Record<string, () => unknown>> = {
   'std: takes f32, got i8[2, 3]': () => ops.std(of([2, 3], 'i8')),
   'norm: ord of [2, 3] must be 1, 2 or Infinity, got 3': () => ops.norm(of([2, 3]), { ord: 3 }),
   'batchNorm: [3] has no axis 1': () => ops.batchNorm(of([3]), { mean: of([3]), variance: of([3]) }),
-  'batchNorm: activation must be one of relu, gelu, geluTanh, silu, sigmoid, tanh, got swish': () =>
+  'batchNorm: activation must be a function or one of relu, gelu, geluTanh, silu, sigmoid, tanh, got swish': () =>
     ops.batchNorm(of([2, 3]), { mean: of([3]), variance: of([3]), activation: 'swish' as 'silu' }),
   'layerNorm: [3, 4] does not broadcast to [4, 3] of [2, 3, 4]': () =>
     ops.layerNorm(of([2, 3, 4]), { axis: [2, 1], weight: of([3, 4]) }),
