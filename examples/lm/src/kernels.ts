@@ -1,6 +1,7 @@
 import type { FloatDType } from '@concord/backend-core';
 import { defineKernel } from '@concord/backend-core/kernel';
-import { empty, QuantizedTensor, run, type Tensor, unsqueeze } from '@concord/ops';
+import { empty, QuantizedTensor, run, slice, type Tensor, unsqueeze } from '@concord/ops';
+import type { Config } from './config.ts';
 import type { Matrix } from './weights.ts';
 
 const places = defineKernel('positions', { inputs: { lengths: 'u32' } }, ({ lengths }, k) => ({
@@ -79,16 +80,66 @@ export function embed(
 
 const TO_CACHE = { type: 'f32', access: 'scatter', rank: 4, mode: 'set' } as const;
 
-const appendRows = defineKernel(
-  'append',
-  { inputs: { k: 'f32', v: 'f32', positions: 'u32' }, outputs: { keys: TO_CACHE, values: TO_CACHE } },
-  ({ k: key, v: value, positions }, k) => {
-    const at = [k.index(0), positions, k.index(-2), k.index(-1)] as const;
-    return { keys: k.scatter(key, at), values: k.scatter(value, at) };
+const turnRows = defineKernel(
+  'turn and append',
+  {
+    inputs: { x: 'f32', rows: { type: 'f32', access: 'gather', rank: 4 }, frequencies: 'f32', positions: 'u32' },
+    outputs: { keys: TO_CACHE, values: TO_CACHE },
+    params: { heads: 'u32', kvHeads: 'u32', distance: 'u32' },
+  },
+  ({ x, rows, frequencies, positions, heads, kvHeads, distance }, k) => {
+    const [text, row, head, at] = [k.index(0), k.index(1), k.index(-2), k.index(-1)];
+    const other = k.select(k.eq(k.and(k.div(at, distance), 1), 0), k.add(at, distance), k.sub(at, distance));
+    const angle = k.mul(k.toF32(positions), frequencies);
+    const turned = k.add(k.mul(x, k.cos(angle)), k.mul(k.gather(rows, [text, row, head, other], 0), k.sin(angle)));
+    // Heads that are of something else are outside, and not stored.
+    const key = k.sub(head, heads);
+    return {
+      turned,
+      keys: k.scatter(turned, [text, positions, key, at]),
+      values: k.scatter(x, [text, positions, k.sub(key, kvHeads), at]),
+    };
   },
 );
 
-/** Writes the keys and values of new tokens, `[batch, length, heads, headDim]`, at their positions. */
-export function append(k: Tensor, v: Tensor, positions: Tensor, keys: Tensor, values: Tensor): void {
-  run(appendRows, { k, v, positions: unsqueeze(positions, [2, 3]) }, { shape: k.shape, out: { keys, values } });
+/**
+ * Turns queries and keys of new tokens by their positions, and writes keys and values there: one launch.
+ *
+ * @param rows - queries, keys and values, `[batch, length, heads, headDim]`
+ * @param frequencies - {@link frequenciesOf} the heads
+ * @returns the queries
+ */
+export function turnAndAppend(
+  rows: Tensor,
+  positions: Tensor,
+  frequencies: Tensor,
+  interleaved: boolean,
+  [keys, values]: readonly [Tensor, Tensor],
+): Tensor {
+  const { shape, dtype, backend } = rows;
+  const [kvHeads = 1, headDim = 1] = keys.shape.slice(2);
+  const heads = (shape[2] ?? 0) - 2 * kvHeads;
+  const turned = empty(backend, shape, { dtype });
+  const distance = interleaved ? 1 : headDim / 2;
+  const params = { heads, kvHeads, distance };
+  const given = { x: rows, rows, frequencies, positions: unsqueeze(positions, [2, 3]) };
+  run(turnRows, given, { shape, params, out: { turned, keys, values } });
+  return slice(turned, [null, null, [0, heads]]);
+}
+
+/**
+ * What each element of queries, keys and values is turned by, `[heads + 2 kvHeads, headDim]`, in radians per position: the first of
+ * a pair backwards, as it takes the other with a minus; 0 for values.
+ *
+ * @param frequencies - of pairs; undefined: nothing is turned
+ */
+export function frequenciesOf(frequencies: Float32Array | undefined, config: Config): Float32Array {
+  const { heads, kvHeads, headDim, interleaved } = config;
+  const row = Array.from({ length: headDim }, (_, at) => {
+    const [pair, isSecond] = interleaved ? [at >> 1, at % 2] : [at % (headDim / 2), Number(2 * at >= headDim)];
+    return (2 * isSecond - 1) * (frequencies?.[pair] ?? 0);
+  });
+  return Float32Array.from({ length: (heads + 2 * kvHeads) * headDim }, (_, at) =>
+    at < (heads + kvHeads) * headDim ? (row[at % headDim] as number) : 0,
+  );
 }
