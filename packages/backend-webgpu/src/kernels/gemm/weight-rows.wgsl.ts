@@ -1,6 +1,6 @@
 import { ofType } from '@concord/variants';
 import { type FloatDType, WEIGHT_BITS, type WeightDType } from '@concord/backend-core';
-import { mainOf, type UniformType } from '../kernel.ts';
+import { mainOf, type StorageBinding, type UniformType } from '../kernel.ts';
 import { repeat, storeC } from '../wgsl/snippets.ts';
 import { inPairs, MATVEC_EACH, MATVEC_PLACE, MATVEC_UNIFORMS, type MatvecGroup } from './matvec.wgsl.ts';
 import { type ProductKernel, productKernel } from './product-kernel.ts';
@@ -13,18 +13,22 @@ import {
   storeFunction,
 } from './storage-formats.ts';
 
-/** The parameters that distinguish the kernels of a product of few rows and weights of a type of their own. */
-export interface WeightRowsParams {
-  /** Storage of A. */
-  readonly input: FloatDType;
-  /** Storage of the result, or of the sums that stand in for it. */
-  readonly output: Exclude<OutputFormat, 'half-words'>;
+/** How weights are stored. */
+export interface WeightForm {
   /** Storage of B; signed integers are read as unsigned ones, with a sign bit that is turned. */
   readonly weights: 'f32' | 'f16' | 'bf16' | 'u8' | 'u4';
   /** Storage of the scales of integers. */
   readonly scales?: FloatDType | undefined;
   /** Of integers: one zero for all, one of their own type for each block, or floats. */
   readonly zeros?: 'one' | 'own' | 'floats' | 'offsets' | undefined;
+}
+
+/** The parameters that distinguish the kernels of a product of few rows and weights of a type of their own. */
+export interface WeightRowsParams extends WeightForm {
+  /** Storage of A. */
+  readonly input: FloatDType;
+  /** Storage of the result, or of the sums that stand in for it. */
+  readonly output: Exclude<OutputFormat, 'half-words'>;
   /** Rows of A that an invocation has sums for: 1, 2, 4 or 8. */
   readonly lines: number;
   /** A, and weights of floats, are read by vectors. */
@@ -36,7 +40,7 @@ export interface WeightRowsParams {
 export const MOST_LINES = 8;
 
 /** Uniforms of these kernels beside those of a matrix and a vector: `a` is B by its words, `b` is A. */
-const UNIFORMS: Readonly<Record<string, UniformType>> = {
+export const WEIGHT_UNIFORMS: Readonly<Record<string, UniformType>> = {
   ...MATVEC_UNIFORMS,
   // Rows of A, elements between them and between those of C.
   ...ofType('u32', 'lines b_ld c_ld'),
@@ -89,6 +93,12 @@ function integers(word: string, bits: number, zero: string): string {
   return `bitcast<vec4f>(vec4u(${parts.join(', ')})) - (vec4f(${bases.join(', ')}) + ${zero})`;
 }
 
+/** WGSL: the integers of a word, four at a time, less `zero`. */
+export function decodedWord(weights: 'u8' | 'u4', word: string, zero: string): readonly string[] {
+  const first = integers(word, WEIGHT_BITS[weights], zero);
+  return weights === 'u8' ? [first] : [first, integers(`(${word} >> 16u)`, 4, zero)];
+}
+
 /** WGSL: the elements of a unit, four at a time where there are four, of the word or vector `unit`. */
 function elements(params: WeightRowsParams, unit: string, zero: string): readonly string[] {
   const { weights, wide } = params;
@@ -97,9 +107,8 @@ function elements(params: WeightRowsParams, unit: string, zero: string): readonl
   const two = (word: string): string => `${word} << 16u, ${word} & 0xffff0000u`;
   switch (weights) {
     case 'u4':
-      return words.flatMap((word) => [integers(word, 4, zero), integers(`(${word} >> 16u)`, 4, zero)]);
     case 'u8':
-      return words.map((word) => integers(word, 8, zero));
+      return words.flatMap((word) => decodedWord(weights, word, zero));
     case 'f32':
       return [`bitcast<${wide ? 'vec4f' : 'f32'}>(${unit})`];
     case 'f16':
@@ -134,6 +143,22 @@ fn zeros_at(at: u32) -> f32 {
 }`;
 }
 
+const BLOCKS = { access: 'read', type: 'array<u32>' } as const;
+
+/** The bindings of what blocks of integers have. */
+export function blockStorage({ scales, zeros }: WeightForm): Readonly<Record<string, StorageBinding>> {
+  if (scales === undefined) return {};
+  return zeros === 'one' ? { scales: BLOCKS } : { scales: BLOCKS, zeros: BLOCKS };
+}
+
+/** WGSL: `scales_at` and `zeros_at`, as far as there are any. */
+export function blockFunctions({ weights, scales, zeros }: WeightForm): string {
+  if (scales === undefined) return '';
+  const own = blockFunction('scales', String(scales === 'f16'));
+  if (zeros === 'one') return own;
+  return `${own}\n${zeros === 'own' ? integerZero(WEIGHT_BITS[weights]) : blockFunction('zeros', 'u.z_halves != 0u')}`;
+}
+
 /**
  * `C = alpha A B^T + beta C` for few rows of A, where B is of a type of its own and the elements of its rows are neighbours along
  * k. A team of invocations computes {@link MATVEC_EACH} columns of C, all rows of each; its members take turns along k by
@@ -145,7 +170,6 @@ fn zeros_at(at: u32) -> f32 {
 export const weightRows: ProductKernel<WeightRowsParams> = productKernel('gemm/weight-rows', (params, epilogue) => {
   const { input, output, weights, scales, zeros, lines, wide, group } = params;
   const { lanes, team } = group;
-  const bits = WEIGHT_BITS[weights];
   const words = wordsOf(params);
   const unit = unitOf(params);
   // On the devices where teams are single invocations nothing is waited for.
@@ -243,24 +267,20 @@ ${store('line', 'sums')}`;
 
   const formats = input === output ? input : `${input}-${output}`;
   const blocks = isInteger ? ` ${scales} ${zeros}` : '';
-  const block = { access: 'read', type: 'array<u32>' } as const;
   return {
     name: `gemm/weight-rows ${formats} ${weights}${blocks} ${lines} by ${lanes}x${team}${wide ? ' wide' : ''}`,
     storage: {
       a: { access: 'read', type: words === 1 ? 'array<u32>' : `array<vec${words}u>` },
       b: { access: 'read', type: inputType(input, wide) },
-      ...(isInteger ? { scales: block } : {}),
-      ...(isInteger && zeros !== 'one' ? { zeros: block } : {}),
+      ...blockStorage(params),
       c: { access: 'read_write', type: outputType(output, false) },
     },
-    uniforms: UNIFORMS,
+    uniforms: WEIGHT_UNIFORMS,
     features: featuresFor(output, false),
     code: /* wgsl */ `
 ${readFunction('b', input, wide)}
 ${storeFunction(output, false, epilogue)}
-${isInteger ? blockFunction('scales', String(scales === 'f16')) : ''}
-${zeros === 'own' ? integerZero(bits) : ''}
-${zeros === 'floats' || zeros === 'offsets' ? blockFunction('zeros', 'u.z_halves != 0u') : ''}
+${blockFunctions(params)}
 ${wide ? '' : xOf}
 fn is_lost(sums: vec4f) -> bool {
   return any((bitcast<vec4u>(sums) & vec4u(0x7f800000u)) == vec4u(0x7f800000u));
