@@ -6,7 +6,7 @@ import { apartFrom, bindable } from '../operands.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
 import type { RunSpec } from '../run/run-spec.ts';
-import { MATVEC_EACH, type MatvecGroup } from './matvec.wgsl.ts';
+import type { MatvecGroup } from './matvec.wgsl.ts';
 import { storagesOn } from './product-kernel.ts';
 import {
   areFours,
@@ -19,7 +19,7 @@ import {
   type Weights,
 } from './product.ts';
 import { tilesOn } from './tile.ts';
-import { MOST_LINES, unitOf, unsignedOf, weightRows, type WeightForm } from './weight-rows.wgsl.ts';
+import { eachOf, MOST_LINES, unitOf, unsignedOf, type WeightForm, weightRows, wordsOf } from './weight-rows.wgsl.ts';
 import type { WeightProduct } from './plan.ts';
 
 /** Workgroups, smallest team first; that of one invocation for devices where barriers are dear. */
@@ -105,9 +105,10 @@ export const weightRowsTable: ProductTable = {
     storagesOn(traits).flatMap(({ input, output }) =>
       formsFor(input).flatMap((form) =>
         LINES.flatMap((lines) =>
-          [false, true].flatMap((wide) =>
-            groupsOn(traits).map((group) => weightRows({ input, output, ...form, lines, wide, group })),
-          ),
+          [0 as const, ...wordsOf({ ...form, lines })].flatMap((wide) => {
+            const reading = { lines, wide: wide > 0, words: wide || 1 } as const;
+            return groupsOn(traits).map((group) => weightRows({ input, output, ...form, ...reading, group }));
+          }),
         ),
       ),
     ),
@@ -137,7 +138,8 @@ function bestOf(product: WeightProduct, groups: readonly MatvecGroup[], traits: 
 
 function variantOf(group: MatvecGroup, product: WeightProduct): Variant {
   const { lanes, team } = group;
-  const invocations = product.batchCount * Math.ceil(product.n / (lanes * MATVEC_EACH)) * lanes * team;
+  const columns = lanes * eachOf(readingOf(product));
+  const invocations = product.batchCount * Math.ceil(product.n / columns) * lanes * team;
   const lacking = Math.floor(ENOUGH_INVOCATIONS / invocations);
   const worthwhile = Math.floor(unitsOf(product) / (MIN_SPLIT_UNITS * team));
   return { id: idOf(group), splits: team === 1 ? 1 : Math.max(1, Math.min(lacking, worthwhile)) };
@@ -149,7 +151,12 @@ function linesOf({ m }: Product): number {
 
 /** Units of a row of B, if A can be read by vectors. */
 function unitsOf(product: WeightProduct): number {
-  return product.k / unitOf({ weights: unsignedOf(product.weights.dtype), lines: linesOf(product), wide: true });
+  const reading = readingOf(product);
+  return product.k / unitOf({ ...reading, words: wordsOf(reading)[0] as 1 | 2 | 4 });
+}
+
+function readingOf(product: WeightProduct): { readonly weights: WeightForm['weights']; readonly lines: number } {
+  return { weights: unsignedOf(product.weights.dtype), lines: linesOf(product) };
 }
 
 /** Binds the memory of elements of a type: the binding, and the elements in it before the first. */
@@ -171,11 +178,13 @@ function launchWeightRows(work: ProductWork, variant: Variant, recorder: Recorde
   const { a, c, weights } = product;
   const lines = linesOf(product);
   const form = formOf(weights);
-  const wide = isByUnits(product, unitOf({ weights: form.weights, lines, wide: true }), recorder.traits);
+  const reading = readingOf(product);
+  const possible = wordsOf(reading).find((words) => isByUnits(product, unitOf({ ...reading, words }), recorder.traits));
+  const [wide, words] = [possible !== undefined, possible ?? 1];
   launchWeights(work, variant, recorder, {
-    unit: unitOf({ weights: form.weights, lines, wide }),
-    columns: group.lanes * MATVEC_EACH,
-    kernel: (spec) => weightRows({ input: a.dtype, output: c.dtype, ...form, lines, wide, group }, spec),
+    unit: unitOf({ ...reading, words }),
+    columns: group.lanes * eachOf(reading),
+    kernel: (spec) => weightRows({ input: a.dtype, output: c.dtype, ...form, lines, wide, words, group }, spec),
   });
 }
 

@@ -5,7 +5,14 @@ import { SUBGROUP, UNIT, VECTOR } from './matrix-tile.ts';
 import { MATVEC_PLACE } from './matvec.wgsl.ts';
 import { type ProductKernel, productKernel } from './product-kernel.ts';
 import { outputType, storeFunction } from './storage-formats.ts';
-import { blockStorage, blockFunctions, decodedWord, WEIGHT_UNIFORMS, type WeightForm } from './weight-rows.wgsl.ts';
+import {
+  blockFunctions,
+  blockStorage,
+  decodedWord,
+  integerConstants,
+  WEIGHT_UNIFORMS,
+  type WeightForm,
+} from './weight-rows.wgsl.ts';
 
 /** The parameters that distinguish the kernels of few rows on matrix units. A is f16. */
 export interface WeightUnitsParams extends WeightForm {
@@ -42,7 +49,7 @@ export const weightUnits: ProductKernel<WeightUnitsParams> = productKernel('gemm
   /** Vector `v` of eight elements of what was read. */
   const eight = (v: number): string => {
     const zero = zeros === 'own' ? 'z' : 'u.zero_of_all';
-    const word = (at: number): string => `(next${Math.floor(at / 4)}[${at % 4}] ^ u.flip)`;
+    const word = (at: number): string => `next${Math.floor(at / 4)}[${at % 4}]`;
     const own = weights === 'u4' ? [word(v)] : [word(2 * v), word(2 * v + 1)];
     const [low, high] = own.flatMap((each) => decodedWord(weights, each, zero));
     return `      {
@@ -91,6 +98,7 @@ ${repeat(vectors, (v) => `  var next${v}: vec4u;`)}
 ${repeat(words, (v) => `  var x${v}: vec4u;`)}
   var s: f32;
 ${zeros === 'one' ? '' : '  var z: f32;'}
+${integerConstants(weights)}
   let first_step = begin / ${UNITS_STEP}u;
   let last_step = end / ${UNITS_STEP}u;
   var p = 2u * min(first_step + subgroup, last_step - 1u) + half;
