@@ -4,13 +4,12 @@ import { SUBGROUP, UNIT, VECTOR } from './matrix-tile.ts';
 import type { WeightProduct } from './plan.ts';
 import { type Product, type ProductTable, bindMatrix } from './product.ts';
 import { areBindable, formOf, FORMS_OF_INTEGERS, isByUnits, launchWeights } from './weight-rows.ts';
+import { MOST_LINES } from './weight-rows.wgsl.ts';
 import { UNITS_BYTES, UNITS_EACH, UNITS_INVOCATIONS, UNITS_STEP, weightUnits } from './weight-units.wgsl.ts';
 
 const ID = 'gemm/weight-units-16';
-/** Rows from which it is faster than sums of each invocation. */
-const LEAST_LINES = 3;
 
-/** Returns whether a product of few rows of f16 and integers is computed on matrix units. */
+/** Returns whether a product of f16 and integers is computed on matrix units: more rows than invocations have sums for. */
 export function isOfWeightUnits(product: Product, traits: DeviceTraits): product is WeightProduct {
   const { m, k, a, weights, transB } = product;
   const { storageAlignment } = traits;
@@ -18,7 +17,7 @@ export function isOfWeightUnits(product: Product, traits: DeviceTraits): product
     weights?.quant !== undefined &&
     transB &&
     a.dtype === 'f16' &&
-    m >= LEAST_LINES &&
+    m > MOST_LINES &&
     m <= UNIT &&
     k % UNITS_STEP === 0 &&
     [bindMatrix(a, storageAlignment).start, a.ld, a.stride].every((count) => count % VECTOR === 0) &&
