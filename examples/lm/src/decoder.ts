@@ -19,7 +19,7 @@ import {
   zeros,
 } from '@concord/ops';
 import type { Config, Layer } from './config.ts';
-import { embed, frequenciesOf, positionsOf, turnAndAppend } from './kernels.ts';
+import { embed, frequenciesOf, positionsOf, turnAndAppend, type Turns, turnsOf } from './kernels.ts';
 import type { Block, Norm, Product, Weights } from './weights.ts';
 
 /** The state of a batch of texts, all of it on the device. */
@@ -38,6 +38,8 @@ export class Decoder implements Disposable {
   readonly #dtype: FloatDType;
   /** Of each layer. */
   readonly #frequencies: readonly Tensor[];
+  /** The different ones of them. */
+  readonly #turned: readonly Tensor[];
 
   /** @param weights - which it owns from now on */
   constructor(backend: ComputeBackend, config: Config, weights: Weights, dtype: FloatDType = 'f32') {
@@ -46,7 +48,10 @@ export class Decoder implements Disposable {
     this.#weights = weights;
     this.#dtype = dtype;
     const shape = [config.heads + 2 * config.kvHeads, config.headDim];
-    this.#frequencies = config.layers.map((layer) => tensor(backend, frequenciesOf(layer.frequencies, config), shape));
+    const kinds = new Map(config.layers.map((layer) => [layer.frequencies, undefined as Tensor | undefined]));
+    for (const kind of kinds.keys()) kinds.set(kind, tensor(backend, frequenciesOf(kind, config), shape));
+    this.#frequencies = config.layers.map((layer) => kinds.get(layer.frequencies) as Tensor);
+    this.#turned = [...kinds.values()] as Tensor[];
   }
 
   /** Room for the tokens of a batch of texts, `context` each; default all that the model knows. */
@@ -73,12 +78,17 @@ export class Decoder implements Disposable {
       const { embedScale, softcap } = this.config;
       let x = embed(ids, positions, this.#weights.tokens, this.#weights.positions, this.#dtype);
       if (embedScale !== 1) mul(x, embedScale, { out: x });
+      // Most models turn alike in all layers.
+      const turns = new Map(this.#turned.map((each) => [each, turnsOf(each, positions)]));
       for (const [layer, block] of this.#weights.blocks.entries()) {
+        const turn = turns.get(this.#frequencies[layer] as Tensor) as Turns;
         // What a block takes and makes is freed before the next one, of a long prompt gigabytes.
         using given = x;
         x = tidy(() => {
           const cached = layers[layer] as readonly [Tensor, Tensor];
-          const heads = tidy(() => this.#attend(this.#norm(given, block.norm1), layer, cached, positions, lengths));
+          const heads = tidy(() =>
+            this.#attend(this.#norm(given, block.norm1), layer, cached, turn, positions, lengths),
+          );
           const h = this.#added(given, block.after1, (residual) => project(heads, block.merge, residual));
           return this.#added(h, block.after2, (residual) => this.#mlp(this.#norm(h, block.norm2), residual, block));
         });
@@ -105,6 +115,7 @@ export class Decoder implements Disposable {
     x: Tensor,
     layer: number,
     [keys, values]: readonly [Tensor, Tensor],
+    turn: Turns,
     positions: Tensor,
     lengths: Tensor,
   ): Tensor {
@@ -127,8 +138,7 @@ export class Decoder implements Disposable {
       const heads = byHead(of);
       if (norm !== undefined) this.#norm(heads, norm, heads);
     }
-    const frequencies = this.#frequencies[layer] as Tensor;
-    const turned = turnAndAppend(byHead(joined), positions, frequencies, interleaved, [keys, values]);
+    const turned = turnAndAppend(byHead(joined), positions, turn, interleaved, [keys, values]);
     const merged = empty(this.backend, [batch, length, heads, headDim], { dtype: this.#dtype });
     const [inQ, inK, inV, out] = [turned, keys, values, merged].map((each) => permute(each, [0, 2, 1, 3])) as [
       Tensor,
@@ -154,7 +164,7 @@ export class Decoder implements Disposable {
 
   dispose(): void {
     this.#weights.dispose();
-    for (const each of this.#frequencies) each.dispose();
+    for (const each of this.#turned) each.dispose();
   }
 
   [Symbol.dispose](): void {

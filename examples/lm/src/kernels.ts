@@ -80,18 +80,38 @@ export function embed(
 
 const TO_CACHE = { type: 'f32', access: 'scatter', rank: 4, mode: 'set' } as const;
 
+const turns = defineKernel(
+  'turns',
+  { inputs: { frequencies: 'f32', positions: 'u32' } },
+  ({ frequencies, positions }, k) => {
+    const angle = k.mul(k.toF32(positions), frequencies);
+    return { cos: k.cos(angle), sin: k.sin(angle) };
+  },
+);
+
+/** Cosines and sines of the turns of elements, `[batch, length, heads, headDim]` each. */
+export interface Turns {
+  readonly cos: Tensor;
+  readonly sin: Tensor;
+}
+
+/** The turns of new tokens at their positions, of elements with {@link frequenciesOf}. */
+export function turnsOf(frequencies: Tensor, positions: Tensor): Turns {
+  const shape = [...positions.shape, ...frequencies.shape];
+  return run(turns, { frequencies, positions: unsqueeze(positions, [2, 3]) }, { shape });
+}
+
 const turnRows = defineKernel(
   'turn and append',
   {
-    inputs: { x: 'f32', rows: { type: 'f32', access: 'gather', rank: 4 }, frequencies: 'f32', positions: 'u32' },
+    inputs: { x: 'f32', rows: { type: 'f32', access: 'gather', rank: 4 }, cos: 'f32', sin: 'f32', positions: 'u32' },
     outputs: { keys: TO_CACHE, values: TO_CACHE },
     params: { heads: 'u32', kvHeads: 'u32', distance: 'u32' },
   },
-  ({ x, rows, frequencies, positions, heads, kvHeads, distance }, k) => {
+  ({ x, rows, cos, sin, positions, heads, kvHeads, distance }, k) => {
     const [text, row, head, at] = [k.index(0), k.index(1), k.index(-2), k.index(-1)];
     const other = k.select(k.eq(k.and(k.div(at, distance), 1), 0), k.add(at, distance), k.sub(at, distance));
-    const angle = k.mul(k.toF32(positions), frequencies);
-    const turned = k.add(k.mul(x, k.cos(angle)), k.mul(k.gather(rows, [text, row, head, other], 0), k.sin(angle)));
+    const turned = k.add(k.mul(x, cos), k.mul(k.gather(rows, [text, row, head, other], 0), sin));
     // Heads that are of something else are outside, and not stored.
     const key = k.sub(head, heads);
     return {
@@ -103,16 +123,15 @@ const turnRows = defineKernel(
 );
 
 /**
- * Turns queries and keys of new tokens by their positions, and writes keys and values there: one launch.
+ * Turns queries and keys of new tokens, and writes keys and values at their positions: one launch.
  *
  * @param rows - queries, keys and values, `[batch, length, heads, headDim]`
- * @param frequencies - {@link frequenciesOf} the heads
  * @returns the queries
  */
 export function turnAndAppend(
   rows: Tensor,
   positions: Tensor,
-  frequencies: Tensor,
+  { cos, sin }: Turns,
   interleaved: boolean,
   [keys, values]: readonly [Tensor, Tensor],
 ): Tensor {
@@ -120,9 +139,8 @@ export function turnAndAppend(
   const [kvHeads = 1, headDim = 1] = keys.shape.slice(2);
   const heads = (shape[2] ?? 0) - 2 * kvHeads;
   const turned = empty(backend, shape, { dtype });
-  const distance = interleaved ? 1 : headDim / 2;
-  const params = { heads, kvHeads, distance };
-  const given = { x: rows, rows, frequencies, positions: unsqueeze(positions, [2, 3]) };
+  const params = { heads, kvHeads, distance: interleaved ? 1 : headDim / 2 };
+  const given = { x: rows, rows, cos, sin, positions: unsqueeze(positions, [2, 3]) };
   run(turnRows, given, { shape, params, out: { turned, keys, values } });
   return slice(turned, [null, null, [0, heads]]);
 }

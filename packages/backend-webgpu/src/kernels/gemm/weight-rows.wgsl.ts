@@ -62,7 +62,7 @@ type Reading = Pick<WeightRowsParams, 'weights' | 'lines'>;
 export function wordsOf({ weights, lines }: Reading): readonly (1 | 2 | 4)[] {
   const bits = WEIGHT_BITS[weights];
   if (bits >= 16) return [(bits / 8) as 2 | 4];
-  return weights === 'u4' && lines === 1 ? [4, 2] : [2, 1];
+  return weights === 'u4' && lines > 1 ? [1] : [2];
 }
 
 /** Elements of B in a unit: what is read at once. */
@@ -72,8 +72,8 @@ export function unitOf({ weights, words }: Pick<WeightRowsParams, 'weights' | 'w
 
 /** Units of a row that an invocation asks for before it uses the first. */
 function unrollOf({ weights, lines }: Reading): 1 | 2 | 4 {
-  if (weights === 'u4') return lines > 1 ? 1 : 2;
-  return lines > 1 || weights === 'u8' ? 2 : 1;
+  if (lines > 1 || weights === 'u8') return 2;
+  return weights === 'u4' ? 4 : 1;
 }
 
 /** Rows of B that an invocation has sums for. */
