@@ -71,14 +71,13 @@ export function unitOf({ weights, words }: Pick<WeightRowsParams, 'weights' | 'w
 }
 
 /** Units of a row that an invocation asks for before it uses the first. */
-function unrollOf({ weights, lines }: Reading): 1 | 2 | 4 {
-  if (lines > 1 || weights === 'u8') return 2;
-  return weights === 'u4' ? 4 : 1;
+function unrollOf({ weights, lines }: Reading): 2 | 4 {
+  return weights === 'u4' && lines === 1 ? 4 : 2;
 }
 
 /** Rows of B that an invocation has sums for. */
-export function eachOf({ weights, lines }: Reading): 2 | 4 {
-  return weights === 'u4' && lines === 1 ? 2 : MATVEC_EACH;
+export function eachOf({ lines }: Pick<Reading, 'lines'>): 2 | 4 {
+  return lines === 1 ? 2 : MATVEC_EACH;
 }
 
 /** Bits of a float32 of which bit `low` of the mantissa counts 1, as a number that integers are put into and taken from. */
