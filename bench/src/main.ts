@@ -13,6 +13,8 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
        pnpm bench kernels [--quick] [--device D] [--only OP,...] [--case NAME] [--force ID,...] [--torch FILE]
        pnpm bench gpt [--size small|tiny] [--dtype f32|f16] [--device D] [--torch | --limit FILE] [--json] [--out FOLDER]
        pnpm bench gpt --backend wasm [--size example|tiny] [--threads N] [--json] [--out FOLDER]
+       pnpm bench lm [--model NAME] [--weights i4|i8|bf16] [--device D] [--torch | --limit FILE] [--json] [--out FOLDER]
+       pnpm bench lm --backend wasm [--model NAME] [--weights i4|i8] [--threads N] [--json] [--out FOLDER]
        pnpm bench resnet [--size whole|tiny] [--device D] [--torch | --limit FILE] [--json] [--out FOLDER]
        pnpm bench onnx [--size whole|tiny] [--only MODEL,...] [--device D] [--json] [--out FOLDER]
        pnpm bench onnx --backend wasm [--threads N] [--size whole|tiny] [--only MODEL,...] [--json] [--out FOLDER]
@@ -33,6 +35,9 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
   gpt         GPT-2 with random weights on WebGPU beside TensorFlow.js and ONNX Runtime: one token at 512 cached, and prefill;
               --torch runs limits/torch_gpt.py first, --limit takes what it printed; --size tiny for a software device;
               --backend wasm: the model of examples/lm beside ONNX Runtime on the processor, with as many threads
+  lm          the decoder of examples/lm with random weights of llama-3.2-1b, llama-3.1-8b or smollm2-135m (--model; tiny for a
+              software device): a token as it is generated after 1,024, 16 texts at once, and prefill; --torch runs
+              limits/torch_lm.py first
   resnet      ResNet-18 over 16 images, beside eager PyTorch with --torch (limits/torch_resnet.py)
   onnx        models as ONNX files on WebGPU beside ONNX Runtime, and a decoder beside examples/lm; --backend wasm: beside
               ONNX Runtime on WebAssembly and native, with as many threads
@@ -69,6 +74,7 @@ const TARGETS: Readonly<Record<string, Target>> = {
   limits: async (args) => (await import('./limits.ts')).benchLimits(args),
   kernels: async (args) => (await import('./kernels.ts')).benchKernels(args),
   gpt: async (args) => (await import('./gpt.ts')).benchGpt(args),
+  lm: async (args) => (await import('./lm.ts')).benchLm(args),
   resnet: async (args) => (await import('./resnet.ts')).benchResnet(args),
   onnx: async (args) => (await import('./onnx.ts')).benchOnnx(args),
   calls: async (args) => (await import('./calls.ts')).benchCalls(args),

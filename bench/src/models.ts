@@ -154,6 +154,7 @@ function ms(value: number | undefined): string {
 /** Files that runs of models write into the folder of their device, by the name of the command. */
 export const MODEL_FILES = {
   gpt: { results: 'gpt.json', table: 'gpt.md' },
+  lm: { results: 'lm.json', table: 'lm.md' },
   resnet: { results: 'resnet.json', table: 'resnet.md' },
   onnx: { results: 'onnx.json', table: 'onnx.md' },
 } as const;

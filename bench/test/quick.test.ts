@@ -80,6 +80,17 @@ it('gpt: a tiny model on WebAssembly, right on ours and on the peers', async () 
   expect(lacking.map((each) => each.case)).toEqual(['f32 from 32 on']);
 });
 
+it('lm: a tiny model on WebAssembly, whose tokens one by one are those of the text at once', async () => {
+  const { code, stdout } = await bench('lm', '--backend', 'wasm', '--model', 'tiny', '--threads', '1', '--json');
+  const cases = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Results['cases'][number]);
+  expect(cases.map((each) => each.case)).toEqual(['tiny i4 from 32 on', 'tiny i4 1x32']);
+  expect(cases.flatMap(({ entries }) => entries.flatMap(({ failed }) => failed ?? []))).toEqual([]);
+  expect(code).toBe(0);
+});
+
 it('explains itself, and refuses what it does not know', async () => {
   expect(await bench('--help')).toMatchObject({
     code: 0,
@@ -98,6 +109,8 @@ it('explains itself, and refuses what it does not know', async () => {
     ['gpt', '--dtype', 'f64'],
     ['gpt', '--backend', 'cpu'],
     ['gpt', '--backend', 'wasm', '--torch'],
+    ['lm', '--model', 'huge'],
+    ['lm', '--backend', 'wasm', '--torch'],
     ['wasm', '--threads', '0'],
     ['resnet', '--size', 'huge'],
   ]) {

@@ -44,9 +44,23 @@ async function load(backend: ComputeBackend, config: Config, dtype: FloatDType):
 
 function prepare(backend: ComputeBackend, model: Decoder, gptCase: GptCase): PreparedModel {
   const { config, batch, length, cached, mode, dtype } = gptCase;
-  const given = tensor(backend, tokensOf(gptCase), [batch, length]);
   const cache = model.cache(batch);
   if (cached > 0) fillCache(backend, cache, config, cached, dtype);
+  return prepareDecoder(model, cache, { tokens: tokensOf(gptCase), batch, length, cached, mode });
+}
+
+/** The work of a decoder. */
+export interface DecoderWork extends Pick<GptCase, 'batch' | 'length' | 'cached' | 'mode'> {
+  /** The new tokens, row-major. */
+  readonly tokens: Uint32Array;
+}
+
+/** Makes the work of a decoder ready, whose cache has the tokens before it; a text grows until the cache is full. */
+export function prepareDecoder(model: Decoder, cache: Cache, work: DecoderWork): PreparedModel {
+  const { backend } = model;
+  const { tokens, batch, length, cached, mode } = work;
+  const context = cache.layers[0]?.[0].shape[1] ?? 0;
+  const given = tensor(backend, tokens, [batch, length]);
   const word = new Float32Array(1);
   // As generate does: a text is read once, its tokens follow each other.
   const token = length === 1 ? recordToken(backend, model, mode, cached, given, cache) : undefined;
@@ -57,7 +71,7 @@ function prepare(backend: ComputeBackend, model: Decoder, gptCase: GptCase): Pre
       const once = (call: number): void => {
         if (call === 0 || --room < 0) {
           setLengths(cache, cached);
-          room = config.n_positions - cached - 1;
+          room = context - cached - 1;
         }
         if (token === undefined) {
           setLengths(cache, cached);
@@ -71,7 +85,7 @@ function prepare(backend: ComputeBackend, model: Decoder, gptCase: GptCase): Pre
     async outputs() {
       setLengths(cache, cached);
       // A text that grows has put its last token there.
-      backend.copyHtod(given.ptr, tokensOf(gptCase));
+      backend.copyHtod(given.ptr, tokens);
       using logits = model.forward(given, cache);
       return Float32Array.from((await logits.toArray()) as Float32Array);
     },
@@ -83,7 +97,7 @@ function prepare(backend: ComputeBackend, model: Decoder, gptCase: GptCase): Pre
   };
 }
 
-function setLengths({ lengths }: Cache, tokens: number): void {
+export function setLengths({ lengths }: Cache, tokens: number): void {
   mul(lengths, 0, { out: lengths });
   add(lengths, tokens, { out: lengths });
 }

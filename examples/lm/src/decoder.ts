@@ -10,18 +10,16 @@ import {
   permute,
   reshape,
   rmsNorm,
-  rope,
   slice,
   swiglu,
   tanh,
   tensor,
   type Tensor,
   tidy,
-  unsqueeze,
   zeros,
 } from '@concord/ops';
 import type { Config, Layer } from './config.ts';
-import { append, embed, positionsOf } from './kernels.ts';
+import { embed, frequenciesOf, positionsOf, turnAndAppend, type Turns, turnsOf } from './kernels.ts';
 import type { Block, Norm, Product, Weights } from './weights.ts';
 
 /** The state of a batch of texts, all of it on the device. */
@@ -39,7 +37,9 @@ export class Decoder implements Disposable {
   readonly #weights: Weights;
   readonly #dtype: FloatDType;
   /** Of each layer. */
-  readonly #frequencies: readonly (Tensor | undefined)[];
+  readonly #frequencies: readonly Tensor[];
+  /** The different ones of them. */
+  readonly #turned: readonly Tensor[];
 
   /** @param weights - which it owns from now on */
   constructor(backend: ComputeBackend, config: Config, weights: Weights, dtype: FloatDType = 'f32') {
@@ -47,7 +47,11 @@ export class Decoder implements Disposable {
     this.config = config;
     this.#weights = weights;
     this.#dtype = dtype;
-    this.#frequencies = config.layers.map(({ frequencies }) => frequencies && tensor(backend, frequencies));
+    const shape = [config.heads + 2 * config.kvHeads, config.headDim];
+    const kinds = new Map(config.layers.map((layer) => [layer.frequencies, undefined as Tensor | undefined]));
+    for (const kind of kinds.keys()) kinds.set(kind, tensor(backend, frequenciesOf(kind, config), shape));
+    this.#frequencies = config.layers.map((layer) => kinds.get(layer.frequencies) as Tensor);
+    this.#turned = [...kinds.values()] as Tensor[];
   }
 
   /** Room for the tokens of a batch of texts, `context` each; default all that the model knows. */
@@ -74,12 +78,17 @@ export class Decoder implements Disposable {
       const { embedScale, softcap } = this.config;
       let x = embed(ids, positions, this.#weights.tokens, this.#weights.positions, this.#dtype);
       if (embedScale !== 1) mul(x, embedScale, { out: x });
+      // Most models turn alike in all layers.
+      const turns = new Map(this.#turned.map((each) => [each, turnsOf(each, positions)]));
       for (const [layer, block] of this.#weights.blocks.entries()) {
+        const turn = turns.get(this.#frequencies[layer] as Tensor) as Turns;
         // What a block takes and makes is freed before the next one, of a long prompt gigabytes.
         using given = x;
         x = tidy(() => {
           const cached = layers[layer] as readonly [Tensor, Tensor];
-          const heads = tidy(() => this.#attend(this.#norm(given, block.norm1), layer, cached, positions, lengths));
+          const heads = tidy(() =>
+            this.#attend(this.#norm(given, block.norm1), layer, cached, turn, positions, lengths),
+          );
           const h = this.#added(given, block.after1, (residual) => project(heads, block.merge, residual));
           return this.#added(h, block.after2, (residual) => this.#mlp(this.#norm(h, block.norm2), residual, block));
         });
@@ -95,10 +104,10 @@ export class Decoder implements Disposable {
     return tidy(() => (norm === undefined ? become({ residual: x }) : add(x, this.#norm(become({}), norm))));
   }
 
-  #norm(x: Tensor, { weight, bias }: Norm): Tensor {
+  #norm(x: Tensor, { weight, bias }: Norm, out?: Tensor): Tensor {
     const { eps } = this.config;
     // A model of layer norms has biases.
-    return bias === undefined ? rmsNorm(x, { weight, eps }) : layerNorm(x, { weight, bias, eps });
+    return bias === undefined ? rmsNorm(x, { weight, eps, out }) : layerNorm(x, { weight, bias, eps, out });
   }
 
   /** `[batch, length, heads headDim]` */
@@ -106,6 +115,7 @@ export class Decoder implements Disposable {
     x: Tensor,
     layer: number,
     [keys, values]: readonly [Tensor, Tensor],
+    turn: Turns,
     positions: Tensor,
     lengths: Tensor,
   ): Tensor {
@@ -113,24 +123,24 @@ export class Decoder implements Disposable {
     const { scale, window } = layers[layer] as Layer;
     const block = this.#weights.blocks[layer] as Block;
     const [batch = 1, length = 1] = x.shape;
+    const [rowsQ, rowsKv] = [heads * headDim, kvHeads * headDim];
+    const width = rowsQ + 2 * rowsKv;
+    const joined =
+      block.qkv.length === 1
+        ? project(x, block.qkv[0] as Product)
+        : empty(this.backend, [batch, length, width], { dtype: this.#dtype });
+    const part = (first: number, end: number): Tensor => slice(joined, [null, null, [first, end]]);
+    const [q, k, v] = [part(0, rowsQ), part(rowsQ, rowsQ + rowsKv), part(rowsQ + rowsKv, width)];
+    if (block.qkv.length > 1)
+      for (const [at, out] of [q, k, v].entries()) project(x, block.qkv[at] as Product, { out });
     const byHead = (of: Tensor): Tensor => reshape(of, [batch, length, (of.shape[2] as number) / headDim, headDim]);
-    const rows = block.qkv.length === 1 ? project(x, block.qkv[0] as Product) : undefined;
-    const part = (index: number, first: number, count: number): Tensor =>
-      byHead(
-        rows === undefined
-          ? project(x, block.qkv[index] as Product)
-          : slice(rows, [null, null, [first * headDim, (first + count) * headDim]]),
-      );
-    let [q, k] = [part(0, 0, heads), part(1, heads, kvHeads)];
-    const v = part(2, heads + kvHeads, kvHeads);
-    if (block.qNorm !== undefined) q = this.#norm(q, block.qNorm);
-    if (block.kNorm !== undefined) k = this.#norm(k, block.kNorm);
-    const frequencies = this.#frequencies[layer];
-    const turned = { positions: unsqueeze(positions, -1), frequencies, interleaved };
-    for (const each of frequencies === undefined ? [] : [q, k]) rope(each, { ...turned, out: each });
-    append(k, v, positions, keys, values);
+    for (const [of, norm] of [[q, block.qNorm] as const, [k, block.kNorm] as const]) {
+      const heads = byHead(of);
+      if (norm !== undefined) this.#norm(heads, norm, heads);
+    }
+    const turned = turnAndAppend(byHead(joined), positions, turn, interleaved, [keys, values]);
     const merged = empty(this.backend, [batch, length, heads, headDim], { dtype: this.#dtype });
-    const [inQ, inK, inV, out] = [q, keys, values, merged].map((each) => permute(each, [0, 2, 1, 3])) as [
+    const [inQ, inK, inV, out] = [turned, keys, values, merged].map((each) => permute(each, [0, 2, 1, 3])) as [
       Tensor,
       Tensor,
       Tensor,
@@ -154,7 +164,7 @@ export class Decoder implements Disposable {
 
   dispose(): void {
     this.#weights.dispose();
-    for (const each of this.#frequencies) each?.dispose();
+    for (const each of this.#turned) each.dispose();
   }
 
   [Symbol.dispose](): void {

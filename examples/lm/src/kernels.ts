@@ -1,6 +1,7 @@
 import type { FloatDType } from '@concord/backend-core';
 import { defineKernel } from '@concord/backend-core/kernel';
-import { empty, QuantizedTensor, run, type Tensor, unsqueeze } from '@concord/ops';
+import { empty, QuantizedTensor, run, slice, type Tensor, unsqueeze } from '@concord/ops';
+import type { Config } from './config.ts';
 import type { Matrix } from './weights.ts';
 
 const places = defineKernel('positions', { inputs: { lengths: 'u32' } }, ({ lengths }, k) => ({
@@ -79,16 +80,84 @@ export function embed(
 
 const TO_CACHE = { type: 'f32', access: 'scatter', rank: 4, mode: 'set' } as const;
 
-const appendRows = defineKernel(
-  'append',
-  { inputs: { k: 'f32', v: 'f32', positions: 'u32' }, outputs: { keys: TO_CACHE, values: TO_CACHE } },
-  ({ k: key, v: value, positions }, k) => {
-    const at = [k.index(0), positions, k.index(-2), k.index(-1)] as const;
-    return { keys: k.scatter(key, at), values: k.scatter(value, at) };
+const turns = defineKernel(
+  'turns',
+  { inputs: { frequencies: 'f32', positions: 'u32' } },
+  ({ frequencies, positions }, k) => {
+    const angle = k.mul(k.toF32(positions), frequencies);
+    return { cos: k.cos(angle), sin: k.sin(angle) };
   },
 );
 
-/** Writes the keys and values of new tokens, `[batch, length, heads, headDim]`, at their positions. */
-export function append(k: Tensor, v: Tensor, positions: Tensor, keys: Tensor, values: Tensor): void {
-  run(appendRows, { k, v, positions: unsqueeze(positions, [2, 3]) }, { shape: k.shape, out: { keys, values } });
+/** Cosines and sines of the turns of elements, `[batch, length, heads, headDim]` each. */
+export interface Turns {
+  readonly cos: Tensor;
+  readonly sin: Tensor;
+}
+
+/** The turns of new tokens at their positions, of elements with {@link frequenciesOf}. */
+export function turnsOf(frequencies: Tensor, positions: Tensor): Turns {
+  const shape = [...positions.shape, ...frequencies.shape];
+  return run(turns, { frequencies, positions: unsqueeze(positions, [2, 3]) }, { shape });
+}
+
+const turnRows = defineKernel(
+  'turn and append',
+  {
+    inputs: { x: 'f32', rows: { type: 'f32', access: 'gather', rank: 4 }, cos: 'f32', sin: 'f32', positions: 'u32' },
+    outputs: { keys: TO_CACHE, values: TO_CACHE },
+    params: { heads: 'u32', kvHeads: 'u32', distance: 'u32' },
+  },
+  ({ x, rows, cos, sin, positions, heads, kvHeads, distance }, k) => {
+    const [text, row, head, at] = [k.index(0), k.index(1), k.index(-2), k.index(-1)];
+    const other = k.select(k.eq(k.and(k.div(at, distance), 1), 0), k.add(at, distance), k.sub(at, distance));
+    const turned = k.add(k.mul(x, cos), k.mul(k.gather(rows, [text, row, head, other], 0), sin));
+    // Heads that are of something else are outside, and not stored.
+    const key = k.sub(head, heads);
+    return {
+      turned,
+      keys: k.scatter(turned, [text, positions, key, at]),
+      values: k.scatter(x, [text, positions, k.sub(key, kvHeads), at]),
+    };
+  },
+);
+
+/**
+ * Turns queries and keys of new tokens, and writes keys and values at their positions: one launch.
+ *
+ * @param rows - queries, keys and values, `[batch, length, heads, headDim]`
+ * @returns the queries
+ */
+export function turnAndAppend(
+  rows: Tensor,
+  positions: Tensor,
+  { cos, sin }: Turns,
+  interleaved: boolean,
+  [keys, values]: readonly [Tensor, Tensor],
+): Tensor {
+  const { shape, dtype, backend } = rows;
+  const [kvHeads = 1, headDim = 1] = keys.shape.slice(2);
+  const heads = (shape[2] ?? 0) - 2 * kvHeads;
+  const turned = empty(backend, shape, { dtype });
+  const params = { heads, kvHeads, distance: interleaved ? 1 : headDim / 2 };
+  const given = { x: rows, rows, cos, sin, positions: unsqueeze(positions, [2, 3]) };
+  run(turnRows, given, { shape, params, out: { turned, keys, values } });
+  return slice(turned, [null, null, [0, heads]]);
+}
+
+/**
+ * What each element of queries, keys and values is turned by, `[heads + 2 kvHeads, headDim]`, in radians per position: the first of
+ * a pair backwards, as it takes the other with a minus; 0 for values.
+ *
+ * @param frequencies - of pairs; undefined: nothing is turned
+ */
+export function frequenciesOf(frequencies: Float32Array | undefined, config: Config): Float32Array {
+  const { heads, kvHeads, headDim, interleaved } = config;
+  const row = Array.from({ length: headDim }, (_, at) => {
+    const [pair, isSecond] = interleaved ? [at >> 1, at % 2] : [at % (headDim / 2), Number(2 * at >= headDim)];
+    return (2 * isSecond - 1) * (frequencies?.[pair] ?? 0);
+  });
+  return Float32Array.from({ length: (heads + 2 * kvHeads) * headDim }, (_, at) =>
+    at < (heads + kvHeads) * headDim ? (row[at % headDim] as number) : 0,
+  );
 }

@@ -1,4 +1,15 @@
-import { add, cast, concat, pack, QuantizedTensor, quantizeWeight, type Tensor, tidy, transpose } from '@concord/ops';
+import {
+  add,
+  cast,
+  concat,
+  concatWeights,
+  pack,
+  QuantizedTensor,
+  quantizeWeight,
+  type Tensor,
+  tidy,
+  transpose,
+} from '@concord/ops';
 import { UserError } from '@concord/example-command/user-error';
 import type { Config } from './config.ts';
 
@@ -98,7 +109,7 @@ export function weightsOf(named: NamedWeights, config: Config, { dtype, quantize
   };
   const normIf = (name: string, length: number): Norm | undefined =>
     find(`${name}.weight`) === undefined ? undefined : norm(name, length);
-  /** Several that take the same are side by side, where they are of floats: one launch for all of them. */
+  /** Several that take the same are side by side, where they are of one kind: one launch for all of them. */
   const products = (names: readonly (readonly [string, number | undefined])[], from?: number): readonly Product[] => {
     const own = names.map(([name, to]): Product => {
       const weight = take(`${name}.weight`, isGpt2 ? [from, to] : [to, from]);
@@ -107,12 +118,18 @@ export function weightsOf(named: NamedWeights, config: Config, { dtype, quantize
       return { weight: turned, bias: optional(`${name}.bias`, turned.shape[0] ?? 0) };
     });
     const [weights, biases] = [own.map(({ weight }) => weight), own.flatMap(({ bias }) => bias ?? [])];
-    if (weights.some((each) => each instanceof QuantizedTensor)) return own;
-    const one = <Of extends Matrix>(parts: readonly Of[]): Tensor =>
-      parts.length === 1 ? (parts[0] as Tensor) : made(concat(parts as unknown as Tensor[]), ...parts);
-    const all = one(weights);
-    const weight = quantize && made(quantizeWeight(all, { dtype: quantize === 'i4' ? 'u4' : 'i8' }), all);
-    return [{ weight: weight ?? all, bias: biases.length === 0 ? undefined : one(biases) }];
+    const kinds = new Set(weights.map((each) => (each instanceof QuantizedTensor ? kindOf(each) : 'floats')));
+    if (kinds.size > 1 || biases.length % own.length !== 0) return own;
+    const one = (parts: readonly Tensor[]): Tensor =>
+      parts.length === 1 ? (parts[0] as Tensor) : made(concat(parts), ...parts);
+    const bias = biases.length === 0 ? undefined : one(biases);
+    if (!kinds.has('floats')) {
+      const parts = weights as QuantizedTensor[];
+      return [{ weight: parts.length === 1 ? (parts[0] as Matrix) : made(concatWeights(parts), ...parts), bias }];
+    }
+    const all = one(weights as Tensor[]);
+    const kind = { dtype: quantize === 'i4' ? 'u4' : 'i8', dtypeScales: 'f16' } as const;
+    return [{ weight: quantize === undefined ? all : made(quantizeWeight(all, kind), all), bias }];
   };
   const product = (name: string, from?: number, to?: number): Product => products([[name, to]], from)[0] as Product;
   const isGpt2 = config.layers[0]?.frequencies === undefined;
@@ -157,4 +174,9 @@ export function weightsOf(named: NamedWeights, config: Config, { dtype, quantize
     dispose();
     throw error;
   }
+}
+
+/** The same for quantized weights that can be side by side. */
+function kindOf({ dtype, block, scales, zeros, offsets }: QuantizedTensor): string {
+  return [dtype, block, scales.dtype, zeros?.dtype, offsets?.dtype].join(' ');
 }

@@ -189,7 +189,7 @@ describe.each([
       const named = await loadSafetensors(backend, readFileSync(join(folder, 'model.safetensors')));
       for (const [name, weight] of Object.entries(named)) {
         if (!name.endsWith('proj.weight')) continue;
-        using codes = quantizeWeight(weight, { dtype: quantize === 'i4' ? 'u4' : 'i8' });
+        using codes = quantizeWeight(weight, { dtype: quantize === 'i4' ? 'u4' : 'i8', dtypeScales: 'f16' });
         named[name] = tensor(backend, await dequantized(codes), codes.shape);
         weight.dispose();
       }

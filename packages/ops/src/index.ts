@@ -74,6 +74,7 @@ export { topK, type TopK, type TopKOptions } from './indexing/top-k.ts';
 export { crossEntropy, type CrossEntropyOptions } from './losses/cross-entropy.ts';
 export { batchNorm, type BatchNormOptions } from './norms/batch-norm.ts';
 export { groupNorm, type GroupNormOptions, instanceNorm } from './norms/group-norm.ts';
+export { concatWeights } from './quantized/concat-weights.ts';
 export { dequantize, type DequantizeOptions } from './quantized/dequantize.ts';
 export {
   fromMatMulNBits,

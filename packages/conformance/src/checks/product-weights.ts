@@ -216,7 +216,14 @@ export function weightEntries(dtype: 'f32' | 'f16', more: Partial<ProductParams>
         ['exact', { ...each, zeros, m: 2, n: 11, k: 75, padB: 5, block: 16, scales: 'f16', beta: 2 }],
         ['exact', { ...each, zeros, m: 3, n: 35, k: 200, padB: 8, block: 64, blocksView: 'padded' }],
         ['bounded', { ...each, zeros, m: 6, n: 9, k: 1160, block: 32, scales: 'f16', blocksView: 'turned' }],
+        // Whole steps of matrix units.
+        [
+          'exact',
+          { ...each, zeros, m: 11, n: 21, k: 192, padA: 8, padB: 64, padC: 1, block: 64, scales: 'f16', beta: 1 },
+        ],
+        ['bounded', { ...each, zeros, m: 16, n: 37, k: 320, blocksView: 'turned' }],
       ]),
+      ['epilogue', { ...each, m: 12, n: 21, k: 128, epilogue: 'three inputs', view: 'axis 2', beta: 1 }],
       ...[1, 5, 8].map((m): Entry => ['exact', { ...each, m, n: 13, k: 77, padB: 3, block: 100, zeros: 'own' }]),
       ...[4, 7].map((m): Entry => ['bounded', { ...each, m, n: 130, k: 2056, block: 128, padA: 4, zeros: 'own' }]),
       ['bounded', { ...each, m: 1, n: 3, k: 20_000, block: 32, scales: 'f16', zeros: 'own' }],

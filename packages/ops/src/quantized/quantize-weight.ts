@@ -1,3 +1,4 @@
+import type { FloatDType } from '@concord/backend-core';
 import { defineKernel, type Value } from '@concord/backend-core/kernel';
 import { run } from '../compute/run.ts';
 import { checkOptions, checkTensor, shown } from '../tensor/arguments.ts';
@@ -14,6 +15,8 @@ export interface QuantizeWeightOptions {
   readonly dtype?: 'i8' | 'u4';
   /** Consecutive elements of a row that share a scale; even, and divides k. Default 32. */
   readonly block?: number;
+  /** Element type of the scales. Default `'f32'`. */
+  readonly dtypeScales?: FloatDType;
 }
 
 const toBytes = defineKernel('quantize 8', { inputs: { w: 'f32' } }, ({ w }, k) => {
@@ -44,9 +47,10 @@ const toNibbles = defineKernel('quantize 4', { inputs: { even: 'f32', odd: 'f32'
 export function quantizeWeight(weight: Tensor, options: QuantizeWeightOptions = {}): QuantizedTensor {
   const op = 'quantizeWeight';
   checkTensor(op, 'weight', weight);
-  checkOptions(op, options, { dtype: 'any', block: 'number' });
-  const { dtype = 'i8', block = 32 } = options;
+  checkOptions(op, options, { dtype: 'any', block: 'number', dtypeScales: 'any' });
+  const { dtype = 'i8', block = 32, dtypeScales: scales = 'f32' } = options;
   if (dtype !== 'i8' && dtype !== 'u4') throw refuse(op, `dtype must be i8 or u4, got ${shown(dtype)}`);
+  if (scales !== 'f32' && scales !== 'f16') throw refuse(op, `dtypeScales must be f32 or f16, got ${shown(scales)}`);
   const [n = 0, k = 0] = weight.shape;
   if (weight.rank !== 2) throw refuse(op, `takes a matrix [n, k], got ${shapeText(weight.shape)}`);
   if (!Number.isSafeInteger(block) || block < 2 || block % 2 !== 0 || k % block !== 0) {
@@ -54,12 +58,12 @@ export function quantizeWeight(weight: Tensor, options: QuantizeWeightOptions = 
   }
   return tidy(() => {
     if (dtype === 'i8') {
-      const { data, scales } = run(toBytes, { w: reshape(weight, [n, k / block, block]) }, { dtypes: { data: 'i8' } });
-      return new QuantizedTensor({ shape: [n, k], dtype, block }, { data: reshape(data, [n, k]), scales });
+      const made = run(toBytes, { w: reshape(weight, [n, k / block, block]) }, { dtypes: { data: 'i8', scales } });
+      return new QuantizedTensor({ shape: [n, k], dtype, block }, { ...made, data: reshape(made.data, [n, k]) });
     }
     const pairs = reshape(weight, [n, k / block, block / 2, 2]);
     const [even, odd] = [slice(pairs, [null, null, null, 0]), slice(pairs, [null, null, null, 1])];
-    const { data, scales } = run(toNibbles, { even, odd }, { dtypes: { data: 'u8' } });
-    return new QuantizedTensor({ shape: [n, k], dtype, block }, { data: reshape(data, [n, k / 2]), scales });
+    const made = run(toNibbles, { even, odd }, { dtypes: { data: 'u8', scales } });
+    return new QuantizedTensor({ shape: [n, k], dtype, block }, { ...made, data: reshape(made.data, [n, k / 2]) });
   });
 }

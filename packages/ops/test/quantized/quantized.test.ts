@@ -135,6 +135,15 @@ describe.each<readonly [string, () => ComputeBackend]>([
     expect(weight.shape).toEqual(shape);
   });
 
+  test('quantizeWeight rounds its scales to f16 where that is asked for, and gives the same integers', async () => {
+    using floats = ops.tensor(backend, numbers(48, 3), [4, 12]);
+    using wide = ops.quantizeWeight(floats, { dtype: 'u4', block: 4 });
+    using narrow = ops.quantizeWeight(floats, { dtype: 'u4', block: 4, dtypeScales: 'f16' });
+    expect(narrow.scales.dtype).toBe('f16');
+    expect(await narrow.data.toArray()).toEqual(await wide.data.toArray());
+    expect([...(await narrow.scales.toArray())]).toEqual([...(await wide.scales.toArray())].map(toF16));
+  });
+
   test('quantizeWeight refuses what has no blocks', () => {
     using matrix = ops.tensor(backend, [1, 2, 3, 4, 5, 6], [2, 3]);
     using flat = ops.tensor(backend, [1, 2]);
@@ -146,6 +155,10 @@ describe.each<readonly [string, () => ComputeBackend]>([
     expectInvalid(
       () => ops.quantizeWeight(matrix, { dtype: 'u8' as 'u4' }),
       'quantizeWeight: dtype must be i8 or u4, got u8',
+    );
+    expectInvalid(
+      () => ops.quantizeWeight(matrix, { dtypeScales: 'bf16' as 'f16' }),
+      'quantizeWeight: dtypeScales must be f32 or f16, got bf16',
     );
   });
 
@@ -192,6 +205,20 @@ describe.each<readonly [string, () => ComputeBackend]>([
     const { weight, want } = weightOf(form);
     using _own = weight;
     await expectWeight(weight, [3, 7], want);
+  });
+
+  test.each(NUMBERS)('weights with zeros of %s one below the other', async (kind) => {
+    const { weight, want } = weightOf(['u4', kind, 'f16']);
+    using _own = weight;
+    using both = ops.concatWeights([weight, weight]);
+    const twice = (list: ArrayLike<number>): number[] => [...Array.from(list), ...Array.from(list)];
+    await expectWeight(both, [6, 7], { value: twice(want.value), magnitude: twice(want.magnitude) });
+    using other = weightOf(['u4', kind, 'f32']).weight;
+    expectInvalid(
+      () => ops.concatWeights([weight, other]),
+      'concatWeights: u4[3, 7] by 2 with f32 scales is of another kind than u4[3, 7] by 2 with f16 scales',
+    );
+    expectInvalid(() => ops.concatWeights([]), 'concatWeights: takes a list of quantized weights, at least one');
   });
 
   const LAYOUTS: Readonly<Record<string, (rows: ops.Tensor) => ops.Tensor>> = {

@@ -148,7 +148,8 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
     flatten: { args: [x(), 0, 1] },
     ...of('tril triu', { args: [x()], options: 1, all: { diagonal: 1, out: out() } }),
     flip: { args: [x()], options: 1, all: { axis: 0, out: out() } },
-    quantizeWeight: { args: [x(), { block: 2 }], options: 1, all: { dtype: 'u4', block: 2 } },
+    quantizeWeight: { args: [x(), { block: 2 }], options: 1, all: { dtype: 'u4', block: 2, dtypeScales: 'f16' } },
+    concatWeights: { args: [[ops.quantizeWeight(x(), { block: 2 })]] },
     fromGguf: {
       args: [b, { type: 'q8_0', shape: [1, 32], bytes: new Uint8Array(34) }],
       options: 1,

@@ -292,6 +292,9 @@ export const DECODE_QUERIES = 4;
 /** Workgroups that keep a GPU reading: of some rows, and of one, which read more at once. */
 const ENOUGH_READERS = 192;
 const ENOUGH_ROW_READERS = 128;
+/** Rows, and keys, up to which each row reads its keys by itself, from the cache that those before it filled: it waits less. */
+const FEW_ROWS = 64;
+const FEW_KEYS = 2048;
 /** Keys of a split are a multiple of this, and at least as many. */
 const LEAST_SPLIT = 64;
 /** This many records are merged in one go: more splits than these have twice as many keys at least. */
@@ -351,7 +354,7 @@ function hasRoom(
   return !isSoftware && DECODE_LANES <= maxInvocations && bytes <= maxWorkgroupBytes;
 }
 
-/** Those that waste no row first, and then those with more rows. */
+/** Rows by themselves where they are few; else those that waste no row first, and then those with more rows. */
 function bestFirst(sizes: AttentionSizes, traits: DeviceTraits): readonly AttentionVariant[] {
   const { heads, queries, keys, group } = sizes;
   const columns = columnsFor(sizes);
@@ -360,8 +363,10 @@ function bestFirst(sizes: AttentionSizes, traits: DeviceTraits): readonly Attent
   const possible = DECODE_ROWS.filter(
     (rows) => hasRoom(rows, columns, traits) && (rows > 1 || heads * queries <= traits.maxWorkgroupsPerDimension),
   );
+  const alone = heads * queries <= FEW_ROWS && keys <= FEW_KEYS ? possible.filter((rows) => rows === 1) : [];
   const enough = possible.filter((rows) => rows >= shared);
-  return [...enough, ...possible.filter((rows) => rows < shared).reverse()].map((rows) => {
+  const fewer = possible.filter((rows) => rows < shared).reverse();
+  return [...new Set([...alone, ...enough, ...fewer])].map((rows) => {
     const groups = (heads / group) * Math.ceil(shared / rows);
     const worthwhile = Math.max(
       Math.min(FEW_SPLITS, Math.ceil(keys / LEAST_SPLIT)),

@@ -122,6 +122,17 @@ describe('a B of a type of its own', () => {
     expect(planned(TEST_DEVICES.gpu, weights(1, 64, { ldb: 4098 })).scratches.length).toBeGreaterThan(0);
   });
 
+  it('of integers beside f16 is decoded for matrix units for more rows than have sums', () => {
+    const names = (m: number, given: Partial<Call> = {}, traits = TEST_DEVICES.gpu): string[] =>
+      briefly(planned(traits, weights(m, 4096, { dtype: 'f16', ...given })), 1);
+    expect(names(16)).toEqual(['weight-units']);
+    expect(names(8)).toEqual(['weight-rows']);
+    expect(names(17)).not.toContain('weight-units');
+    expect(names(16, {}, { ...TEST_DEVICES.gpu, matrixUnits: [] })).not.toContain('weight-units');
+    expect(names(9, { ldb: 4096 + 16 })).not.toContain('weight-units');
+    expect(names(9, { a: fakeSpan(2 * 9 * 4096, 8) })).not.toContain('weight-units');
+  });
+
   it('that is larger than a binding when it is decoded is so piece by piece, in the same memory', () => {
     const { launches } = planned(TEST_DEVICES.defaults, weights(64, 20_000));
     const decoded = launches.flatMap(({ storage, kernel }) =>

@@ -28,6 +28,7 @@ import { matvecTable } from './matvec.ts';
 import { outputFormat } from './storage-formats.ts';
 import { tiledTable } from './tiled.ts';
 import { isOfWeightRows, weightRowsTable } from './weight-rows.ts';
+import { isOfWeightUnits, weightUnitsTable } from './weight-units.ts';
 import { WEIGHT_BITS, type WeightDType } from '@concord/backend-core';
 import { slice } from '../operands.ts';
 
@@ -121,8 +122,9 @@ const productTables: Tables = new VariantTables(
 );
 
 /** Kernels that decode weights themselves. */
-const weightTables: Tables = new VariantTables([weightRowsTable], ({ product: { a, weights, ...sizes } }) =>
-  classOf([a.dtype, weights?.dtype as string], sizes),
+const weightTables: Tables = new VariantTables(
+  [weightUnitsTable, weightRowsTable],
+  ({ product: { a, weights, ...sizes } }) => classOf([a.dtype, weights?.dtype as string], sizes),
 );
 
 type Tables = VariantTables<OfferedProduct, ProductWork, Recorder, Kernel, Variant, ProductTable>;
@@ -207,7 +209,7 @@ function planProduct(product: Product, recorder: Recorder, choose: ChooseVariant
 
 /** Returns whether a product has weights that have to be decoded before it. */
 function isToBeDecoded(product: Product, traits: DeviceTraits): product is WeightProduct {
-  return product.weights !== undefined && !isOfWeightRows(product, traits);
+  return product.weights !== undefined && !isOfWeightRows(product, traits) && !isOfWeightUnits(product, traits);
 }
 
 /** The product of decoded weights, if they have to be decoded and all of them can be at once. */

@@ -3,8 +3,10 @@ import { BYTES_OF, type CheckedBlocks } from '@concord/backend-core/implement';
 import { shapeOf } from '@concord/variants';
 import { bindEpilogue } from '../epilogue/fused-epilogue.ts';
 import { apartFrom, bindable } from '../operands.ts';
+import type { Kernel } from '../kernel.ts';
 import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
-import { MATVEC_EACH, type MatvecGroup } from './matvec.wgsl.ts';
+import type { RunSpec } from '../run/run-spec.ts';
+import type { MatvecGroup } from './matvec.wgsl.ts';
 import { storagesOn } from './product-kernel.ts';
 import {
   areFours,
@@ -17,7 +19,7 @@ import {
   type Weights,
 } from './product.ts';
 import { tilesOn } from './tile.ts';
-import { MOST_LINES, unitOf, unsignedOf, weightRows, type WeightRowsParams } from './weight-rows.wgsl.ts';
+import { eachOf, MOST_LINES, unitOf, unsignedOf, type WeightForm, weightRows, wordsOf } from './weight-rows.wgsl.ts';
 import type { WeightProduct } from './plan.ts';
 
 /** Workgroups, smallest team first; that of one invocation for devices where barriers are dear. */
@@ -36,22 +38,26 @@ const MIN_UNITS = 2;
 /** Units of a member of a team for which a split is worth to be finished. */
 const MIN_SPLIT_UNITS = 16;
 
-type Form = Pick<WeightRowsParams, 'weights' | 'scales' | 'zeros'>;
-
 const LINES = [1, 2, 4, MOST_LINES] as const;
 const FLOATS: readonly FloatDType[] = ['f32', 'f16'];
 
+/** Every form of integers. */
+export const FORMS_OF_INTEGERS: readonly (WeightForm & { readonly weights: 'u8' | 'u4' })[] = (
+  ['u8', 'u4'] as const
+).flatMap((weights) =>
+  FLOATS.flatMap((scales) =>
+    (['one', 'own', 'floats', 'offsets'] as const).map((zeros) => ({ weights, scales, zeros })),
+  ),
+);
+
 /** Every form of weights beside A of a dtype. */
-function formsFor(input: FloatDType): readonly Form[] {
+function formsFor(input: FloatDType): readonly WeightForm[] {
   const floats = ([...FLOATS, 'bf16'] as const).filter((weights) => weights !== input);
-  const zeros = ['one', 'own', 'floats', 'offsets'] as const;
-  const integers = (['u8', 'u4'] as const).flatMap((weights) =>
-    FLOATS.flatMap((scales) => zeros.map((each) => ({ weights, scales, zeros: each }))),
-  );
-  return [...floats.map((weights) => ({ weights })), ...integers];
+  return [...floats.map((weights) => ({ weights })), ...FORMS_OF_INTEGERS];
 }
 
-function formOf({ dtype, quant }: Weights): Form {
+/** How weights are stored, as kernels tell it. */
+export function formOf({ dtype, quant }: Weights): WeightForm {
   const weights = unsignedOf(dtype);
   if (quant === undefined) return { weights };
   const { zeros, offsets, scales } = quant;
@@ -62,22 +68,27 @@ function formOf({ dtype, quant }: Weights): Form {
 
 /** Returns whether the kernels for few rows take a product: rows of B at whole words, blocks of a power of two. */
 export function isOfWeightRows(product: Product, traits: DeviceTraits): boolean {
-  const { m, n, k, batchCount, transB, a, c, weights } = product;
+  const { m, n, k, batchCount, transB, weights } = product;
   if (weights === undefined || m > MOST_LINES || !transB || k > mostTerms(traits)) return false;
-  const { span, dtype, ld, stride, quant, blocks } = weights;
+  const { span, dtype, ld, stride, quant } = weights;
   const inWord = 32 / WEIGHT_BITS[dtype];
   const isWhole = (elements: number): boolean => elements % inWord === 0;
   const places = [n === 1 ? 0 : ld, batchCount === 1 ? 0 : stride, ((span.byteOffset % 4) * inWord) / 4];
-  const spans = [span, blocks.scales, blocks.zeros, blocks.offsets, a.span, c.span];
   return (
     places.every(isWhole) &&
     (quant === undefined || shiftOf(quant.block, k, inWord) !== undefined) &&
-    spans.every((each) => each === undefined || fits(each, traits))
+    areBindable(product as WeightProduct, traits)
   );
 }
 
-function fits(span: Span, { storageAlignment, maxBindingBytes }: DeviceTraits): boolean {
-  return bindable(span, storageAlignment).span.byteLength <= maxBindingBytes;
+/** Returns whether each operand fits into a binding. */
+export function areBindable({ a, c, weights }: WeightProduct, traits: DeviceTraits): boolean {
+  const { span, blocks } = weights;
+  const spans = [span, blocks.scales, blocks.zeros, blocks.offsets, a.span, c.span];
+  const { storageAlignment, maxBindingBytes } = traits;
+  return spans.every(
+    (each) => each === undefined || bindable(each, storageAlignment).span.byteLength <= maxBindingBytes,
+  );
 }
 
 /** log2 of the units of a block, if there is one: a row of a single block has all of them. */
@@ -87,20 +98,22 @@ function shiftOf(block: number, k: number, unit: number): number | undefined {
   return Number.isInteger(shift) && shift >= 0 ? shift : undefined;
 }
 
-/** Products of few rows and weights of a type of their own; it is only offered those of {@link isOfWeightRows}. */
+/** Products of few rows and weights of a type of their own. */
 export const weightRowsTable: ProductTable = {
   ids: [...GROUP_OF.keys()],
   kernelsFor: (traits) =>
     storagesOn(traits).flatMap(({ input, output }) =>
       formsFor(input).flatMap((form) =>
         LINES.flatMap((lines) =>
-          [false, true].flatMap((wide) =>
-            groupsOn(traits).map((group) => weightRows({ input, output, ...form, lines, wide, group })),
-          ),
+          [0 as const, ...wordsOf({ ...form, lines })].flatMap((wide) => {
+            const reading = { lines, wide: wide > 0, words: wide || 1 } as const;
+            return groupsOn(traits).map((group) => weightRows({ input, output, ...form, ...reading, group }));
+          }),
         ),
       ),
     ),
   candidates: ({ product }, traits) => {
+    if (!isOfWeightRows(product, traits)) return undefined;
     const groups = groupsOn(traits);
     const own = product as WeightProduct;
     const variants = groups.map((group) => variantOf(group, own));
@@ -125,7 +138,8 @@ function bestOf(product: WeightProduct, groups: readonly MatvecGroup[], traits: 
 
 function variantOf(group: MatvecGroup, product: WeightProduct): Variant {
   const { lanes, team } = group;
-  const invocations = product.batchCount * Math.ceil(product.n / (lanes * MATVEC_EACH)) * lanes * team;
+  const columns = lanes * eachOf(readingOf(product));
+  const invocations = product.batchCount * Math.ceil(product.n / columns) * lanes * team;
   const lacking = Math.floor(ENOUGH_INVOCATIONS / invocations);
   const worthwhile = Math.floor(unitsOf(product) / (MIN_SPLIT_UNITS * team));
   return { id: idOf(group), splits: team === 1 ? 1 : Math.max(1, Math.min(lacking, worthwhile)) };
@@ -137,7 +151,12 @@ function linesOf({ m }: Product): number {
 
 /** Units of a row of B, if A can be read by vectors. */
 function unitsOf(product: WeightProduct): number {
-  return product.k / unitOf({ weights: unsignedOf(product.weights.dtype), lines: linesOf(product), wide: true });
+  const reading = readingOf(product);
+  return product.k / unitOf({ ...reading, words: wordsOf(reading)[0] as 1 | 2 | 4 });
+}
+
+function readingOf(product: WeightProduct): { readonly weights: WeightForm['weights']; readonly lines: number } {
+  return { weights: unsignedOf(product.weights.dtype), lines: linesOf(product) };
 }
 
 /** Binds the memory of elements of a type: the binding, and the elements in it before the first. */
@@ -153,12 +172,54 @@ function blocksOf(name: string, view: CheckedBlocks | undefined, strideB: number
   return { storage: { [name]: bound.span }, dtype: view.dtype, start: bound.start, strides } as const;
 }
 
-function launchWeightRows({ product, splits }: ProductWork, variant: Variant, recorder: Recorder): void {
+function launchWeightRows(work: ProductWork, variant: Variant, recorder: Recorder): void {
   const group = shapeOf(GROUP_OF, variant);
-  const { m, n, k, transA, batchCount, alpha, beta, c, epilogue, weights } = product as WeightProduct;
-  const { dtype, stride, quant } = weights;
-  const { storageAlignment } = recorder.traits;
+  const product = work.product as WeightProduct;
+  const { a, c, weights } = product;
+  const lines = linesOf(product);
   const form = formOf(weights);
+  const reading = readingOf(product);
+  const possible = wordsOf(reading).find((words) => isByUnits(product, unitOf({ ...reading, words }), recorder.traits));
+  const [wide, words] = [possible !== undefined, possible ?? 1];
+  launchWeights(work, variant, recorder, {
+    unit: unitOf({ ...reading, words }),
+    columns: group.lanes * eachOf(reading),
+    kernel: (spec) => weightRows({ input: a.dtype, output: c.dtype, ...form, lines, wide, words, group }, spec),
+  });
+}
+
+/** Returns whether B is read by units of a number of elements, and A by fours: all begin and end at whole ones. */
+export function isByUnits(product: WeightProduct, unit: number, { storageAlignment }: DeviceTraits): boolean {
+  const { n, k, transA, batchCount, weights } = product;
+  const { span, dtype, ld, stride, quant } = weights;
+  const start = (bindable(span, storageAlignment).byteOffset * 8) / WEIGHT_BITS[dtype];
+  const a = bindMatrix(product.a, storageAlignment);
+  return (
+    !transA &&
+    areFours(a.start, product.a.ld, product.a.stride) &&
+    // Rows of a single one, and matrices of a single one, may be any distance apart.
+    [k, start, n === 1 ? 0 : ld, batchCount === 1 ? 0 : stride].every((count) => count % unit === 0) &&
+    (quant === undefined || shiftOf(quant.block, k, unit) !== undefined)
+  );
+}
+
+/** A kernel of a product with weights: the elements of B that it reads at once, and the columns of a workgroup. */
+interface WeightsLaunch {
+  readonly unit: number;
+  readonly columns: number;
+  readonly kernel: (epilogue: RunSpec | undefined) => Kernel;
+}
+
+/** Launches a kernel that decodes weights itself. */
+export function launchWeights(
+  { product, splits }: ProductWork,
+  variant: Variant,
+  recorder: Recorder,
+  { unit, columns, kernel }: WeightsLaunch,
+): void {
+  const { m, n, k, transA, batchCount, alpha, beta, c, epilogue, weights } = product as WeightProduct;
+  const { dtype, quant } = weights;
+  const { storageAlignment } = recorder.traits;
   const bits = WEIGHT_BITS[dtype];
   const bound: Bind = (span, of) => {
     const { span: whole, byteOffset } = bindable(apartFrom(c.span, span, recorder), storageAlignment);
@@ -167,18 +228,9 @@ function launchWeightRows({ product, splits }: ProductWork, variant: Variant, re
   const a = bindMatrix(product.a, storageAlignment);
   const b = bound(weights.span, dtype);
   const result = bindMatrix(c, storageAlignment);
-  const lines = linesOf(product);
-  const wideUnit = unitOf({ weights: form.weights, lines, wide: true });
-  // Rows of a single one, and matrices of a single one, may be any distance apart.
-  const [ld, strideB] = [n === 1 ? 0 : weights.ld, batchCount === 1 ? 0 : stride];
-  const wide =
-    !transA &&
-    areFours(a.start, product.a.ld, product.a.stride) &&
-    [k, b.start, ld, strideB].every((count) => count % wideUnit === 0) &&
-    (quant === undefined || shiftOf(quant.block, k, wideUnit) !== undefined);
-  const unit = unitOf({ weights: form.weights, lines, wide });
+  const [ld, strideB] = [n === 1 ? 0 : weights.ld, batchCount === 1 ? 0 : weights.stride];
   const fused = epilogue === undefined ? undefined : bindEpilogue(epilogue, 1, storageAlignment);
-  const tiles = Math.ceil(n / (group.lanes * MATVEC_EACH));
+  const tiles = Math.ceil(n / columns);
   const isSigned = dtype === 'i8' || dtype === 'i4';
   const [aRow, aColumn] = transA ? [1, product.a.ld] : [product.a.ld, 1];
   const scales = blocksOf('scales', quant?.scales, strideB, weights.blocks.scales, bound);
@@ -190,7 +242,7 @@ function launchWeightRows({ product, splits }: ProductWork, variant: Variant, re
     bound,
   );
   recorder.launch({
-    kernel: weightRows({ input: product.a.dtype, output: c.dtype, ...form, lines, wide, group }, fused?.spec),
+    kernel: kernel(fused?.spec),
     storage: {
       a: b.span,
       b: a.span,

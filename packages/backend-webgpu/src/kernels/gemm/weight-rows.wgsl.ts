@@ -1,6 +1,6 @@
 import { ofType } from '@concord/variants';
 import { type FloatDType, WEIGHT_BITS, type WeightDType } from '@concord/backend-core';
-import { mainOf, type UniformType } from '../kernel.ts';
+import { mainOf, type StorageBinding, type UniformType } from '../kernel.ts';
 import { repeat, storeC } from '../wgsl/snippets.ts';
 import { inPairs, MATVEC_EACH, MATVEC_PLACE, MATVEC_UNIFORMS, type MatvecGroup } from './matvec.wgsl.ts';
 import { type ProductKernel, productKernel } from './product-kernel.ts';
@@ -13,22 +13,28 @@ import {
   storeFunction,
 } from './storage-formats.ts';
 
-/** The parameters that distinguish the kernels of a product of few rows and weights of a type of their own. */
-export interface WeightRowsParams {
-  /** Storage of A. */
-  readonly input: FloatDType;
-  /** Storage of the result, or of the sums that stand in for it. */
-  readonly output: Exclude<OutputFormat, 'half-words'>;
+/** How weights are stored. */
+export interface WeightForm {
   /** Storage of B; signed integers are read as unsigned ones, with a sign bit that is turned. */
   readonly weights: 'f32' | 'f16' | 'bf16' | 'u8' | 'u4';
   /** Storage of the scales of integers. */
   readonly scales?: FloatDType | undefined;
   /** Of integers: one zero for all, one of their own type for each block, or floats. */
   readonly zeros?: 'one' | 'own' | 'floats' | 'offsets' | undefined;
+}
+
+/** The parameters that distinguish the kernels of a product of few rows and weights of a type of their own. */
+export interface WeightRowsParams extends WeightForm {
+  /** Storage of A. */
+  readonly input: FloatDType;
+  /** Storage of the result, or of the sums that stand in for it. */
+  readonly output: Exclude<OutputFormat, 'half-words'>;
   /** Rows of A that an invocation has sums for: 1, 2, 4 or 8. */
   readonly lines: number;
   /** A, and weights of floats, are read by vectors. */
   readonly wide: boolean;
+  /** Words of B that are read at once; one where it is not wide. */
+  readonly words: 1 | 2 | 4;
   readonly group: MatvecGroup;
 }
 
@@ -36,7 +42,7 @@ export interface WeightRowsParams {
 export const MOST_LINES = 8;
 
 /** Uniforms of these kernels beside those of a matrix and a vector: `a` is B by its words, `b` is A. */
-const UNIFORMS: Readonly<Record<string, UniformType>> = {
+export const WEIGHT_UNIFORMS: Readonly<Record<string, UniformType>> = {
   ...MATVEC_UNIFORMS,
   // Rows of A, elements between them and between those of C.
   ...ofType('u32', 'lines b_ld c_ld'),
@@ -50,56 +56,72 @@ const UNIFORMS: Readonly<Record<string, UniformType>> = {
 };
 
 /** The parameters that tell how B is read. */
-type Reading = Pick<WeightRowsParams, 'weights' | 'lines' | 'wide'>;
+type Reading = Pick<WeightRowsParams, 'weights' | 'lines'>;
 
-/** Words of B that are read at once: of floats as many as four elements have, of integers what a large GPU was fastest with. */
-function wordsOf({ weights, lines, wide }: Reading): 1 | 2 | 4 {
+/** Words of B that are read at once by a kernel that is wide: as many as four floats have, of integers what a large GPU was fastest with. */
+export function wordsOf({ weights, lines }: Reading): readonly (1 | 2 | 4)[] {
   const bits = WEIGHT_BITS[weights];
-  if (!wide) return 1;
-  if (bits >= 16) return (bits / 8) as 2 | 4;
-  return lines === 1 || bits === 8 ? 2 : 1;
+  if (bits >= 16) return [(bits / 8) as 2 | 4];
+  return weights === 'u4' && lines > 1 ? [1] : [2];
 }
 
 /** Elements of B in a unit: what is read at once. */
-export function unitOf(params: Reading): number {
-  return (wordsOf(params) * 32) / WEIGHT_BITS[params.weights];
+export function unitOf({ weights, words }: Pick<WeightRowsParams, 'weights' | 'words'>): number {
+  return (words * 32) / WEIGHT_BITS[weights];
 }
 
 /** Units of a row that an invocation asks for before it uses the first. */
-function unrollOf({ weights, lines }: Reading): 1 | 2 | 4 {
-  if (lines > 1 || weights === 'u8') return 2;
-  return weights === 'u4' ? 4 : 1;
+function unrollOf({ weights, lines }: Reading): 2 | 4 {
+  return weights === 'u4' && lines === 1 ? 4 : 2;
+}
+
+/** Rows of B that an invocation has sums for. */
+export function eachOf({ lines }: Pick<Reading, 'lines'>): 2 | 4 {
+  return lines === 1 ? 2 : MATVEC_EACH;
 }
 
 /** Bits of a float32 of which bit `low` of the mantissa counts 1, as a number that integers are put into and taken from. */
 const magicBits = (low: number): number => (127 + 23 - low) * 2 ** 23;
 const hex = (bits: number): string => `0x${bits.toString(16)}u`;
 
+/** Where the four integers of `bits` bits that lie in half a word begin; of 8 bits two lie in each half. */
+const lowsOf = (bits: number): readonly number[] => [0, 1, 2, 3].map((i) => (bits * i) % 16);
+const masksOf = (bits: number): readonly string[] => lowsOf(bits).map((low) => hex((2 ** bits - 1) * 2 ** low));
+
 /**
- * WGSL: four integers of `bits` bits from bit 0 of `word` on, less `zero`, as vec4f. A conversion takes several times as long: the
- * bits are made those of a float32 where they lie, and the subtraction is exact.
+ * WGSL: what {@link decodedWord} needs, once. A conversion takes several times as long as to make the bits of an integer those of a
+ * float32 where they lie, with its sign bit turned by the same operation, and to subtract what that adds, which is exact.
  */
+export function integerConstants(weights: 'u8' | 'u4'): string {
+  const lows = lowsOf(WEIGHT_BITS[weights]);
+  const masks = masksOf(WEIGHT_BITS[weights]);
+  return `  let magic = vec4u(${lows.map((low, i) => `${hex(magicBits(low))} ^ (u.flip & ${masks[i]})`).join(', ')});
+  let base = vec4f(${lows.map((low) => `${2 ** (23 - low)}.0`).join(', ')});`;
+}
+
+/** WGSL: four integers of `bits` bits from bit 0 of `word` on, less `zero`, as vec4f. */
 function integers(word: string, bits: number, zero: string): string {
   const halves = bits === 8 ? [`${word}`, `${word}`, `(${word} >> 16u)`, `(${word} >> 16u)`] : Array(4).fill(word);
-  const lows = [0, 1, 2, 3].map((i) => (bits * i) % 16);
-  const masks = lows.map((low) => hex((2 ** bits - 1) * 2 ** low));
-  const magics = lows.map(magicBits);
-  const parts = halves.map((half, i) => `(${half} & ${masks[i]}) | ${hex(magics[i] as number)}`);
-  const bases = lows.map((low) => `${2 ** (23 - low)}.0`);
-  return `bitcast<vec4f>(vec4u(${parts.join(', ')})) - (vec4f(${bases.join(', ')}) + ${zero})`;
+  const masks = masksOf(bits);
+  const parts = halves.map((half, i) => `(${half} & ${masks[i]}) ^ magic[${i}]`);
+  return `bitcast<vec4f>(vec4u(${parts.join(', ')})) - (base + ${zero})`;
+}
+
+/** WGSL: the integers of a word, four at a time, less `zero`. */
+export function decodedWord(weights: 'u8' | 'u4', word: string, zero: string): readonly string[] {
+  const first = integers(word, WEIGHT_BITS[weights], zero);
+  return weights === 'u8' ? [first] : [first, integers(`(${word} >> 16u)`, 4, zero)];
 }
 
 /** WGSL: the elements of a unit, four at a time where there are four, of the word or vector `unit`. */
 function elements(params: WeightRowsParams, unit: string, zero: string): readonly string[] {
-  const { weights, wide } = params;
-  const count = wordsOf(params);
+  const { weights, wide, words: count } = params;
   const words = Array.from({ length: count }, (_, at) => (count === 1 ? unit : `${unit}[${at}]`));
   const two = (word: string): string => `${word} << 16u, ${word} & 0xffff0000u`;
   switch (weights) {
     case 'u4':
-      return words.flatMap((word) => [integers(word, 4, zero), integers(`(${word} >> 16u)`, 4, zero)]);
     case 'u8':
-      return words.map((word) => integers(word, 8, zero));
+      return words.flatMap((word) => decodedWord(weights, word, zero));
     case 'f32':
       return [`bitcast<${wide ? 'vec4f' : 'f32'}>(${unit})`];
     case 'f16':
@@ -134,20 +156,36 @@ fn zeros_at(at: u32) -> f32 {
 }`;
 }
 
+const BLOCKS = { access: 'read', type: 'array<u32>' } as const;
+
+/** The bindings of what blocks of integers have. */
+export function blockStorage({ scales, zeros }: WeightForm): Readonly<Record<string, StorageBinding>> {
+  if (scales === undefined) return {};
+  return zeros === 'one' ? { scales: BLOCKS } : { scales: BLOCKS, zeros: BLOCKS };
+}
+
+/** WGSL: `scales_at` and `zeros_at`, as far as there are any. */
+export function blockFunctions({ weights, scales, zeros }: WeightForm): string {
+  if (scales === undefined) return '';
+  const own = blockFunction('scales', String(scales === 'f16'));
+  if (zeros === 'one') return own;
+  return `${own}\n${zeros === 'own' ? integerZero(WEIGHT_BITS[weights]) : blockFunction('zeros', 'u.z_halves != 0u')}`;
+}
+
 /**
  * `C = alpha A B^T + beta C` for few rows of A, where B is of a type of its own and the elements of its rows are neighbours along
- * k. A team of invocations computes {@link MATVEC_EACH} columns of C, all rows of each; its members take turns along k by
+ * k. A team of invocations computes a few columns of C, all rows of each; its members take turns along k by
  * units of B, which they decode in registers, so that B is read once and A once for a team.
  *
  * Of integers with a zero of their own type `(q - zero) x` is summed up over a unit and multiplied by the scale then. If a
  * sum is not finite all is done again with the scale first, since `(q - zero) x` may overflow where `w x` does not.
  */
 export const weightRows: ProductKernel<WeightRowsParams> = productKernel('gemm/weight-rows', (params, epilogue) => {
-  const { input, output, weights, scales, zeros, lines, wide, group } = params;
+  const { input, output, weights, scales, zeros, lines, wide, words, group } = params;
   const { lanes, team } = group;
-  const bits = WEIGHT_BITS[weights];
-  const words = wordsOf(params);
   const unit = unitOf(params);
+  const each = eachOf(params);
+  const vector = `vec${each}f`;
   // On the devices where teams are single invocations nothing is waited for.
   const unroll = team === 1 ? 1 : unrollOf(params);
   const width = Math.min(unit, 4);
@@ -177,28 +215,26 @@ export const weightRows: ProductKernel<WeightRowsParams> = productKernel('gemm/w
       ...(isInteger ? [`      let s${i} = scales_at(s_row${i} + block * u.s_block);`] : []),
       ...(isInteger && zeros !== 'one' ? [`      let z${i} = zeros_at(z_row${i} + block * u.z_block);`] : []),
     ];
-    const flipped = words === 1 ? 'u.flip' : `vec${words}u(u.flip)`;
-    const turned = isInteger ? [`      let turned${i} = unit${i}_${t} ^ ${flipped};`] : [];
-    const values = elements(params, isInteger ? `turned${i}` : `unit${i}_${t}`, zero).map(
+    const values = elements(params, `unit${i}_${t}`, zero).map(
       (text, v) => `      let w${i}_${v} = ${masked(applied(text))};`,
     );
-    return [...blocks, ...turned, ...values].join('\n');
+    return [...blocks, ...values].join('\n');
   };
   const add = (line: number, scaleFirst: boolean): string => {
-    const sums = Array.from({ length: MATVEC_EACH }, (_, i) => {
+    const columns = Array.from({ length: each }, (_, i) => {
       const terms = Array.from({ length: vectors }, (_, v) => product(i, line, v)).join(' + ');
       return isScaledLast && !scaleFirst ? `s${i} * (${terms})` : terms;
     });
-    return `      sum${line} += vec4f(${sums.join(', ')});`;
+    return `      sum${line} += ${vector}(${columns.join(', ')});`;
   };
   const units = (count: number, scaleFirst: boolean): string => /* wgsl */ `
-${repeat(count, (t) => repeat(MATVEC_EACH, (i) => `      let unit${i}_${t} = a[row${i} + first + ${t * team}u];`))}
+${repeat(count, (t) => repeat(each, (i) => `      let unit${i}_${t} = a[row${i} + first + ${t * team}u];`))}
 ${repeat(
   count,
   (t) => `      {
       let p = first + ${t * team}u;
 ${isInteger ? '      let block = p >> u.block_shift;' : ''}
-${repeat(MATVEC_EACH, (i) => decoded(i, t, scaleFirst))}
+${repeat(each, (i) => decoded(i, t, scaleFirst))}
 ${repeat(lines, (line) => repeat(vectors, (v) => `      let x${line}_${v} = ${readX(line, v)};`))}
 ${repeat(lines, (line) => add(line, scaleFirst))}
       }`,
@@ -209,7 +245,7 @@ ${units(count, scaleFirst)}
     }`;
   const again = /* wgsl */ `
   if (${Array.from({ length: lines }, (_, line) => `is_lost(sum${line})`).join(' || ')}) {
-${repeat(lines, (line) => `    sum${line} = vec4f();`)}
+${repeat(lines, (line) => `    sum${line} = ${vector}();`)}
     first = first_unit;
 ${loop(1, true)}
   }`;
@@ -220,7 +256,7 @@ ${loop(1, true)}
   const total = (count: number, at: (j: number) => string): string =>
     inPairs(Array.from({ length: count }, (_, j) => `partial[${at(j)}]`));
   const store = (line: string, sums: string): string =>
-    repeat(MATVEC_EACH, (i) => {
+    repeat(each, (i) => {
       const place = epilogue === undefined ? [] : ['batch', line, `row + ${i}u`];
       const checks = [`${line} < u.lines`, `row + ${i}u < u.rows`];
       const at = `c_first + ${line} * u.c_ld + row + ${i}u`;
@@ -243,39 +279,36 @@ ${store('line', 'sums')}`;
 
   const formats = input === output ? input : `${input}-${output}`;
   const blocks = isInteger ? ` ${scales} ${zeros}` : '';
-  const block = { access: 'read', type: 'array<u32>' } as const;
   return {
-    name: `gemm/weight-rows ${formats} ${weights}${blocks} ${lines} by ${lanes}x${team}${wide ? ' wide' : ''}`,
+    name: `gemm/weight-rows ${formats} ${weights}${blocks} ${lines} by ${lanes}x${team}${wide ? ` wide ${words}` : ''}`,
     storage: {
       a: { access: 'read', type: words === 1 ? 'array<u32>' : `array<vec${words}u>` },
       b: { access: 'read', type: inputType(input, wide) },
-      ...(isInteger ? { scales: block } : {}),
-      ...(isInteger && zeros !== 'one' ? { zeros: block } : {}),
+      ...blockStorage(params),
       c: { access: 'read_write', type: outputType(output, false) },
     },
-    uniforms: UNIFORMS,
+    uniforms: WEIGHT_UNIFORMS,
     features: featuresFor(output, false),
     code: /* wgsl */ `
 ${readFunction('b', input, wide)}
 ${storeFunction(output, false, epilogue)}
-${isInteger ? blockFunction('scales', String(scales === 'f16')) : ''}
-${zeros === 'own' ? integerZero(bits) : ''}
-${zeros === 'floats' || zeros === 'offsets' ? blockFunction('zeros', 'u.z_halves != 0u') : ''}
+${blockFunctions(params)}
 ${wide ? '' : xOf}
-fn is_lost(sums: vec4f) -> bool {
-  return any((bitcast<vec4u>(sums) & vec4u(0x7f800000u)) == vec4u(0x7f800000u));
+fn is_lost(sums: ${vector}) -> bool {
+  return any((bitcast<vec${each}u>(sums) & vec${each}u(0x7f800000u)) == vec${each}u(0x7f800000u));
 }
-${team === 1 ? '' : `var<workgroup> partial: array<vec4f, ${lines * invocations}>;`}
+${team === 1 ? '' : `var<workgroup> partial: array<${vector}, ${lines * invocations}>;`}
 
 ${mainOf(invocations)}
 ${MATVEC_PLACE}
   let member = lane % ${team}u;
-  let row = (tile * ${lanes}u + lane / ${team}u) * ${MATVEC_EACH}u;
-${repeat(MATVEC_EACH, (i) => `  let row${i} = a_first + ${rowOf(i)} * u.a_ld;`)}
-${isInteger ? repeat(MATVEC_EACH, (i) => `  let s_row${i} = u.s_start + batch * u.s_batch + ${rowOf(i)} * u.s_row;`) : ''}
-${isInteger && zeros !== 'one' ? repeat(MATVEC_EACH, (i) => `  let z_row${i} = u.z_start + batch * u.z_batch + ${rowOf(i)} * u.z_row;`) : ''}
+  let row = (tile * ${lanes}u + lane / ${team}u) * ${each}u;
+${repeat(each, (i) => `  let row${i} = a_first + ${rowOf(i)} * u.a_ld;`)}
+${isInteger ? repeat(each, (i) => `  let s_row${i} = u.s_start + batch * u.s_batch + ${rowOf(i)} * u.s_row;`) : ''}
+${isInteger && zeros !== 'one' ? repeat(each, (i) => `  let z_row${i} = u.z_start + batch * u.z_batch + ${rowOf(i)} * u.z_row;`) : ''}
 ${repeat(lines, (line) => `  let x${line}_at = (b_first + min(${line}u, u.lines - 1u) * u.b_ld)${perVector};`)}
-${repeat(lines, (line) => `  var sum${line} = vec4f();`)}
+${repeat(lines, (line) => `  var sum${line} = ${vector}();`)}
+${isInteger ? integerConstants(weights as 'u8' | 'u4') : ''}
   let first_unit = begin / ${unit}u + member;
   let last_unit = (end + ${unit - 1}u) / ${unit}u;
   var first = first_unit;

@@ -170,7 +170,7 @@ export function storeAt(
   { width = spec.width, base }: OperandAt = {},
 ): void {
   if (raw.at !== undefined) {
-    scatterAt(block, output, raw, raw.at, width);
+    scatterAt(block, spec, output, raw, raw.at, width);
     return;
   }
   const index = spec.kernel.inputs.length + output;

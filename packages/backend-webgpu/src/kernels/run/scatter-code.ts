@@ -3,11 +3,15 @@ import type { ScatterMode } from '@concord/backend-core/kernel';
 import { type WgslBlock, widened } from '../arithmetic/wgsl-block.ts';
 import { varyingZero } from '../wgsl/half.wgsl.ts';
 import { components, type PlacesByIndex, type RawValue } from './operand-code.ts';
-import { bindingName, type OperandSpec } from './run-spec.ts';
+import { bindingName, type OperandSpec, type RunSpec } from './run-spec.ts';
 
-/** Stores raw elements by index, each by itself; nothing where an index is outside. */
+/**
+ * Stores raw elements by index, each by itself; nothing where an index is outside. Two of 16 bits that fill a word, as rows do that are
+ * put somewhere whole, are stored at once: otherwise one waits for the other.
+ */
 export function scatterAt(
   block: WgslBlock,
+  { kernel, operands }: Pick<RunSpec, 'kernel' | 'operands'>,
   output: number,
   raw: RawValue,
   { places, inside }: PlacesByIndex,
@@ -16,8 +20,17 @@ export function scatterAt(
   const each = (value: Parameters<typeof components>[0]): readonly string[] =>
     width === 1 ? [value.text] : components({ ...value, text: block.define(widened(value, width)), width });
   const [values, at, conditions] = [each(raw), each(places), each(inside)];
-  for (const [k, condition] of conditions.entries()) {
-    block.add(`if (${condition}) { scatter${output}(${at[k]}, ${values[k]}); }`);
+  const one = (k: number): string => `if (${conditions[k]}) { scatter${output}(${at[k]}, ${values[k]}); }`;
+  const { dtype, binding } = operands[kernel.inputs.length + output] as OperandSpec;
+  const isByWords = width === 4 && BYTES_OF[dtype] === 2 && kernel.outputs[output]?.scatter?.mode === 'set';
+  for (let k = 0; k < width; k += isByWords ? 2 : 1) {
+    if (!isByWords) block.add(one(k));
+    else {
+      const fill = `${conditions[k]} && ${conditions[k + 1]} && (${at[k]} & 1u) == 0u && ${at[k + 1]} == ${at[k]} + 1u`;
+      const word = `${values[k]} | (${values[k + 1]} << 16u)`;
+      block.add(`if (${fill}) { atomicStore(&${bindingName(binding)}[${at[k]} >> 1u], ${word}); }`);
+      block.add(`else { ${one(k)} ${one(k + 1)} }`);
+    }
   }
 }
 
