@@ -67,7 +67,7 @@ export { cummax, cummin, cumprod, cumsum, type ScanOptions } from './folds/scans
 export { std, variance, type VarianceOptions } from './folds/variance.ts';
 export { gatherNd } from './indexing/gather-nd.ts';
 export { oneHot, type OneHotOptions } from './indexing/one-hot.ts';
-export { indexPut, type IndexPutOptions, scatter, scatterAdd } from './indexing/scatter.ts';
+export { indexPut, type IndexPutOptions, scatter, scatterAdd, type ScatterAddOptions } from './indexing/scatter.ts';
 export { argsort, sort, type SortOptions } from './indexing/sort.ts';
 export { takeAlongAxis } from './indexing/take-along-axis.ts';
 export { topK, type TopK, type TopKOptions } from './indexing/top-k.ts';
