@@ -37,9 +37,9 @@ describe('gemm: types', () => {
     }
   });
 
-  it('dtype must be f32 or f16', () => {
-    expectInvalid(() => gemm({ dtype: 'f64' }), 'dtype must be one of f32, f16, got "f64"');
-    expectInvalid(() => gemm({ dtype: null }), 'dtype must be one of f32, f16, got null');
+  it('dtype must be f32, f16 or bf16', () => {
+    expectInvalid(() => gemm({ dtype: 'f64' }), 'dtype must be one of f32, f16, bf16, got "f64"');
+    expectInvalid(() => gemm({ dtype: null }), 'dtype must be one of f32, f16, bf16, got null');
   });
 
   it('comes before zero sizes', () => {
@@ -149,7 +149,7 @@ describe('gemmF16', () => {
 
   it('refuses another dtype', () => {
     expectInvalid(() => gemmF16({ dtype: 'f32' }), 'gemmF16 has dtype f16, got f32');
-    expectInvalid(() => gemmF16({ dtype: 'f8' }), 'dtype must be one of f32, f16, got "f8"');
+    expectInvalid(() => gemmF16({ dtype: 'f8' }), 'dtype must be one of f32, f16, bf16, got "f8"');
   });
 });
 

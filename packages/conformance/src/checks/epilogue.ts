@@ -1,4 +1,4 @@
-import type { DType, Epilogue, EpilogueShape } from '@concord/backend-core';
+import type { DType, Epilogue, EpilogueShape, StoredFloatDType } from '@concord/backend-core';
 import type { DefinedOp } from '@concord/backend-core/implement';
 import {
   checkedRun,
@@ -129,7 +129,7 @@ export function shrinkEpilogue({ epilogue, view, stored }: EpilogueParams): Part
 interface EpilogueDomain {
   readonly shape: readonly number[];
   readonly strides: readonly number[];
-  readonly dtype: 'f32' | 'f16';
+  readonly dtype: StoredFloatDType;
 }
 
 /** The epilogue in the parameters of a case. */
