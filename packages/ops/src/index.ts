@@ -94,7 +94,13 @@ export { abs, ceil, floor, neg, round, sign, trunc } from './elementwise/roundin
 export { embedding, gather, type GatherOptions } from './indexing/gather.ts';
 export { layerNorm, type LayerNormOptions, rmsNorm, type RmsNormOptions } from './norms/layer-norm.ts';
 export type { PooledMax, PoolOptions } from './pooling/pool.ts';
-export { avgPool3d, type AvgPool3dOptions, maxPool3d, maxPool3dWithIndices, type Pool3dOptions } from './pooling/pool3d.ts';
+export {
+  avgPool3d,
+  type AvgPool3dOptions,
+  maxPool3d,
+  maxPool3dWithIndices,
+  type Pool3dOptions,
+} from './pooling/pool3d.ts';
 export { avgPool, type AvgPoolOptions, globalAveragePool, maxPool, maxPoolWithIndices } from './pooling/pooling.ts';
 export { resize, type ResizeOptions } from './pooling/resize.ts';
 export type { Activation } from './products/activation.ts';

@@ -133,11 +133,7 @@ export class FloatResults<Buffer, Recorder extends { scratch(bytes: number): Ope
    * Plans a product of bf16 by `plan`, which takes float32 for A and C: A is widened and C rounded in float32 memory, a B of bf16 is
    * read as it is.
    */
-  bfloatProduct(
-    call: ResolvedGemm<Buffer>,
-    recorder: Recorder,
-    plan: (call: ResolvedGemm<Buffer>) => void,
-  ): void {
+  bfloatProduct(call: ResolvedGemm<Buffer>, recorder: Recorder, plan: (call: ResolvedGemm<Buffer>) => void): void {
     const { m, k, batchCount, transA, dtypeB = 'bf16' } = call;
     const [rows, columns] = transA ? [k, m] : [m, k];
     const stored = [call.strideA === 0 ? 1 : batchCount, rows, columns];

@@ -7,7 +7,6 @@ import {
   type InputSpecs,
   type Kernel,
   type KernelBuilder,
-  type RunView,
   STORAGE_DTYPES,
   type Value,
 } from '@concord/backend-core/kernel';
@@ -144,7 +143,7 @@ interface EpilogueParams {
 interface Laid {
   readonly name: string;
   readonly type: 'f32' | 'i32' | 'u32';
-  readonly view: Required<RunView>;
+  readonly view: { readonly strides: readonly number[]; readonly dtype: DType };
   readonly shape: readonly number[];
 }
 

@@ -295,7 +295,11 @@ function drawWeights(random: Random): Partial<ProductParams> {
 }
 
 /** Random parameters for fuzzing. */
-export function drawProduct(random: Random, dtypes: readonly StoredFloatDType[], batched: boolean): [string, ProductParams] {
+export function drawProduct(
+  random: Random,
+  dtypes: readonly StoredFloatDType[],
+  batched: boolean,
+): [string, ProductParams] {
   const size = (): number => random.pick([random.integer(1, 5), random.integer(1, 40), random.integer(1, 140)]);
   const dtype = random.pick(dtypes);
   const params: ProductParams = {

@@ -69,7 +69,12 @@ const vectorScratch = (tile: number): number => 4 * (VECTOR_BLOCK + tile);
 export type MatrixForm = StoredFloatDType | IntegerForm;
 
 /** A matrix times a vector: memory is read once, and nothing packed but the vector. */
-function vectorCode(traits: WasmTraits, dtype: StoredFloatDType, form: MatrixForm, epilogue?: TileEpilogue): Uint8Array {
+function vectorCode(
+  traits: WasmTraits,
+  dtype: StoredFloatDType,
+  form: MatrixForm,
+  epilogue?: TileEpilogue,
+): Uint8Array {
   const module = new ModuleBuilder({ shared: traits.isShared });
   const shift = STORAGE_SHIFT[dtype];
   const add = typeof form === 'string' ? floatRows(module, traits, form) : integerRows(module, traits, form);
