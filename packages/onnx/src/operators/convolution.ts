@@ -137,7 +137,8 @@ function pooled(call: Call, kind: 'max' | 'mean', x: Tensor = call.x(0)): { valu
       dilation: dilation as unknown as Three,
       padding: pads as unknown as Six,
     };
-    const [sides, all] = [kernel as unknown as Three, { ...options, ...window }];
+    const all = { ...options, ...window };
+    const sides = kernel as unknown as Three;
     if (kind === 'max' && call.node.outputs[1]) return ops.maxPool3dWithIndices(x, sides, all);
     return { values: (kind === 'max' ? ops.maxPool3d : ops.avgPool3d)(x, sides, all) };
   }
