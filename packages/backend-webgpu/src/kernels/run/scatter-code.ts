@@ -88,6 +88,7 @@ export function scatterFunctions(output: number, mode: ScatterMode, operand: Ope
   if (builtIn !== undefined) return `fn scatter${output}(at: u32, value: u32) { ${builtIn}(&${name}[at], value); }`;
   const places = placesOf(operand);
   const mask = ['0xffffffffu', '0xffffu', '0xffu'][places];
+  const { dtype } = operand;
   return /* wgsl */ `
 fn scattered${output}(at: u32, value: u32, word: u32) -> u32 {
   let shift = (at & ${2 ** places - 1}u) * ${8 * BYTES_OF[operand.dtype]}u;
@@ -95,15 +96,30 @@ fn scattered${output}(at: u32, value: u32, word: u32) -> u32 {
   let next = ${nextOf(mode, operand)};
   return (word & ~(${mask} << shift)) | (next << shift);
 }
+${mode === 'add' && dtype === 'f32' ? carried(output, name) : ''}
 fn scatter${output}(at: u32, value: u32, seen: u32) {
   var old = seen;
   loop {
     let result = atomicCompareExchangeWeak(&${name}[at >> ${places}u], old, scattered${output}(at, value, old));
     if (result.exchanged) { break; }
-    old = result.old_value;
+    ${mode === 'add' && dtype === 'f32' ? `carry${output}(at, value); break;` : 'old = result.old_value;'}
   }
 }`;
 }
+
+/**
+ * WGSL for words that many add to at once: what is there is taken, and left with the value added; whoever finds what another has left in
+ * between carries that on. Of n at one word half are done each time, where but one of n compared exchanges comes about.
+ */
+const carried = (output: number, name: string): string => /* wgsl */ `
+fn carry${output}(at: u32, value: u32) {
+  var mine = value;
+  loop {
+    let taken = atomicExchange(&${name}[at], 0u);
+    mine = atomicExchange(&${name}[at], bitcast<u32>(bitcast<f32>(taken) + bitcast<f32>(mine)));
+    if (mine == 0u) { break; }
+  }
+}`;
 
 /** The raw element that `value` makes of the one that is `here`. */
 function nextOf(mode: ScatterMode, { dtype, type }: OperandSpec): string {
