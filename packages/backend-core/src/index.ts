@@ -35,6 +35,7 @@ export {
 } from './contract/capabilities.ts';
 export {
   BYTES_OF,
+  type NibbleDType,
   type StoredFloatDType,
   type DType,
   DTYPES,
