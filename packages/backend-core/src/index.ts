@@ -35,6 +35,7 @@ export {
 } from './contract/capabilities.ts';
 export {
   BYTES_OF,
+  type NibbleDType,
   type StoredFloatDType,
   type DType,
   DTYPES,
@@ -80,7 +81,7 @@ export {
   type UnavailableReason,
 } from './errors/backend-error.ts';
 export { printable } from './errors/printable.ts';
-export { fromBf16Array, toBf16Array } from './host/bf16.ts';
+export { f32ToBf16Bits, fromBf16Array, toBf16Array } from './host/bf16.ts';
 export { f16BitsToF32, f32ToF16Bits, fromF16Array, toF16Array } from './host/f16.ts';
 export type { HostArray, HostArrays, HostData } from './host/stored-array.ts';
 export { download, type DownloadOptions, upload, type UploadOptions } from './host/transfer.ts';

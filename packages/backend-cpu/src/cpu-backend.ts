@@ -3,7 +3,7 @@ import {
   type DeviceInfo,
   type DevicePtr,
   type DType,
-  type FloatDType,
+  type StoredFloatDType,
   type MaskDType,
 } from '@concord/backend-core';
 import {
@@ -53,11 +53,11 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
 
   protected readonly kernels: BackendKernels<ArrayBuffer> = {
     gemm: {
-      dtypes: FLOATS,
+      dtypes: [...FLOATS, 'bf16'],
       features: ['epilogues', ...WEIGHT_FEATURES],
       run: (given) => {
         const call = withPlainB(given);
-        const [a, b] = [floatsOf(call.a, call.dtype), floatsOf(call.b, call.dtype)];
+        const [a, b] = [floatsOf(call.a, call.dtype), floatsOf(call.b, call.plainB)];
         finish(call, call.c, call.beta !== 0, (c) => gemm(call, a, b, c));
       },
     },
@@ -159,18 +159,20 @@ function words({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Int32A
   return new Int32Array(buffer, byteOffset, byteLength / 4);
 }
 
-/** The same product of a B in the dtype of A and C. */
-function withPlainB(call: ResolvedGemm<ArrayBuffer>): ResolvedGemm<ArrayBuffer> {
-  if (call.dtypeB === undefined) return call;
+/** The same product of a B of floats, and their type. */
+function withPlainB(
+  call: ResolvedGemm<ArrayBuffer>,
+): ResolvedGemm<ArrayBuffer> & { readonly plainB: StoredFloatDType } {
+  if (call.dtypeB === undefined) return { ...call, plainB: call.dtype };
   const { geometry, inputs, bytes: byteLength, call: plain } = decodeStep(call);
   const b = { buffer: new ArrayBuffer(byteLength), byteOffset: 0, byteLength };
   evaluateRun({ geometry, inputs: inputs.map((name) => call[name]), outputs: [b], params: [] });
-  return { ...call, ...plain, b };
+  return { ...call, ...plain, b, plainB: (plain.dtypeB as 'f32' | undefined) ?? call.dtype };
 }
 
 /** A product or convolution that has its operands. */
 interface FinishedCall {
-  readonly dtype: FloatDType;
+  readonly dtype: StoredFloatDType;
   readonly epilogue?: CheckedEpilogue | undefined;
 }
 

@@ -67,7 +67,7 @@ export { cummax, cummin, cumprod, cumsum, type ScanOptions } from './folds/scans
 export { std, variance, type VarianceOptions } from './folds/variance.ts';
 export { gatherNd } from './indexing/gather-nd.ts';
 export { oneHot, type OneHotOptions } from './indexing/one-hot.ts';
-export { indexPut, type IndexPutOptions, scatter, scatterAdd } from './indexing/scatter.ts';
+export { indexPut, type IndexPutOptions, scatter, scatterAdd, type ScatterAddOptions } from './indexing/scatter.ts';
 export { argsort, sort, type SortOptions } from './indexing/sort.ts';
 export { takeAlongAxis } from './indexing/take-along-axis.ts';
 export { topK, type TopK, type TopKOptions } from './indexing/top-k.ts';
@@ -95,7 +95,13 @@ export { abs, ceil, floor, neg, round, sign, trunc } from './elementwise/roundin
 export { embedding, gather, type GatherOptions } from './indexing/gather.ts';
 export { layerNorm, type LayerNormOptions, rmsNorm, type RmsNormOptions } from './norms/layer-norm.ts';
 export type { PooledMax, PoolOptions } from './pooling/pool.ts';
-export { avgPool3d, type AvgPool3dOptions, maxPool3d, type Pool3dOptions } from './pooling/pool3d.ts';
+export {
+  avgPool3d,
+  type AvgPool3dOptions,
+  maxPool3d,
+  maxPool3dWithIndices,
+  type Pool3dOptions,
+} from './pooling/pool3d.ts';
 export { avgPool, type AvgPoolOptions, globalAveragePool, maxPool, maxPoolWithIndices } from './pooling/pooling.ts';
 export { resize, type ResizeOptions } from './pooling/resize.ts';
 export type { Activation } from './products/activation.ts';

@@ -123,10 +123,27 @@ export class FloatResults<Buffer, Recorder extends { scratch(bytes: number): Ope
     let results: Results<Buffer> = { span: c, strides };
     if (dtype === 'f32') planFloats({});
     else {
-      results = beta === 0 ? this.scratch(domain, recorder) : this.widened(c, domain, strides, recorder);
+      results = beta === 0 ? this.scratch(domain, recorder) : this.widened(c, domain, strides, recorder, dtype);
       planFloats({ c: { span: results.span, dtype: 'f32', ld: n, stride: batchCount === 1 ? 0 : m * n } });
     }
     this.finish(call, domain, { strides, dtype }, c, results, recorder);
+  }
+
+  /**
+   * Plans a product of bf16 by `plan`, which takes float32 for A and C: A is widened and C rounded in float32 memory, a B of bf16 is
+   * read as it is.
+   */
+  bfloatProduct(call: ResolvedGemm<Buffer>, recorder: Recorder, plan: (call: ResolvedGemm<Buffer>) => void): void {
+    const { m, k, batchCount, transA, dtypeB = 'bf16' } = call;
+    const [rows, columns] = transA ? [k, m] : [m, k];
+    const stored = [call.strideA === 0 ? 1 : batchCount, rows, columns];
+    const a = this.widened(call.a, stored, [call.strideA, call.lda, 1], recorder, 'bf16').span;
+    this.product(call, recorder, ({ c }) => {
+      const { span, ld, stride } = c as ResultMatrix<Buffer>;
+      const wide = { dtype: 'f32', dtypeB: dtypeB === 'f32' ? undefined : dtypeB, epilogue: undefined } as const;
+      const inA = { a, lda: columns, strideA: call.strideA === 0 ? 0 : rows * columns };
+      plan({ ...call, ...wide, ...inA, c: span, ldc: ld, strideC: stride });
+    });
   }
 
   /**

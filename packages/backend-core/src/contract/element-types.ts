@@ -16,6 +16,9 @@ export type StoredFloatDType = FloatDType | 'bf16';
 /** Element type of the second operand of a product. `i4` and `u4` lie two in a byte, the first in its low half. */
 export type WeightDType = FloatDType | 'bf16' | 'i8' | 'u8' | 'i4' | 'u4';
 
+/** Element types of which a byte holds two, the first in its low half: of weights, and of inputs of `run`. */
+export type NibbleDType = 'i4' | 'u4';
+
 /** Bits of an element of each {@link WeightDType}. */
 export const WEIGHT_BITS: Readonly<Record<WeightDType, 4 | 8 | 16 | 32>> = {
   f32: 32,

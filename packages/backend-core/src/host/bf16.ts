@@ -15,8 +15,8 @@ export function fromBf16Array(halves: Uint16Array): Float32Array {
   return new Float32Array(bits.buffer);
 }
 
-/** Rounded to float32 first, which is what a kernel holds. */
-function f32ToBf16Bits(x: number): number {
+/** The bits of a number as bfloat16, rounded to float32 first, which is what a kernel holds: to nearest, ties to even. */
+export function f32ToBf16Bits(x: number): number {
   if (Number.isNaN(x)) return 0x7fc0;
   FLOAT[0] = x;
   const bits = BITS[0] as number;

@@ -3,11 +3,15 @@ import { invalid } from '../errors/invalid.ts';
 import type { Feature } from '../ops/op-definition.ts';
 import type { CheckedRun, RunLayout } from './checked-run.ts';
 import type { Kernel, KernelInput, KernelNode, KernelOutput } from './graph.ts';
+import { type NibbleLayout, withBytes } from './nibble-inputs.ts';
 import type { RunShape, RunView, GatherView } from './run-call.ts';
 import { MAX_SIZE } from './run-size.ts';
 import { STORAGE_DTYPES } from './value-types.ts';
 
 const MAX_RANK = 8;
+
+/** The element type of 4 bits that an input of a type may have in memory. */
+const NIBBLES = { i32: 'i4', u32: 'u4' } as const;
 
 let lastId = 0;
 
@@ -29,12 +33,23 @@ export function checkRun(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Checke
 
   const given = { inputs: call.inputs ?? {}, outputs: call.outputs ?? {} };
   const own = (access: RunLayout['access']) => (access === 'row' ? rowShape : shape);
+  const nibbles = new Map<string, NibbleLayout & { readonly extent: number }>();
   const inputs = kernel.inputs.map((input) => {
     const view = given.inputs[input.name] ?? {};
     const what = `input ${input.name}`;
     const sizes = input.access === 'gather' ? ownShape(what, input.rank, view as GatherView) : own(input.access);
-    return layout(what, input, input.access, sizes, view);
+    const nibble = input.type === 'f32' ? undefined : NIBBLES[input.type];
+    if (nibble === undefined || view.dtype !== nibble) return layout(what, input, input.access, sizes, view);
+    const elements = layout(what, input, input.access, sizes, { ...view, dtype: input.type });
+    if (elements.extent > MAX_SIZE)
+      throw invalid(`${what} spans ${elements.extent} elements of 4 bits, more than 2^32 - 1`);
+    nibbles.set(input.name, { ...elements, dtype: nibble });
+    return elements;
   });
+  if (nibbles.size > 0) {
+    const bytes = [...nibbles].map(([name, { extent }]) => [name, { dtype: 'u8', shape: [Math.ceil(extent / 2)] }]);
+    return checkRun(withBytes(kernel, nibbles), { ...call, inputs: { ...given.inputs, ...Object.fromEntries(bytes) } });
+  }
   const outputs = kernel.outputs.map((output) => {
     const what = `output ${output.name}`;
     const { level, scatter } = output;

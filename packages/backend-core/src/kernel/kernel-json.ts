@@ -70,7 +70,8 @@ export function replay(
   return values;
 }
 
-function replayNode(
+/** The value of one node of a graph that is made anew. */
+export function replayNode(
   graph: GraphBuilder,
   symbols: Readonly<Record<string, unknown>>,
   node: KernelNode,

@@ -1,4 +1,4 @@
-import type { DType } from '../contract/element-types.ts';
+import type { DType, NibbleDType } from '../contract/element-types.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import type { InputSpec, InputSpecs, Kernel, ParameterSpecs } from './graph.ts';
 
@@ -10,8 +10,11 @@ export interface RunView {
    * axis of size 1 is ignored.
    */
   readonly strides?: readonly number[];
-  /** Element type in memory. Default: the declared type. f32 may be stored as f16 or bf16, i32 as i8, u32 as u8. */
-  readonly dtype?: DType;
+  /**
+   * Element type in memory. Default: the declared type. f32 may be stored as f16 or bf16, i32 as i8, u32 as u8; inputs of i32 also as
+   * i4, of u32 as u4, which begin at a byte and whose strides count halves of bytes.
+   */
+  readonly dtype?: DType | NibbleDType;
 }
 
 /** The layout of a gather input in memory, or of an output that is written by index. */

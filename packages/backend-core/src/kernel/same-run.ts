@@ -33,6 +33,11 @@ export function checkedRun(kernel: Kernel, asked: AskedRun): CheckedRun {
   const known = runs.get(key);
   if (known !== undefined) return known;
   const checked = checkRun(kernel, asked);
+  // Its kernel holds what the layouts of nibbles were.
+  if (checked.kernel !== kernel) {
+    runs.add(key, checked);
+    return checked;
+  }
   // Also in full: other words for it are to find the same object.
   const full = keyOf(kernel, { ...checked, inputs: byName(checked.inputs), outputs: byName(checked.outputs) });
   const same = runs.get(full);

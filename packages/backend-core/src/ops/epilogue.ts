@@ -1,4 +1,4 @@
-import type { FloatDType } from '../contract/element-types.ts';
+import type { StoredFloatDType } from '../contract/element-types.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { checkOneOf, checkSizes, describe } from '../contract/checks.ts';
 import { checkFields, hasFields } from '../contract/fields.ts';
@@ -120,7 +120,7 @@ export function placeEpilogue(
   names: readonly string[],
   domain: readonly number[],
   strides: readonly number[] | undefined,
-  dtype: FloatDType,
+  dtype: StoredFloatDType,
 ): CheckedEpilogue | undefined {
   if (given === undefined) return undefined;
   const { kernel } = given;

@@ -37,9 +37,9 @@ describe('gemm: types', () => {
     }
   });
 
-  it('dtype must be f32 or f16', () => {
-    expectInvalid(() => gemm({ dtype: 'f64' }), 'dtype must be one of f32, f16, got "f64"');
-    expectInvalid(() => gemm({ dtype: null }), 'dtype must be one of f32, f16, got null');
+  it('dtype must be f32, f16 or bf16', () => {
+    expectInvalid(() => gemm({ dtype: 'f64' }), 'dtype must be one of f32, f16, bf16, got "f64"');
+    expectInvalid(() => gemm({ dtype: null }), 'dtype must be one of f32, f16, bf16, got null');
   });
 
   it('comes before zero sizes', () => {

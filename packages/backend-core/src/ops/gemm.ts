@@ -1,4 +1,4 @@
-import { BYTES_OF, type FloatDType, WEIGHT_BITS, type WeightDType } from '../contract/element-types.ts';
+import { BYTES_OF, type StoredFloatDType, WEIGHT_BITS, type WeightDType } from '../contract/element-types.ts';
 import { checkDType, checkedExtent, checkFloat32, checkOneOf, checkSize, matrixExtent } from '../contract/checks.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { invalid } from '../errors/invalid.ts';
@@ -52,8 +52,8 @@ export interface GemmShape {
   readonly ldb?: number;
   /** Default: n. */
   readonly ldc?: number;
-  /** Storage of A and C. Default `'f32'`. `'f16'` accumulates in float32 and rounds once, to nearest even. */
-  readonly dtype?: FloatDType;
+  /** Storage of A and C. Default `'f32'`. `'f16'` and `'bf16'` accumulate in float32 and round once, to nearest even. */
+  readonly dtype?: StoredFloatDType;
   /** Storage of B. Default: `dtype`. Integers need `quantB`, and transB `'T'`. */
   readonly dtypeB?: WeightDType;
   /** The numbers that integers of B stand for. */
@@ -104,7 +104,7 @@ export interface CheckedGemm extends CheckedCall {
   readonly strideB: number;
   readonly strideC: number;
   readonly batchCount: number;
-  readonly dtype: FloatDType;
+  readonly dtype: StoredFloatDType;
   /** Undefined where it is `dtype`. */
   readonly dtypeB?: WeightDType | undefined;
   /** There where B has integers. */
@@ -113,6 +113,7 @@ export interface CheckedGemm extends CheckedCall {
 }
 
 const WEIGHT_DTYPES = Object.keys(WEIGHT_BITS) as readonly WeightDType[];
+const PRODUCT_DTYPES = ['f32', 'f16', 'bf16'] as const satisfies readonly StoredFloatDType[];
 const TRANSPOSES: readonly Transpose[] = ['N', 'T', 'C'];
 /** The batch of a plain gemm. */
 const SINGLE = { strideA: 0, strideB: 0, strideC: 0, batchCount: 1 };
@@ -151,8 +152,8 @@ export const gemm: OpDefinition<GemmShape & EpilogueField, CheckedGemm> = {
   read: ({ m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, dtype, dtypeB, quantB, epilogue, a, b, c }) =>
     // prettier-ignore
     [m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, dtype, dtypeB, quantB, epilogue, a, b, c],
-  dtypes: ['f32', 'f16'],
-  check: (shape, outputIsNull) => checkBatch(shape, SINGLE, checkDType(shape.dtype), outputIsNull),
+  dtypes: PRODUCT_DTYPES,
+  check: (shape, outputIsNull) => checkBatch(shape, SINGLE, dtypeOf(shape), outputIsNull),
   cost,
   sample: { shape: SAMPLE, nothingToDo: [{ m: 0 }, { n: 0 }, { m: 0, k: 0, beta: 2 }] },
 };
@@ -182,8 +183,8 @@ export const batchedGemm: OpDefinition<BatchedGemmShape & EpilogueField, Checked
     const batch = [strideA, strideB, strideC, batchCount];
     return [m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, dtype, dtypeB, quantB, epilogue, ...batch, a, b, c];
   },
-  dtypes: ['f32', 'f16'],
-  check: (shape, outputIsNull) => checkBatch(shape, shape, checkDType(shape.dtype), outputIsNull),
+  dtypes: PRODUCT_DTYPES,
+  check: (shape, outputIsNull) => checkBatch(shape, shape, dtypeOf(shape), outputIsNull),
   cost,
   sample: {
     shape: { ...SAMPLE, batchCount: 2, strideA: 15, strideB: 20, strideC: 12 },
@@ -191,10 +192,14 @@ export const batchedGemm: OpDefinition<BatchedGemmShape & EpilogueField, Checked
   },
 };
 
+function dtypeOf({ dtype }: GemmShape): StoredFloatDType {
+  return dtype === undefined ? 'f32' : checkOneOf('dtype', dtype, PRODUCT_DTYPES);
+}
+
 function checkBatch(
   shape: GemmShape & EpilogueField,
   batch: Pick<BatchedGemmShape, 'strideA' | 'strideB' | 'strideC' | 'batchCount'>,
-  dtype: FloatDType,
+  dtype: StoredFloatDType,
   outputIsNull: boolean,
 ): CheckedGemm | null {
   const { m, n, k } = shape;

@@ -1,6 +1,5 @@
-import { f16BitsToF32 } from '@concord/backend-core';
 import type { CheckedGemm } from '@concord/backend-core/implement';
-import { put, type Storage } from './operands.ts';
+import { get, put, type Storage } from './operands.ts';
 
 /** This many columns of B are packed side by side, and as many sums are kept in local variables. */
 const COLUMNS = 4;
@@ -19,8 +18,7 @@ export function gemm(call: CheckedGemm, a: Float32Array, b: Float32Array, c: Sto
   const [columnB, depthB] = transB ? [ldb, 1] : [1, ldb];
   const store = (at: number, sum: number): void => {
     const product = alpha * Math.fround(sum);
-    const old = (): number => (c instanceof Uint16Array ? f16BitsToF32(c[at] as number) : (c[at] as number));
-    put(c, at, beta === 0 ? product : product + beta * old());
+    put(c, at, beta === 0 ? product : product + beta * get(c, at));
   };
   if (panel.length < COLUMNS * k) panel = new Float64Array(COLUMNS * k);
   for (let batch = 0; batch < batchCount; batch++) {

@@ -1,5 +1,5 @@
 import { batchedGemmReference } from '@concord/backend-cpu/reference';
-import { compareAll, productBound, ulpF16 } from '../checks/compare.ts';
+import { compareAll, productBound, ulpOf } from '../checks/compare.ts';
 import { drawProduct, type Multiply, productChecks, shrinkProduct } from '../checks/product.ts';
 import { LOOPED_TEXTS, PRODUCT_DEFAULTS, PRODUCT_TEXTS, type ProductParams } from '../checks/product-data.ts';
 import { epilogueEntries, productNeeds } from '../checks/epilogue.ts';
@@ -20,7 +20,7 @@ async function checkLooped({ backend, random }: CaseContext, params: ProductPara
   const b = workspace.input(values(batchCount * k * n), dtype);
   const once = workspace.output(batchCount * m * n, dtype);
   const looped = workspace.output(batchCount * m * n, dtype);
-  const bytes = dtype === 'f16' ? 2 : 4;
+  const bytes = dtype === 'f32' ? 4 : 2;
   await workspace.run(() => {
     backend.batchedGemm({ m, n, k, batchCount, dtype, ...strides, a: a.ptr, b: b.ptr, c: once.ptr });
     for (let batch = 0; batch < batchCount; batch++) {
@@ -40,7 +40,7 @@ async function checkLooped({ backend, random }: CaseContext, params: ProductPara
   compareAll('batched against looped', once.values(), want, {
     format: dtype,
     bound: (i) =>
-      2 * productBound(k, 1, 0, magnitude[i] as number, 0) + (dtype === 'f16' ? ulpF16(want[i] as number) : 0),
+      2 * productBound(k, 1, 0, magnitude[i] as number, 0) + (dtype === 'f32' ? 0 : ulpOf(dtype, want[i] as number)),
   });
 }
 
@@ -103,6 +103,13 @@ const list: Entry[] = [
       ];
     }),
   ),
+  ...['packed', '0'].flatMap((stride): Entry[] => [
+    ['exact', { ...ODD, dtype: 'bf16', strideA: stride, beta: 1, gapC: 3 }],
+    ['exact', { m: 3, n: 5, k: 40, batch: 3, dtype: 'bf16', trans: 'TT', strideB: stride, padA: 2 }],
+    ['exact', { m: 1, n: 9, k: 72, batch: 3, dtype: 'bf16', trans: 'NT', strideB: stride, interleaved: true }],
+  ]),
+  ['epilogue', { ...ODD, dtype: 'bf16', epilogue: 'bias', view: 'axis 0' }],
+  ['looped', { m: 12, n: 14, k: 50, batch: 4, dtype: 'bf16' }],
   ['exact', { m: 1, n: 1, k: 1, batch: 1 }],
   ['overflow', { m: 5, n: 7, k: 9, batch: 3, alpha: 0.25, gapC: 2 }],
   ['exact', { m: 2, n: 2, k: 2, batch: 66_000 }],
@@ -124,7 +131,7 @@ const list: Entry[] = [
   ]),
 ];
 
-/** `batchedGemm` in float32 and f16. */
+/** `batchedGemm` in float32, f16 and bf16. */
 export const batchedGemmSuite: Suite = defineSuite<ProductParams>({
   op: 'batchedGemm',
   defaults: PRODUCT_DEFAULTS,
@@ -135,6 +142,6 @@ export const batchedGemmSuite: Suite = defineSuite<ProductParams>({
   texts: { ...PRODUCT_TEXTS, ...LOOPED_TEXTS },
   list,
   needs: productNeeds('batchedGemm'),
-  draw: (random) => drawProduct(random, ['f32', 'f16'], true),
+  draw: (random) => drawProduct(random, ['f32', 'f16', 'bf16'], true),
   shrink: shrinkProduct,
 });

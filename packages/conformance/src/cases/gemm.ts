@@ -30,6 +30,7 @@ const SIZES: readonly (readonly [number, number, number])[] = [
   [37, 127, 129],
 ];
 const ODD: Partial<ProductParams> = { m: 13, n: 22, k: 31 };
+const BFLOAT: Partial<ProductParams> = { dtype: 'bf16' };
 
 const list: Entry[] = [
   ...SIZES.flatMap(([m, n, k]) => TRANSPOSES.map((trans): Entry => ['exact', { m, n, k, trans }])),
@@ -107,9 +108,30 @@ const list: Entry[] = [
   ['transposed', { m: 31, n: 45, k: 129, trans: 'TN', padA: 2 }],
   ...epilogueEntries(ODD),
   ...weightEntries('f32'),
+  ...TRANSPOSES.flatMap((trans): Entry[] => [
+    ['exact', { ...BFLOAT, ...ODD, trans, padA: 1, padB: 2, padC: 3, beta: 2 }],
+    ['exact', { ...BFLOAT, m: 64, n: 64, k: 64, trans }],
+    ['exact', { ...BFLOAT, m: 1, n: 70, k: 264, trans, offset: 2 }],
+    ['exact', { ...BFLOAT, m: 70, n: 1, k: 65, trans, padC: 1 }],
+    ['bounded', { ...BFLOAT, m: 35, n: 37, k: 129, trans, alpha: 0.3, beta: -1.7 }],
+  ]),
+  ['exact', { ...BFLOAT, ...ODD, k: 0, beta: 2, padC: 1 }],
+  ['exact', { ...BFLOAT, ...ODD, alpha: 0 }],
+  ['exact', { ...BFLOAT, ...ODD, offset: 2, together: true }],
+  ['exact-wide', { ...BFLOAT, m: 17, n: 33, k: 65 }],
+  ['exact-wide', { ...BFLOAT, m: 1, n: 70, k: 70, trans: 'NT' }],
+  ['bounded', { ...BFLOAT, m: 3, n: 40, k: 4097, trans: 'NT' }],
+  ['specials', { ...BFLOAT, m: 9, n: 11, k: 6, beta: 1 }],
+  ['repeat', { ...BFLOAT, m: 33, n: 34, k: 300 }],
+  ['epilogue', { ...BFLOAT, ...ODD, epilogue: 'bias', view: 'axis 2', stored: 'bf16', padC: 3 }],
+  ['epilogue', { ...BFLOAT, ...ODD, epilogue: 'three inputs', view: 'permuted', beta: -1 }],
+  ['epilogue-bounded', { ...BFLOAT, m: 1, n: 40, k: 65, trans: 'NT', epilogue: 'bias gelu', view: 'axis 2' }],
+  ...['f32', 'f16', 'i8', 'u4'].flatMap((dtypeB): Entry[] =>
+    [1, 3, 20].map((m) => ['bounded', { ...BFLOAT, dtypeB, m, n: 36, k: 72, trans: 'NT', zeros: 'own', beta: 1 }]),
+  ),
 ];
 
-/** `gemm` in float32. */
+/** `gemm` in float32 and bf16. */
 export const gemmSuite: Suite = defineSuite<ProductParams>({
   op: 'gemm',
   defaults: PRODUCT_DEFAULTS,
@@ -117,6 +139,6 @@ export const gemmSuite: Suite = defineSuite<ProductParams>({
   texts: PRODUCT_TEXTS,
   list,
   needs: productNeeds('gemm'),
-  draw: (random) => drawProduct(random, ['f32'], false),
+  draw: (random) => drawProduct(random, ['f32', 'f32', 'bf16'], false),
   shrink: shrinkProduct,
 });

@@ -1,3 +1,4 @@
+import type { StoredFloatDType } from '@concord/backend-core';
 import { CaseFailure, type Mismatch } from '../harness/case.ts';
 import type { Random } from '../harness/random.ts';
 
@@ -31,8 +32,8 @@ const U: number = 2 ** -23;
 export const MIN_NORMAL: number = 2 ** -126;
 /** Largest finite float32. */
 export const MAX_F32: number = (2 - 2 ** -23) * 2 ** 127;
-/** Largest finite binary16. */
-const MAX_F16 = 65504;
+/** Half a step above the largest finite number of each format, from where on everything rounds to infinity. */
+const OVERFLOW = { f32: MAX_F32 * (1 + 2 ** -25), f16: 65520, bf16: (2 - 2 ** -8) * 2 ** 127 };
 
 /** The meaning of {@link gamma}, in words. */
 export const GAMMA_FORMULA = 'gamma(n) = n u / (1 - n u), u = 2^-23';
@@ -50,6 +51,12 @@ export function ulpF32(x: number): number {
 /** Spacing of binary16 at x, subnormals included. */
 export function ulpF16(x: number): number {
   return 2 ** (Math.max(exponentOf(x), -14) - 10);
+}
+
+/** Spacing of a format at x, subnormals included. */
+export function ulpOf(format: StoredFloatDType, x: number): number {
+  if (format === 'bf16') return 2 ** 16 * ulpF32(x);
+  return format === 'f32' ? ulpF32(x) : ulpF16(x);
 }
 
 /** floor(log2 |x|); 0 for 0, NaN and infinities, where it is not used. */
@@ -142,7 +149,7 @@ export function attentionBound(terms: AttentionTerms): number {
 export interface Tolerance {
   /** Largest error of entry i, absolute. 0: the wanted value rounded to the format. */
   readonly bound: (index: number) => number;
-  readonly format?: 'f32' | 'f16';
+  readonly format?: StoredFloatDType;
   /** Other acceptable values of entry i. */
   readonly also?: (index: number) => readonly number[];
   /** The operands of entry i, for the message. */
@@ -164,9 +171,8 @@ export function compareAll(
   { bound, format = 'f32', also, inputs }: Tolerance,
 ): void {
   if (got.length !== want.length) throw new CaseFailure(`${what}: ${got.length} entries instead of ${want.length}`);
-  const largest = format === 'f32' ? MAX_F32 : MAX_F16;
   const accept = (index: number, wanted: number): boolean =>
-    isWithin(got[index] as number, wanted, bound(index), largest);
+    isWithin(got[index] as number, wanted, bound(index), OVERFLOW[format]);
   let first = -1;
   let count = 0;
   for (let i = 0; i < want.length; i++) {
@@ -179,7 +185,7 @@ export function compareAll(
   if (first < 0) return;
   const actual = got[first] as number;
   const wanted = want[first] as number;
-  const ulp = format === 'f32' ? ulpF32(wanted) : ulpF16(wanted);
+  const ulp = ulpOf(format, wanted);
   const distance = Math.abs(actual - wanted) / ulp;
   throw mismatchOf({
     ...{ what, unit: 'element', wrong: count, total: want.length, index: first },
@@ -204,13 +210,11 @@ function mismatchOf(mismatch: Mismatch): CaseFailure {
   );
 }
 
-function isWithin(got: number, want: number, bound: number, largest: number): boolean {
+function isWithin(got: number, want: number, bound: number, overflow: number): boolean {
   if (Number.isNaN(want)) return Number.isNaN(got);
   if (Number.isNaN(got)) return false;
   // Object.is would tell the zeros apart.
   if (got === want) return true;
-  // Half a step above the largest finite number everything rounds to infinity.
-  const overflow = largest === MAX_F16 ? 65520 : largest * (1 + 2 ** -25);
   if (got === Infinity) return want + bound >= overflow;
   if (got === -Infinity) return want - bound <= -overflow;
   if (Math.abs(want) === Infinity) return false;

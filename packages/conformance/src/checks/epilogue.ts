@@ -1,4 +1,4 @@
-import type { DType, Epilogue, EpilogueShape } from '@concord/backend-core';
+import type { DType, Epilogue, EpilogueShape, StoredFloatDType } from '@concord/backend-core';
 import type { DefinedOp } from '@concord/backend-core/implement';
 import {
   checkedRun,
@@ -7,7 +7,6 @@ import {
   type InputSpecs,
   type Kernel,
   type KernelBuilder,
-  type RunView,
   STORAGE_DTYPES,
   type Value,
 } from '@concord/backend-core/kernel';
@@ -129,7 +128,7 @@ export function shrinkEpilogue({ epilogue, view, stored }: EpilogueParams): Part
 interface EpilogueDomain {
   readonly shape: readonly number[];
   readonly strides: readonly number[];
-  readonly dtype: 'f32' | 'f16';
+  readonly dtype: StoredFloatDType;
 }
 
 /** The epilogue in the parameters of a case. */
@@ -144,7 +143,7 @@ interface EpilogueParams {
 interface Laid {
   readonly name: string;
   readonly type: 'f32' | 'i32' | 'u32';
-  readonly view: Required<RunView>;
+  readonly view: { readonly strides: readonly number[]; readonly dtype: DType };
   readonly shape: readonly number[];
 }
 

@@ -1,4 +1,4 @@
-import type { BatchedGemmShape, FloatDType, Transpose, WeightDType } from '@concord/backend-core';
+import type { BatchedGemmShape, FloatDType, StoredFloatDType, Transpose, WeightDType } from '@concord/backend-core';
 import { type BoundText, type CheckTexts, repeat, UNTOUCHED } from '../harness/case.ts';
 import { gamma, GAMMA_FORMULA, PRODUCT_FORMULA } from './compare.ts';
 import { quantShape, type Weights } from './product-weights.ts';
@@ -10,7 +10,7 @@ const EPILOGUE = `Every element of C is what the kernel may give for a product w
 function bound({ k: terms, alpha, beta, dtype, dtypeB }: ProductParams, times = ''): BoundText {
   const isMixed = dtypeB !== 'same';
   const narrowed = isMixed && dtype === 'f16' ? ' + |alpha| 2^-11 sum|a|max(|b|, 2^-14)' : '';
-  const rounding = dtype === 'f16' ? `${narrowed} + 1 ulp of binary16` : '';
+  const rounding = { f32: '', f16: `${narrowed} + 1 ulp of binary16`, bf16: ' + 1 ulp of bfloat16' }[dtype];
   // One more for each element of B.
   const k = terms + Number(isMixed);
   return {
@@ -147,7 +147,7 @@ export type ProductParams = {
   /** Bytes that each operand is moved off the alignment of its allocation. */
   readonly offset: number;
   readonly together: boolean;
-  readonly dtype: FloatDType;
+  readonly dtype: StoredFloatDType;
   /** Storage of B; `same`: `dtype`. */
   readonly dtypeB: string;
   /** Of integers: `quantB`. */

@@ -5,6 +5,7 @@ import {
   type Epilogue,
   type FloatDType,
   type QuantB,
+  type StoredFloatDType,
   toBf16Array,
   type WeightDType,
 } from '@concord/backend-core';
@@ -15,7 +16,7 @@ import type { Random } from '../harness/random.ts';
 import { nameSlots, type Slot, type Slots } from '../harness/workspace.ts';
 import type { Check } from '../harness/case.ts';
 import { roundingTo } from '../run/placement.ts';
-import { compareAll, productBound, type Tolerance, ulpF16 } from './compare.ts';
+import { compareAll, productBound, type Tolerance, ulpOf } from './compare.ts';
 
 import { mixedMagnitudes, placeQuant, quantSlots, withIntegers } from './product-weights.ts';
 import { type Draw, isZero, makeData, PRODUCT_DEFAULTS, type ProductData, type ProductParams } from './product-data.ts';
@@ -40,7 +41,7 @@ export function productTolerance(
   data: ProductData,
   want: Float64Array,
   magnitude: Float64Array,
-  dtype: FloatDType,
+  dtype: StoredFloatDType,
 ): Tolerance {
   const { shape } = data;
   const { m, n, k, alpha = 1, beta = 0, ldc = n, strideC } = shape;
@@ -55,7 +56,7 @@ export function productTolerance(
       const rounding = Math.abs(alpha) * (mixed?.rounding?.[index] ?? 0);
       const roundings = k + Number(mixed !== undefined);
       const bound = rounding + productBound(roundings, Math.fround(alpha), Math.fround(beta), terms, old);
-      return dtype === 'f16' ? bound + ulpF16(Math.abs(want[index] as number) + bound) : bound;
+      return dtype === 'f32' ? bound : bound + ulpOf(dtype, Math.abs(want[index] as number) + bound);
     },
   };
 }
@@ -294,7 +295,11 @@ function drawWeights(random: Random): Partial<ProductParams> {
 }
 
 /** Random parameters for fuzzing. */
-export function drawProduct(random: Random, dtypes: readonly FloatDType[], batched: boolean): [string, ProductParams] {
+export function drawProduct(
+  random: Random,
+  dtypes: readonly StoredFloatDType[],
+  batched: boolean,
+): [string, ProductParams] {
   const size = (): number => random.pick([random.integer(1, 5), random.integer(1, 40), random.integer(1, 140)]);
   const dtype = random.pick(dtypes);
   const params: ProductParams = {
@@ -308,7 +313,7 @@ export function drawProduct(random: Random, dtypes: readonly FloatDType[], batch
     padA: random.pick([0, 0, 1, 7]),
     padB: random.pick([0, 0, 1, 5]),
     padC: random.pick([0, 0, 1, 3]),
-    offset: random.pick(dtype === 'f16' ? [0, 2, 4, 6] : [0, 4, 12]),
+    offset: random.pick(dtype === 'f32' ? [0, 4, 12] : [0, 2, 4, 6]),
     together: random.chance(0.2),
     dtype,
     batch: batched ? random.integer(1, 5) : 1,

@@ -3,7 +3,6 @@ import {
   type ComputeBackend,
   type DevicePtr,
   type DType,
-  type FloatDType,
   offsetPtr,
   type StoredFloatDType,
   toBf16Array,
@@ -177,12 +176,12 @@ export class Slots {
   }
 
   /** An operand that the op writes, filled with poison. */
-  output(length: number, dtype: FloatDType = 'f32'): Slot {
+  output(length: number, dtype: StoredFloatDType = 'f32'): Slot {
     return this.#add(new Slot(poison(length * BYTES_OF[dtype]), dtype, false, true));
   }
 
   /** An operand that the op reads and writes. */
-  inOut(values: ArrayLike<number>, dtype: FloatDType = 'f32'): Slot {
+  inOut(values: ArrayLike<number>, dtype: StoredFloatDType = 'f32'): Slot {
     return this.#add(new Slot(encode(values, dtype), dtype, true, true));
   }
 

@@ -146,7 +146,7 @@ export function planProductCall(op: ProductOp, params: ProductParams): ProgramCa
     const { value, magnitude } = batchedGemmReference(whole, data.a, data.b, data.c);
     const tolerance = productTolerance(data, value, magnitude, params.dtype);
     // Rounded to binary16 a weight is still itself.
-    const isKept = whole.dtypeB === undefined || params.dtype === 'f32' || data.b.every((w) => Math.abs(w) <= 2048);
+    const isKept = whole.dtypeB === undefined || params.dtype !== 'f16' || data.b.every((w) => Math.abs(w) <= 2048);
     const isWhole = isKept && [data.a, data.b, data.c].every(areWhole) && isScaled(alpha) && isScaled(beta);
     const old = (i: number): number => (isZero(beta) ? 0 : Math.abs(beta * (data.c[writes[i] as number] as number)));
     const isExact = (i: number): boolean =>
@@ -166,7 +166,7 @@ export function planProductCall(op: ProductOp, params: ProductParams): ProgramCa
     },
     // In f16 a weight may be infinite from here on, and its products anything.
     answers: (values) =>
-      whole.dtypeB === undefined || params.dtype === 'f32' || dataOf(values).b.every((w) => Math.abs(w) < 65520),
+      whole.dtypeB === undefined || params.dtype !== 'f16' || dataOf(values).b.every((w) => Math.abs(w) < 65520),
     evaluate: (_, values) => {
       const { value, tolerance, isExact } = evaluated(values);
       const round = roundingTo(params.dtype);

@@ -1,4 +1,4 @@
-import type { ComputeBackend, FloatDType, OpCalls } from '@concord/backend-core';
+import type { ComputeBackend, OpCalls, StoredFloatDType } from '@concord/backend-core';
 import type {
   DefinedOp,
   Operand,
@@ -100,11 +100,11 @@ export function inCall<Op extends DefinedOp>(
 }
 
 /** The elements of an operand, not a copy; f16 as bits. */
-export function storage(operand: Operand<ArrayBuffer>, dtype: FloatDType): Float32Array | Uint16Array {
+export function storage(operand: Operand<ArrayBuffer>, dtype: StoredFloatDType): Float32Array | Uint16Array {
   const { buffer, byteOffset, byteLength } = operand;
-  return dtype === 'f16'
-    ? new Uint16Array(buffer, byteOffset, byteLength / 2)
-    : new Float32Array(buffer, byteOffset, byteLength / 4);
+  return dtype === 'f32'
+    ? new Float32Array(buffer, byteOffset, byteLength / 4)
+    : new Uint16Array(buffer, byteOffset, byteLength / 2);
 }
 
 /** The float32 elements of an operand, not a copy. */

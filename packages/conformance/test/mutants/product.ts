@@ -1,4 +1,4 @@
-import { f16BitsToF32, type GemmCall } from '@concord/backend-core';
+import { f16BitsToF32, f32ToF16Bits, type GemmCall } from '@concord/backend-core';
 import type { CheckedBlocks, CheckedQuant, ResolvedGemm, ResolvedRun } from '@concord/backend-core/implement';
 import { inScale } from './derived.ts';
 import { mutantsOf, type Wrap, bytesBehind, inCall, inKernel, type Mutant, roundMantissa, storage } from './mutant.ts';
@@ -54,7 +54,7 @@ const alphaZeroReadsA = (op: Product): Wrap =>
     if (alpha !== 0 || m === 0 || n === 0) return;
     const elements = (pointer: typeof call.a, length: number): Float32Array | Uint16Array => {
       const { buffer, byteOffset } = backend.native.bytesOf(pointer);
-      const byteLength = length * (dtype === 'f16' ? 2 : 4);
+      const byteLength = length * (dtype === 'f32' ? 4 : 2);
       return storage({ buffer: buffer as ArrayBuffer, byteOffset, byteLength }, dtype);
     };
     const row = Array.from(elements(call.a, k), (x) => (dtype === 'f16' ? f16BitsToF32(x) : x));
@@ -62,6 +62,16 @@ const alphaZeroReadsA = (op: Product): Wrap =>
   });
 
 let calls = 0;
+
+const inBfloat = (arithmetic: Parameters<typeof naiveProduct>[1]): Wrap =>
+  inPlainProduct((call) => naiveProduct(call, call.dtype === 'bf16' ? arithmetic : {}));
+
+/** Bugs in the arithmetic of bf16. */
+const BF16_BUGS: Readonly<Record<string, Wrap>> = {
+  'stores round toward zero': inBfloat({ toBf16Bits: (x) => new Uint32Array(Float32Array.of(x).buffer)[0]! >>> 16 }),
+  'stores of f16': inBfloat({ toBf16Bits: f32ToF16Bits }),
+  'sums rounded to bf16 after every step': inBfloat({ add: (sum, term) => roundMantissa(7)(sum + term) }),
+};
 
 /** Bugs of every matrix product; each must be found by the cases of each of the three ops. */
 const bugsOf = (op: Product): Readonly<Record<string, Wrap>> => ({
@@ -102,7 +112,7 @@ const bugsOf = (op: Product): Readonly<Record<string, Wrap>> => ({
   }),
   'the last row of a tile of 32 wrong': followed((call) => zero(call, (row) => row % 32 === 31 && row + 1 < call.m)),
   'one element written past the end': followed(({ c, dtype }) => {
-    bytesBehind(c).fill(0, 0, dtype === 'f16' ? 2 : 4);
+    bytesBehind(c).fill(0, 0, dtype === 'f32' ? 4 : 2);
   }),
   'the gap between rows of C written': followed((call) => {
     const c = storage(call.c, call.dtype);
@@ -230,6 +240,7 @@ const WEIGHT_BUGS: Readonly<Record<string, Wrap>> = {
 export const productMutants: readonly Mutant[] = [
   ...PRODUCTS.flatMap((op) => mutantsOf(`${op}:`, [op], bugsOf(op))),
   ...mutantsOf('gemm:', ['gemm'], F32_BUGS),
+  ...mutantsOf('gemm of bf16:', ['gemm'], BF16_BUGS, /dtype=bf16/),
   ...mutantsOf('gemm with dtypeB:', ['gemm'], WEIGHT_BUGS, /dtypeB=/),
   ...mutantsOf('batchedGemm:', ['batchedGemm'], BATCH_BUGS),
 ];

@@ -49,7 +49,13 @@ function entryOfProduct(tape: Tape, { backend, factors, output, epilogue, comput
   const inputs: Record<string, Tensor> = { acc: place(backend, shape) };
   for (const [name, given] of Object.entries(epilogue?.inputs ?? {})) {
     const view = typeof given === 'number' ? { ptr: given } : given;
-    inputs[name] = tape.at(backend, view.ptr, shape, view.strides ?? denseStrides(shape), view.dtype ?? 'f32');
+    inputs[name] = tape.at(
+      backend,
+      view.ptr,
+      shape,
+      view.strides ?? denseStrides(shape),
+      (view.dtype as DType | undefined) ?? 'f32',
+    );
   }
   const wanted = factors.map((factor) => tape.wants(factor));
   const names = Object.keys(inputs).filter((name) =>

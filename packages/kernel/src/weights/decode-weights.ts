@@ -21,7 +21,7 @@ export const WEIGHT_FEATURES: readonly Feature<'gemm'>[] = (Object.keys(WEIGHT_B
   (dtype) => `dtypeB ${dtype}` as const,
 );
 
-/** A `run` that writes B in the dtype of A and C, for a product that reads that. */
+/** A `run` that writes B in the dtype of A and C, float32 where that is bf16, for a product that reads that. */
 export interface DecodeStep {
   readonly geometry: CheckedRun;
   /** Names of the call's operands, in the order of the kernel's inputs. */
@@ -43,7 +43,9 @@ export type StoredB = Pick<
 
 /** How to decode the B of a call that is of a type of its own; rows that lie side by side stay so. */
 export function decodeStep(call: StoredB): DecodeStep {
-  const { n, k, transB, batchCount, dtype, dtypeB = dtype, quantB, strideB } = call;
+  const { n, k, transB, batchCount, dtypeB = call.dtype, quantB, strideB } = call;
+  // Decoded weights have more bits than bf16 keeps.
+  const dtype = call.dtype === 'bf16' ? 'f32' : call.dtype;
   const [rows, columns] = transB ? [n, k] : [k, n];
   const batches = strideB === 0 ? 1 : batchCount;
   const ldb = Math.ceil(columns / ROW_MULTIPLE) * ROW_MULTIPLE;
@@ -70,7 +72,7 @@ export function decodeStep(call: StoredB): DecodeStep {
     geometry,
     inputs: kernel.inputs.map(({ name }) => (name === 'b' ? 'b' : `quantB.${name}`) as DecodeStep['inputs'][number]),
     bytes: batches * rows * ldb * BYTES_OF[dtype],
-    call: { dtypeB: undefined, quantB: undefined, ldb, strideB: own },
+    call: { dtypeB: dtype === call.dtype ? undefined : dtype, quantB: undefined, ldb, strideB: own },
   };
 }
 

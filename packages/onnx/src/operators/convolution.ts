@@ -146,12 +146,10 @@ function pooled(
       dilation: dilation as unknown as Three,
       padding: pads as unknown as Six,
     };
-    return {
-      values: (kind === 'max' ? ops.maxPool3d : ops.avgPool3d)(x, kernel as unknown as Three, {
-        ...options,
-        ...window,
-      }),
-    };
+    const all = { ...options, ...window };
+    const sides = kernel as unknown as Three;
+    if (kind === 'max' && call.node.outputs[1]) return ops.maxPool3dWithIndices(x, sides, all);
+    return { values: (kind === 'max' ? ops.maxPool3d : ops.avgPool3d)(x, sides, all) };
   }
   if (size.length > 3) return call.refuse(`pooling of ${size.length} axes`);
   const isRow = size.length === 1;
@@ -174,8 +172,7 @@ function maximum(call: Call): Results {
   const { values, indices } = pooled(call, 'max', x);
   const y = ops.cast(values, given.dtype);
   if (!call.node.outputs[1]) return y;
-  if (indices === undefined || call.int('storage_order', 0) === 1)
-    return call.refuse('indices of 3 axes, or in column order');
+  if (indices === undefined || call.int('storage_order', 0) === 1) return call.refuse('indices in column order');
   // ONNX counts through the whole tensor, ops through an image.
   const [, channels = 1, ...size] = call.dims(0);
   const each = sizeOf(size);

@@ -12,9 +12,16 @@ import { tidy } from '../tensor/scope.ts';
 import { broadcastShapes, sameShape } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { reshape } from '../views/reshape.ts';
+import { segmentSums } from './segment-sums.ts';
 
 /** Axes of an output that is written by index, at most. */
 const MAX_AXES = 4;
+
+/** Options of {@link scatterAdd}. */
+export interface ScatterAddOptions extends OutOption {
+  /** Sorts the values first, so that their sums have the same bits each time. Takes memory for several copies of them. Default false. */
+  readonly deterministic?: boolean;
+}
 
 /** Options of {@link indexPut}. */
 export interface IndexPutOptions extends OutOption {
@@ -50,16 +57,26 @@ export function scatter(x: Tensor, axis: number, indices: Tensor, values: Tensor
  * Each sum of one more value is stored as its type stores: f16 and bf16 round, i8 and u8 saturate, so that the result may depend on
  * the order; i32 and u32 wrap around.
  *
+ * With `deterministic` the same operands give the same bits again on the same device: the values of an index are sorted, added up in
+ * 32 bits and stored once.
+ *
  * PyTorch's scatter_add.
  *
  * @throws {BackendError} as {@link scatter}
+ * @throws {BackendError} UNSUPPORTED where the backend's `run` has no `scan` either, with `deterministic`
  * @example
  * ```ts
  * const indices = tensor(backend, [1, 1], [2], { dtype: 'i32' });
  * await scatterAdd(tensor(backend, [1, 2, 3]), 0, indices, tensor(backend, [10, 20])).toArray(); // [1, 32, 3]
  * ```
  */
-export function scatterAdd(x: Tensor, axis: number, indices: Tensor, values: Tensor, options: OutOption = {}): Tensor {
+export function scatterAdd(
+  x: Tensor,
+  axis: number,
+  indices: Tensor,
+  values: Tensor,
+  options: ScatterAddOptions = {},
+): Tensor {
   return alongAxis('scatterAdd', 'add', x, axis, indices, values, options);
 }
 
@@ -105,10 +122,10 @@ function alongAxis(
   axis: number,
   indices: Tensor,
   values: Tensor,
-  options: OutOption,
+  options: ScatterAddOptions,
 ): Tensor {
   checkTensors(op, { x, indices, values });
-  checkOptions(op, options, OUT);
+  checkOptions(op, options, mode === 'add' ? { ...OUT, deterministic: 'boolean' } : OUT);
   const own = checkAxis(op, x.shape, axis);
   const { shape } = values;
   const fits = shape.every((size, place) => place === own || size <= (x.shape[place] as number));
@@ -117,7 +134,14 @@ function alongAxis(
     throw refuse(op, `${given} do not fit ${shapeText(x.shape)} along axis ${own}`);
   }
   const places = x.shape.map((_, place) => (place === own ? 'index' : place));
-  return store(op, mode, x, places, [indices], values, options.out);
+  // Sums that wrap around have the same bits in any order.
+  const isSorted = options.deterministic === true && x.dtype !== 'i32' && x.dtype !== 'u32';
+  if (!isSorted) return store(op, mode, x, places, [indices], values, options.out);
+  checkKinds(op, x, [indices], values);
+  return tidy(() => {
+    const { indices: last, sums } = segmentSums(op, indices, values, own);
+    return store(op, mode, x, places, [last], sums, options.out);
+  });
 }
 
 /** For each axis of the output what its index is: the next one of `indices`, or the point's along an axis of `values`. */
@@ -133,15 +157,7 @@ function store(
   out: Tensor | undefined,
 ): Tensor {
   const { backend, shape } = x;
-  const type = ELEMENT_TYPES[x.dtype].value;
-  const from = indices.map(({ dtype, shape: own }) => {
-    const each = ELEMENT_TYPES[dtype].value;
-    if (each === 'f32') throw refuse(op, `takes integers as indices, got ${dtype}${shapeText(own)}`);
-    return each;
-  });
-  if (ELEMENT_TYPES[values.dtype].value !== type) throw refuse(op, `values are ${values.dtype}, x is ${x.dtype}`);
-  if (x.rank > MAX_AXES) throw refuse(op, `takes at most ${MAX_AXES} axes, got ${shapeText(shape)}`);
-  checkSameBackend(op, backend, [...indices, values]);
+  const { type, from } = checkKinds(op, x, indices, values);
   return produce(op, backend, shape, x.dtype, { out }, (result) => {
     if (result !== x) launch(op, [x], () => copyElements(backend, shape, x, result));
     const { ptr, dtype, strides } = result;
@@ -153,6 +169,25 @@ function store(
     };
     launch(op, [x, ...indices, values], () => launchKernel(backend, kernelOf(op, mode, type, from, places), call));
   });
+}
+
+/** The types of a kernel's values and indices. */
+function checkKinds(
+  op: string,
+  x: Tensor,
+  indices: readonly Tensor[],
+  values: Tensor,
+): { readonly type: NumberType; readonly from: readonly ('i32' | 'u32')[] } {
+  const type = ELEMENT_TYPES[x.dtype].value;
+  const from = indices.map(({ dtype, shape }) => {
+    const each = ELEMENT_TYPES[dtype].value;
+    if (each === 'f32') throw refuse(op, `takes integers as indices, got ${dtype}${shapeText(shape)}`);
+    return each;
+  });
+  if (ELEMENT_TYPES[values.dtype].value !== type) throw refuse(op, `values are ${values.dtype}, x is ${x.dtype}`);
+  if (x.rank > MAX_AXES) throw refuse(op, `takes at most ${MAX_AXES} axes, got ${shapeText(x.shape)}`);
+  checkSameBackend(op, x.backend, [...indices, values]);
+  return { type, from };
 }
 
 const kernels = new Kernels();

@@ -48,7 +48,8 @@ type Float = Value<'f32'>;
 /** Up to that many elements a window is written out; a larger one is folded. */
 const UNROLLED = 25;
 
-const WINDOW: OptionKinds = { stride: 'any', padding: 'any', dilation: 'any', ceilMode: 'boolean' };
+/** The options of a window. */
+export const WINDOW: OptionKinds = { stride: 'any', padding: 'any', dilation: 'any', ceilMode: 'boolean' };
 /** The options of each kind of pooling. */
 export const POOL_OPTIONS: Readonly<Record<PoolKind, OptionKinds>> = {
   max: { ...OUT, ...WINDOW },

@@ -1,4 +1,4 @@
-import { type FloatDType, NULL_PTR, type WeightDType } from '@concord/backend-core';
+import { NULL_PTR, type StoredFloatDType, type WeightDType } from '@concord/backend-core';
 import type { Kernel } from '@concord/backend-core/kernel';
 import { type Plan, Plans, producePlanned } from '../compute/plans.ts';
 import { checkOut, checkSameBackend, hasRows, isApart, type OutOption, produceRows } from '../compute/produce.ts';
@@ -11,7 +11,7 @@ import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { pack } from '../views/pack.ts';
 import { type Activation, epilogueKernel, type Joined } from './activation.ts';
-import { checkProduct, readable } from './matmul.ts';
+import { checkProduct, PRODUCT_DTYPES, readable } from './matmul.ts';
 import { type Matrices, multiply, planProduct, type Product, storedAs } from './product.ts';
 
 const OPTIONS: OptionKinds = { ...OUT, bias: 'tensor', activation: 'any', residual: 'tensor' };
@@ -29,7 +29,7 @@ export interface LinearOptions extends OutOption {
 /**
  * `activation(x W^T + bias) + residual` in one launch, as PyTorch's linear: `x` is `[..., in]`, `weight` `[out, in]`, the
  * result `[..., out]`. A weight stored `[in, out]`, as GPT-2's are, goes in as `transpose(weight)`, which copies nothing.
- * f32, or f16 with sums in float32, as `x` is; the weight may be f32, f16, bf16 or quantized beside either.
+ * f32, or f16 and bf16 with sums in float32, as `x` is; the weight may be of another of them or quantized.
  *
  * @throws {BackendError} INVALID_ARGUMENT for sizes that do not fit, and element types that differ
  * @throws {BackendError} OUT_OF_MEMORY
@@ -82,7 +82,7 @@ export function joinedProduct(
 /** All that follows from the layouts of the operands. */
 interface Form {
   readonly shape: readonly number[];
-  readonly dtype: FloatDType;
+  readonly dtype: StoredFloatDType;
   readonly kernel: Kernel | undefined;
   /** The one product that fills the result, where that is one and the result is apart from what is read. */
   readonly plan: Plan | undefined;
@@ -101,7 +101,12 @@ function formOf(
   const shape = [...x.shape];
   shape[x.rank - 1] = weight.shape[0] ?? 0;
   const others = [x, bias, residual].filter((each) => each !== undefined);
-  const dtype = checkProduct(op, others, weight instanceof QuantizedTensor ? undefined : weight);
+  const dtype = checkProduct<StoredFloatDType>(
+    op,
+    others,
+    weight instanceof QuantizedTensor ? undefined : weight,
+    PRODUCT_DTYPES,
+  );
   checkSizes(op, x, weight, bias, residual, shape);
   const kernel = epilogueKernel(op, bias !== undefined, activation, residual && joined);
   checkOut(op, out, shape, dtype);
@@ -142,7 +147,7 @@ interface Given {
   readonly bias: Tensor | undefined;
   readonly residual: Tensor | undefined;
   readonly result: Placed;
-  readonly dtype: FloatDType;
+  readonly dtype: StoredFloatDType;
   readonly kernel: Kernel | undefined;
 }
 

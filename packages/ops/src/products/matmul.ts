@@ -1,4 +1,4 @@
-import type { FloatDType } from '@concord/backend-core';
+import type { FloatDType, StoredFloatDType } from '@concord/backend-core';
 import { checkSameBackend, type OutOption, produceRows } from '../compute/produce.ts';
 import { OUT, checkOptions, checkTensors } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
@@ -8,12 +8,12 @@ import type { Tensor } from '../tensor/tensor.ts';
 import { pack } from '../views/pack.ts';
 import { unsqueeze } from '../views/expand.ts';
 import { reshape } from '../views/reshape.ts';
-import { type Matrices, multiply, storedAs, type WeightFloat } from './product.ts';
+import { type Matrices, multiply, storedAs } from './product.ts';
 
 /**
  * Matrix product, as NumPy's: of the last two axes, the others broadcast. A vector on the left is a row, on the right a
- * column, and its axis is not in the result. f32, or f16 with sums in float32, as `a` is; `b` may be f32, f16 or bf16 beside
- * either. Transposed views are not copied.
+ * column, and its axis is not in the result. f32, or f16 and bf16 with sums in float32, as `a` is; `b` may be of another of
+ * the three. Transposed views are not copied.
  *
  * @throws {BackendError} INVALID_ARGUMENT for sizes that do not fit, and element types that differ
  * @throws {BackendError} OUT_OF_MEMORY
@@ -27,8 +27,8 @@ import { type Matrices, multiply, storedAs, type WeightFloat } from './product.t
 export function matmul(a: Tensor, b: Tensor, options: OutOption = {}): Tensor {
   checkTensors('matmul', { a, b });
   checkOptions('matmul', options, OUT);
-  const dtype = checkProduct('matmul', [a], b);
-  const dtypeB = b.dtype as WeightFloat;
+  const dtype = checkProduct<StoredFloatDType>('matmul', [a], b, PRODUCT_DTYPES);
+  const dtypeB = b.dtype as StoredFloatDType;
   const left = a.rank === 1 ? [1, ...a.shape] : a.shape;
   const right = b.rank === 1 ? [...b.shape, 1] : b.shape;
   const [m = 0, k = 0] = left.slice(-2);
@@ -54,7 +54,7 @@ export function matmul(a: Tensor, b: Tensor, options: OutOption = {}): Tensor {
 }
 
 /** One product of all rows, where those of the batches lie evenly. */
-function multiplyRows(a: Tensor, b: Tensor, c: Tensor, dtype: FloatDType, dtypeB: WeightFloat): boolean {
+function multiplyRows(a: Tensor, b: Tensor, c: Tensor, dtype: StoredFloatDType, dtypeB: StoredFloatDType): boolean {
   if (!a.isDense || !c.isDense) return false;
   const [k = 0, n = 0] = b.shape;
   const rows = sizeOf(a.shape.slice(0, -1));
@@ -81,12 +81,21 @@ export function readable(x: Tensor): Tensor {
   return storedAs(rows, columns, row, column) === undefined ? pack(x) : x;
 }
 
+/** Element types of products, of convolution and attention without the last. */
+export const PRODUCT_DTYPES = ['f32', 'f16', 'bf16'] as const;
+
 /**
- * The element type of a product: that of all operands but the weight, which may be of another, also bf16.
+ * The element type of a product: that of all operands but the weight, which may be of another.
  *
- * @throws {BackendError} INVALID_ARGUMENT where they differ or are not f32 or f16
+ * @param dtypes - those that there are
+ * @throws {BackendError} INVALID_ARGUMENT where they differ or are none of these
  */
-export function checkProduct(op: string, operands: readonly Tensor[], weight?: Tensor): FloatDType {
+export function checkProduct<D extends StoredFloatDType = FloatDType>(
+  op: string,
+  operands: readonly Tensor[],
+  weight?: Tensor,
+  dtypes: readonly StoredFloatDType[] = PRODUCT_DTYPES.slice(0, 2),
+): D {
   const [{ dtype, backend }] = operands as readonly [Tensor];
   const all = weight === undefined ? operands : [...operands, weight];
   checkSameBackend(op, backend, all);
@@ -94,9 +103,9 @@ export function checkProduct(op: string, operands: readonly Tensor[], weight?: T
   if (operands.some((each) => each.dtype !== dtype)) {
     throw refuse(op, `takes operands of one element type, got ${shown()}`, { hint: `cast(x, '${dtype}')` });
   }
-  const isWeight = weight === undefined || ['f32', 'f16', 'bf16'].includes(weight.dtype);
-  if (isWeight && (dtype === 'f32' || dtype === 'f16')) return dtype;
-  throw refuse(op, `takes f32 or f16, got ${shown()}`, { hint: "cast(x, 'f32')" });
+  const isWeight = weight === undefined || (PRODUCT_DTYPES as readonly string[]).includes(weight.dtype);
+  if (isWeight && (dtypes as readonly string[]).includes(dtype)) return dtype as D;
+  throw refuse(op, `takes ${dtypes.join(' or ')}, got ${shown()}`, { hint: "cast(x, 'f32')" });
 }
 
 /** The result with the axes that a vector does not have, of size 1. */

@@ -2,12 +2,12 @@ import {
   type ComputeBackend,
   type DevicePtr,
   type Epilogue,
-  type FloatDType,
   type GemmCall,
   type GemmShape,
   isBackendError,
   type PlannedCall,
   type QuantB,
+  type StoredFloatDType,
   WEIGHT_BITS,
   type WeightDType,
 } from '@concord/backend-core';
@@ -30,9 +30,6 @@ export interface ProductEpilogue {
   readonly inputs: Readonly<Record<string, Matrices>>;
 }
 
-/** Element types of B beside A and C of another. */
-export type WeightFloat = FloatDType | 'bf16';
-
 /** `C = A B` for every index of the batch axes, then the epilogue. */
 export interface Product {
   readonly batch: readonly number[];
@@ -42,7 +39,7 @@ export interface Product {
   readonly a: Matrices;
   readonly b: Matrices;
   readonly c: Matrices;
-  readonly dtype: FloatDType;
+  readonly dtype: StoredFloatDType;
   /** Of B. Default: `dtype`. */
   readonly dtypeB?: WeightDType | undefined;
   /** Of integers in b, one matrix for all batches. */

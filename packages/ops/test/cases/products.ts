@@ -1,3 +1,4 @@
+import { fromBf16Array, toBf16Array } from '@concord/backend-core';
 import * as ops from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
@@ -45,6 +46,8 @@ const gelu = (x: number): number => (x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) *
 /** Numbers that bf16 holds. */
 const whole = (length: number): number[] => Array.from({ length }, (_, index) => ((index * 7) % 11) - 5);
 const W = whole(20);
+/** The nearest number that bf16 holds. */
+const bfloat = (x: number): number => fromBf16Array(toBf16Array([x]))[0] as number;
 /** W and 5, two of a row in each of three bytes. */
 const nibble = (byte: number, half: number): number => {
   const [row, column] = [Math.floor(byte / 3), (byte % 3) * 2 + half];
@@ -104,6 +107,16 @@ export const productCases: OpCases = {
     run: (b) => ops.linear(ops.cast(tensor(b, whole(30), [6, 5]), 'f16'), tensor(b, W, [4, 5])),
     want: wholes,
     shape: [6, 4],
+  },
+  'linear and matmul of bf16, rounded once': {
+    run: (b) => {
+      const [x, weight] = [ops.cast(tensor(b, whole(30), [6, 5]), 'bf16'), ops.cast(tensor(b, W, [4, 5]), 'bf16')];
+      const own = ops.cast(tensor(b, [256, 0, 0, 0]), 'bf16');
+      return [ops.linear(x, weight), ops.matmul(x, ops.transpose(weight)), ops.linear(x, weight, { bias: own })];
+    },
+    want: [wholes, wholes, wholes.map((sum, index) => (index % 4 === 0 ? bfloat(256 + sum) : sum))],
+    shape: [6, 4],
+    tolerance: 0,
   },
   ...casesOf(
     (['f16', 'bf16'] as const).map((dtype) => ({

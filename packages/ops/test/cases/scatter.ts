@@ -1,4 +1,4 @@
-import { indexPut, permute, scatter, scatterAdd } from '../../src/index.ts';
+import { expand, indexPut, permute, scatter, scatterAdd, sub, type Tensor } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCases } from '../support/op-case.ts';
@@ -17,6 +17,18 @@ function byLoops(mode: 'set' | 'add'): number[] {
     const at = (i * 4 + place) * 2 + k;
     y[at] = (mode === 'add' ? (y[at] as number) : 0) + (V[n] as number);
   });
+  return y;
+}
+
+const MANY = numbers(150 * 2);
+/** Many times the first of two rows, now and then the second, once none. */
+const BINS = Uint8Array.from({ length: 150 }, (_, n) => (n === 70 ? 2 : n % 9 === 4 ? 1 : 0));
+
+function binsByLoops(): number[] {
+  const y = [1, 2, 3, 4];
+  for (const [n, bin] of BINS.entries()) {
+    for (const c of [0, 1]) if (bin < 2) y[bin * 2 + c] = (y[bin * 2 + c] as number) + (MANY[n * 2 + c] as number);
+  }
   return y;
 }
 
@@ -59,6 +71,29 @@ export const scatterCases: OpCases = {
       ];
     },
     want: [[31, 72, 3], [4, 9, 3], [0, 127, -100], [4, 9, 3], byLoops('add')],
+  },
+  'sums in an order of their own: by an index for each value, and by one for each row': {
+    run: (backend) => {
+      const [x, rows] = [tensor(backend, X, [3, 4, 2]), tensor(backend, BINS, [150, 1])];
+      const each = tensor(backend, new Int32Array(PLACES), [3, 3, 2]);
+      const many = tensor(backend, MANY, [150, 2]);
+      const bins = (): Tensor =>
+        scatterAdd(tensor(backend, [1, 2, 3, 4], [2, 2]), 0, expand(rows, [150, 2]), many, { deterministic: true });
+      const bytes = tensor(backend, new Int8Array([100, -100]));
+      const places = tensor(backend, new Uint8Array([0, 0, 1, 0, 9]));
+      return [
+        scatterAdd(x, 1, each, tensor(backend, V, [3, 3, 2]), { deterministic: true, out: x }),
+        bins(),
+        sub(bins(), bins()),
+        scatterAdd(bytes, 0, places, tensor(backend, new Int8Array([120, 120, -100, -120, 5])), {
+          deterministic: true,
+        }),
+        scatterAdd(tensor(backend, [1, 2]), 0, tensor(backend, new Int32Array([])), tensor(backend, []), {
+          deterministic: true,
+        }),
+      ];
+    },
+    want: [byLoops('add'), binsByLoops(), [0, 0, 0, 0], [127, -128], [1, 2]],
   },
   'places of the first axes, rows and single elements; of a permuted view': {
     run: (backend) => {

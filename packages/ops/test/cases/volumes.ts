@@ -1,4 +1,13 @@
-import { avgPool3d, conv3d, empty, maxPool3d, maxPoolWithIndices, permute, slice } from '../../src/index.ts';
+import {
+  avgPool3d,
+  conv3d,
+  empty,
+  maxPool3d,
+  maxPool3dWithIndices,
+  maxPoolWithIndices,
+  permute,
+  slice,
+} from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCases } from '../support/op-case.ts';
@@ -110,6 +119,29 @@ export const volumeCases: OpCases = {
     shape: [N, C, 3, 6, 1],
     tolerance: 0,
   },
+  'maxPool3dWithIndices: padding, stride and dilation, ties, NaN, and nothing but -Infinity': {
+    run: (b) => {
+      const { values, indices } = maxPool3dWithIndices(tensor(b, X, [N, C, ...SIZE]), [3, 2, 3], OPTIONS);
+      const ties = tensor(b, [2, 2, NaN, 2, -Infinity, -Infinity, 2, 2, NaN, 1, -Infinity, -Infinity], [1, 1, 2, 2, 3]);
+      const some = maxPool3dWithIndices(ties, [2, 1, 1]);
+      const all = maxPool3dWithIndices(slice(ties, [null, null, null, [1, 2], [1, 3]]), [2, 1, 2], {
+        padding: [0, 0, 1],
+      });
+      return [values, indices, some.values, some.indices, all.values, all.indices];
+    },
+    want: [
+      pooled(PADDED, (taps) => Math.max(...taps.filter(isInside))),
+      volumes.flatMap((volume) =>
+        seen(volume, PADDED).map((taps) => X.indexOf(Math.max(...taps.filter(isInside)), volume * 120) - volume * 120),
+      ),
+      [2, 2, NaN, 2, -Infinity, -Infinity],
+      [0, 1, 2, 3, 4, 5],
+      [-Infinity, -Infinity],
+      [0, 1],
+    ],
+    shape: [N, C, 3, 5, 2],
+    tolerance: 0,
+  },
   'avgPool3d, padding counted and not, rounded up, in half precision': {
     run: (b) => {
       const x = tensor(b, Float32Array.from(X), [N, C, ...SIZE], { dtype: 'f16' });
@@ -162,7 +194,9 @@ export const volumeCases: OpCases = {
         maxPoolWithIndices(x, [3, 2], { stride: [1, 2], padding: [1, 1], dilation: [1, 2] }),
         maxPoolWithIndices(ties, 2, { stride: 1, padding: 1 }),
       ];
-      return [all.values, all.indices, some.values, some.indices];
+      // Left of the second row lies the end of the first.
+      const none = maxPoolWithIndices(slice(ties, [null, null, null, [3, 5]]), [1, 2], { stride: 1, padding: [0, 1] });
+      return [all.values, all.indices, some.values, some.indices, none.values, none.indices];
     },
     want: [
       PLANES.map(({ value }) => value),
@@ -173,6 +207,8 @@ export const volumeCases: OpCases = {
         ...[2, 2, NaN, NaN, -Infinity, -Infinity],
       ],
       [0, 0, 2, 2, 3, 4, 0, 0, 2, 2, 3, 4, 5, 5, 7, 7, 8, 9],
+      Array.from({ length: 6 }, () => -Infinity),
+      [0, 0, 1, 2, 2, 3],
     ],
     shape: [2, 2, 5, 3],
     tolerance: 0,

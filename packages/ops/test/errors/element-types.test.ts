@@ -19,7 +19,7 @@ const OPERANDS: readonly (readonly [string, (dtype: DType) => unknown, taken?: r
     (dtype) => attentionOf({ k: of([1, 1, 3, 4], dtype), v: of([1, 1, 3, 4], dtype) }),
     ['f16', 'bf16'],
   ],
-  ['x of linear', (dtype) => ops.linear(of([2, 4], dtype), of([3, 4])), ['f16']],
+  ['x of linear', (dtype) => ops.linear(of([2, 4], dtype), of([3, 4])), ['f16', 'bf16']],
   ['weight of linear', (dtype) => ops.linear(of([2, 4]), of([3, 4], dtype)), ['f16', 'bf16']],
   ['bias of linear', (dtype) => ops.linear(of([2, 4]), of([3, 4]), { bias: of([3], dtype) })],
   ['residual of linear', (dtype) => ops.linear(of([2, 4]), of([3, 4]), { residual: of([2, 3], dtype) })],

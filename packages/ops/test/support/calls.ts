@@ -79,6 +79,11 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
       all: { scale: 1, causal: true, offset: 0, mask: image(), window: 2, softcap: 3, out: image() },
     },
     avgPool3d: { args: [volume(), 1], options: 2, all: { ...pooling3d, countIncludePad: false } },
+    maxPool3dWithIndices: {
+      args: [volume(), 1],
+      options: 2,
+      all: { stride: 1, padding: 0, dilation: 1, ceilMode: false },
+    },
     maxPool3d: { args: [volume(), 1], options: 2, all: pooling3d },
     conv3d: {
       args: [volume(), tensor(b, [1], [1, 1, 1, 1, 1])],

@@ -33,7 +33,7 @@ const finishTable: KernelTable<DeviceTraits, Kernel> = {
 /** `gemm`, `batchedGemm` and both in f16. */
 export const gemmFamily: Family<'gemm', DeviceMemory, Recorder, Kernel> = {
   kernel: 'gemm',
-  dtypes: ['f32', 'f16'],
+  dtypes: ['f32', 'f16', 'bf16'],
   features: ['epilogues', ...WEIGHT_FEATURES],
   plan: planGemm,
   tables: [productTables, finishTable],
@@ -55,6 +55,10 @@ export function planGemm(
   recorder: Recorder,
   choose: ChooseVariant = chooseVariant,
 ): void {
+  if (call.dtype === 'bf16') {
+    floatResults.bfloatProduct(call, recorder, (wide) => planGemm(wide, recorder, choose));
+    return;
+  }
   const plain = call.dtypeB === undefined ? call : withPlainB(call, recorder);
   if (call.epilogue === undefined) planProduct(productOf(plain), recorder, choose);
   else

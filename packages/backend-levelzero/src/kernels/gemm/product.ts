@@ -38,7 +38,9 @@ export interface Product extends ProductShape {
 
 /** The product that a call means. */
 export function productOf(call: ResolvedGemm<DeviceMemory>): Product {
-  const { m, n, k, batchCount, transA, transB, alpha, beta, dtype } = call;
+  const { m, n, k, batchCount, transA, transB, alpha, beta } = call;
+  // One of bf16 is made one of float32 before.
+  const dtype = call.dtype as FloatDType;
   const matrix = (span: Span, rows: number, columns: number, ld: number, stride: number): Matrix => ({
     span,
     dtype,

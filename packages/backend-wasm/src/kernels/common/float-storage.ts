@@ -1,4 +1,4 @@
-import type { StoredFloatDType, FloatDType } from '@concord/backend-core';
+import type { StoredFloatDType } from '@concord/backend-core';
 import {
   f32,
   f32x4,
@@ -10,7 +10,7 @@ import {
   type Value,
   v128,
 } from '../../encoder/index.ts';
-import { floatToHalf, halfToFloat } from '../arithmetic/half.ts';
+import { floatToBfloat, floatToHalf, halfToFloat } from '../arithmetic/half.ts';
 import { type Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import { HoistedConstants } from './hoisted-constants.ts';
 
@@ -36,20 +36,14 @@ export interface FloatStorage extends FloatLoads {
 export const STORAGE_SHIFT: Readonly<Record<StoredFloatDType, 1 | 2>> = { f32: 2, f16: 1, bf16: 1 };
 
 /** Storage of a type in a function; constants are computed at this place. */
-export function floatStorage(dtype: FloatDType, body: FunctionBody): FloatStorage {
-  return dtype === 'f32' ? new Singles(body) : new Halves(body);
+export function floatStorage(dtype: StoredFloatDType, body: FunctionBody): FloatStorage {
+  return dtype === 'f32' ? new Singles(body) : dtype === 'f16' ? new Halves(body) : new UpperHalves(body);
 }
 
 /** Loads of a type in a function, likewise. */
 export function floatLoads(dtype: StoredFloatDType, body: FunctionBody): FloatLoads {
-  return dtype === 'bf16' ? UPPER_HALVES : floatStorage(dtype, body);
+  return floatStorage(dtype, body);
 }
-
-const UPPER_HALVES: FloatLoads = {
-  shift: 1,
-  load1: (address, offset = 0) => f32x4.extractLane(i32x4.splat(i32.shl(i32.load16U(address, offset), 16)), 0),
-  load4: (address, offset = 0) => i32x4.shl(v128.load16x4U(address, offset), 16),
-};
 
 class Singles implements FloatStorage {
   readonly shift = 2;
@@ -72,43 +66,62 @@ class Singles implements FloatStorage {
   }
 }
 
-class Halves implements FloatStorage {
+/** Elements of 16 bits. */
+abstract class Sixteens implements FloatStorage {
   readonly shift = 1;
+  protected readonly a: WasmArithmetic;
   readonly #body: FunctionBody;
-  readonly #a: WasmArithmetic;
 
   constructor(body: FunctionBody) {
     this.#body = body;
-    this.#a = new WasmArithmetic(body, new HoistedConstants(body), false);
+    this.a = new WasmArithmetic(body, new HoistedConstants(body), false);
   }
 
+  /** The numbers that bits stand for. */
+  protected abstract value(bits: Value<'v128'>): Value<'v128'>;
+  /** And back. */
+  protected abstract bits(value: Value<'v128'>): Vector;
+
   load1(address: Address, offset = 0): Value<'f32'> {
-    return f32x4.extractLane(this.#value(i32x4.splat(i32.load16U(address, offset))), 0);
+    return f32x4.extractLane(this.value(i32x4.splat(i32.load16U(address, offset))), 0);
   }
 
   load4(address: Address, offset = 0): Value<'v128'> {
-    return this.#value(v128.load16x4U(address, offset));
+    return this.value(v128.load16x4U(address, offset));
   }
 
   gather4(addresses: readonly Value<'i32'>[]): Value<'v128'> {
     const none: Value<'v128'> = i32x4.splat(0);
-    return this.#value(addresses.reduce((all, at, i) => v128.load16Lane(at, all, 2 * i), none));
+    return this.value(addresses.reduce((all, at, i) => v128.load16Lane(at, all, 2 * i), none));
   }
 
   store1(address: Address, value: Value<'f32'>, offset = 0): void {
-    this.#body.emit(i32.store16(address, i32x4.extractLane(this.#half(f32x4.splat(value)), 0), offset));
+    this.#body.emit(i32.store16(address, i32x4.extractLane(this.bits(f32x4.splat(value)), 0), offset));
   }
 
   store4(address: Address, value: Value<'v128'>, offset = 0): void {
-    const half = this.#half(value);
-    this.#body.emit(v128.store64Lane(address, i16x8.narrowI32x4U(half, half), 0, offset));
+    const bits = this.bits(value);
+    this.#body.emit(v128.store64Lane(address, i16x8.narrowI32x4U(bits, bits), 0, offset));
+  }
+}
+
+class Halves extends Sixteens {
+  protected value(bits: Value<'v128'>): Vector {
+    return halfToFloat(this.a, this.a.keep(bits));
   }
 
-  #value(bits: Value<'v128'>): Vector {
-    return halfToFloat(this.#a, this.#a.keep(bits));
+  protected bits(value: Value<'v128'>): Vector {
+    return floatToHalf(this.a, this.a.keep(value));
+  }
+}
+
+/** bfloat16: the upper half of a float32. */
+class UpperHalves extends Sixteens {
+  protected value(bits: Value<'v128'>): Value<'v128'> {
+    return i32x4.shl(bits, 16);
   }
 
-  #half(value: Value<'v128'>): Vector {
-    return floatToHalf(this.#a, this.#a.keep(value));
+  protected bits(value: Value<'v128'>): Vector {
+    return floatToBfloat(this.a, this.a.keep(value));
   }
 }

@@ -9,7 +9,7 @@ import { FloatResults } from '@concord/variants';
 import type { Launcher, WasmBuffer } from '../kernel.ts';
 import { bitsOf, operandAddress } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
-import { launchProduct, MATRIX_FORMS } from '../gemm/product.ts';
+import { launchProduct, matrixForm } from '../gemm/product.ts';
 import { tileEpilogue } from '../epilogue/epilogue-tile.ts';
 import { runKernel } from '../run/run.ts';
 import { convolveDepthwise, isDepthwise } from './depthwise.ts';
@@ -85,7 +85,7 @@ function multiplyPoints(launcher: Launcher, codes: CodeCache, call: ResolvedConv
   const given = filtersAndOutput(call);
   const strideB = given.k * given.n;
   const matrix = { b: operandAddress(call.input), columnStrideB: 1, depthStrideB: given.n, strideB };
-  launchProduct(launcher, codes, MATRIX_FORMS[dtype], tileEpilogue(call), inputShape[0] * groups, {
+  launchProduct(launcher, codes, matrixForm(dtype), tileEpilogue(call), inputShape[0] * groups, {
     ...given,
     ...matrix,
   });

@@ -5,7 +5,7 @@ import type { Launcher, WasmBuffer } from '../kernel.ts';
 import { bitsOf, operandAddress } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
 import { tileEpilogue } from '../epilogue/epilogue-tile.ts';
-import { launchProduct, MATRIX_FORMS } from './product.ts';
+import { launchProduct, matrixForm } from './product.ts';
 import { launchVector, type MatrixForm, VECTOR_BLOCK } from './vector.ts';
 import { BLOCKS, unitOf } from './weight-dots.ts';
 
@@ -16,7 +16,7 @@ export function gemmKernel(
 ): NonNullable<BackendKernels<WasmBuffer>['gemm']> {
   const codes = new CodeCache(launcher.traits);
   return {
-    dtypes: ['f32', 'f16'],
+    dtypes: ['f32', 'f16', 'bf16'],
     features: ['epilogues', ...WEIGHT_FEATURES],
     run: (given) => {
       const form = formOfRow(given);
@@ -25,7 +25,8 @@ export function gemmKernel(
         return;
       }
       const call = given.dtypeB === undefined ? given : withPlainB(launcher, run, given);
-      if (call.k > 0 && (call.n === 1 || call.m === 1)) multiplyVector(launcher, codes, call);
+      const isVector = call.k > 0 && (call.n === 1 || call.m === 1) && call.dtypeB === undefined;
+      if (isVector) multiplyVector(launcher, codes, call);
       else multiplyMatrices(launcher, codes, call);
     },
   };
@@ -71,7 +72,7 @@ function blockWords(call: ResolvedGemm<WasmBuffer>): readonly number[] {
   return BLOCKS.words(given, {});
 }
 
-/** The same product of a B in the dtype of A and C, which is written to temporary memory first. */
+/** The same product of a B of floats, which is written to temporary memory first. */
 function withPlainB(
   launcher: Launcher,
   run: RunKernel<WasmBuffer>['run'],
@@ -92,7 +93,7 @@ function multiplyMatrices(launcher: Launcher, codes: CodeCache, call: ResolvedGe
   const { m, n, k, dtype, batchCount } = call;
   const [rowStrideA, depthStrideA] = strides(call.transA, call.lda);
   const [depthStrideB, columnStrideB] = strides(call.transB, call.ldb);
-  launchProduct(launcher, codes, MATRIX_FORMS[dtype], tileEpilogue(call), batchCount, {
+  launchProduct(launcher, codes, matrixForm(dtype, call.dtypeB as 'f32' | undefined), tileEpilogue(call), batchCount, {
     a: operandAddress(call.a),
     b: operandAddress(call.b),
     c: operandAddress(call.c),

@@ -1,4 +1,4 @@
-import type { FloatDType } from '@concord/backend-core';
+import type { StoredFloatDType } from '@concord/backend-core';
 import {
   f32,
   f32x4,
@@ -73,7 +73,7 @@ export function microKernel(module: ModuleBuilder, traits: WasmTraits): MicroKer
 export type LoadVector = FunctionHandle<readonly ['i32', 'i32', 'i32', 'i32'], 'none'>;
 
 /** Adds the function that copies `count` elements `stride` bytes apart as float32 side by side. */
-export function loadVector(module: ModuleBuilder, dtype: FloatDType): LoadVector {
+export function loadVector(module: ModuleBuilder, dtype: StoredFloatDType): LoadVector {
   return module.function({ params: ['i32', 'i32', 'i32', 'i32'], result: 'none' }, (body, to, from, stride, count) => {
     const storage = floatStorage(dtype, body);
     const copy = (start: Parameters<FunctionBody['for']>[0]): void =>
@@ -107,7 +107,7 @@ export type StoreTile = FunctionHandle<readonly ['i32', 'i32', 'i32', 'i32', 'i3
  *
  * @param into - `sums`: the results replace the sums, not rounded, for an epilogue
  */
-export function storeTile(module: ModuleBuilder, dtype: FloatDType, into: 'to' | 'sums' = 'to'): StoreTile {
+export function storeTile(module: ModuleBuilder, dtype: StoredFloatDType, into: 'to' | 'sums' = 'to'): StoreTile {
   return module.function(
     { params: ['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'f32', 'f32'], result: 'none' },
     (body, to, rowStride, sums, sumsStride, rows, columns, alpha, beta) => {

@@ -1,4 +1,4 @@
-import type { StoredFloatDType, FloatDType } from '@concord/backend-core';
+import type { StoredFloatDType } from '@concord/backend-core';
 import {
   callStatement,
   f32,
@@ -149,7 +149,7 @@ interface ColumnBlock {
 export type ColumnPacker = (module: ModuleBuilder) => (args: Local<'i32'>, block: ColumnBlock) => Statement;
 
 /** B as a matrix in memory. */
-export function matrixColumns(dtype: FloatDType): ColumnPacker {
+export function matrixColumns(dtype: StoredFloatDType): ColumnPacker {
   const shift = STORAGE_SHIFT[dtype];
   return (module) => {
     const pack = packPanels(module, TILE_COLUMNS, dtype);

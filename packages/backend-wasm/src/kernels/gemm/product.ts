@@ -1,4 +1,4 @@
-import type { FloatDType } from '@concord/backend-core';
+import type { StoredFloatDType } from '@concord/backend-core';
 import {
   callStatement,
   type FunctionBody,
@@ -53,8 +53,8 @@ function packColumnsCode(traits: WasmTraits, packer: ColumnPacker): Uint8Array {
 /** Code whose tiles each compute one of C. */
 function productCode(
   traits: WasmTraits,
-  storageA: FloatDType,
-  storageC: FloatDType,
+  storageA: StoredFloatDType,
+  storageC: StoredFloatDType,
   packer: ColumnPacker,
   epilogue?: TileEpilogue,
 ): Uint8Array {
@@ -175,25 +175,23 @@ const MAX_PACKED_BYTES = 2 ** 26;
 
 /** The parameters of the code of a product. */
 interface ProductForm {
-  readonly a: FloatDType;
-  readonly c: FloatDType;
+  readonly a: StoredFloatDType;
+  readonly c: StoredFloatDType;
   /** Names the packer. */
   readonly source: string;
   readonly packer: ColumnPacker;
 }
 
-const matrixForm = (dtype: FloatDType): ProductForm => ({
-  a: dtype,
-  c: dtype,
-  source: dtype,
-  packer: matrixColumns(dtype),
-});
-
-/** Products of matrices that are all stored in one type. */
-export const MATRIX_FORMS: Readonly<Record<FloatDType, ProductForm>> = {
-  f32: matrixForm('f32'),
-  f16: matrixForm('f16'),
+const COLUMNS: Readonly<Record<StoredFloatDType, ColumnPacker>> = {
+  f32: matrixColumns('f32'),
+  f16: matrixColumns('f16'),
+  bf16: matrixColumns('bf16'),
 };
+
+/** Products of matrices: the type of A and C, and of B. */
+export function matrixForm(dtype: StoredFloatDType, source: StoredFloatDType = dtype): ProductForm {
+  return { a: dtype, c: dtype, source, packer: COLUMNS[source] };
+}
 
 /** The tiles that C is cut into. */
 type Tiling = Pick<ProductWords, 'tileM' | 'tileN' | 'tilesM' | 'tilesN'>;

@@ -1,5 +1,5 @@
 import type { NamesIn } from '@concord/variants';
-import type { StoredFloatDType, FloatDType } from '@concord/backend-core';
+import type { StoredFloatDType } from '@concord/backend-core';
 import { Arguments, codeOfTiles, type Words } from '../common/arguments.ts';
 import {
   callStatement,
@@ -69,7 +69,12 @@ const vectorScratch = (tile: number): number => 4 * (VECTOR_BLOCK + tile);
 export type MatrixForm = StoredFloatDType | IntegerForm;
 
 /** A matrix times a vector: memory is read once, and nothing packed but the vector. */
-function vectorCode(traits: WasmTraits, dtype: FloatDType, form: MatrixForm, epilogue?: TileEpilogue): Uint8Array {
+function vectorCode(
+  traits: WasmTraits,
+  dtype: StoredFloatDType,
+  form: MatrixForm,
+  epilogue?: TileEpilogue,
+): Uint8Array {
   const module = new ModuleBuilder({ shared: traits.isShared });
   const shift = STORAGE_SHIFT[dtype];
   const add = typeof form === 'string' ? floatRows(module, traits, form) : integerRows(module, traits, form);
@@ -187,7 +192,7 @@ interface VectorOptions {
 export function launchVector(
   launcher: Launcher,
   codes: CodeCache,
-  dtype: FloatDType,
+  dtype: StoredFloatDType,
   batches: number,
   given: GivenVectorWords,
   { epilogue, form = dtype, blocks = [] }: VectorOptions = {},

@@ -138,7 +138,7 @@ function classOf(what: readonly string[], { m, n, k, batchCount }: PanelSizes): 
 /** `gemm`, `batchedGemm` and both in f16; beside its variants what finishes products, or tries what they need. */
 export const gemmFamily: Family<'gemm', StorageBuffer, Recorder, Kernel> = {
   kernel: 'gemm',
-  dtypes: ['f32', 'f16'],
+  dtypes: ['f32', 'f16', 'bf16'],
   features: ['epilogues', ...WEIGHT_FEATURES],
   plan: planGemm,
   tables: [productTables, weightTables, finish, f16RoundTripTable],
@@ -159,7 +159,8 @@ export function planGemm(
   recorder: Recorder,
   choose: ChooseVariant = chooseVariant,
 ): void {
-  if (call.epilogue === undefined) planProduct(productOf(call, recorder), recorder, choose);
+  if (call.dtype === 'bf16') floatResults.bfloatProduct(call, recorder, (wide) => planGemm(wide, recorder, choose));
+  else if (call.epilogue === undefined) planProduct(productOf(call, recorder), recorder, choose);
   else planWithEpilogue(call, recorder, choose);
 }
 

@@ -75,7 +75,9 @@ export interface Part {
 
 /** The product that a call means; inputs in C's buffer are copied out of it first. */
 export function productOf(call: ResolvedGemm<StorageBuffer>, recorder: Recorder): Product {
-  const { m, n, k, batchCount, transA, transB, alpha, beta, dtype } = call;
+  const { m, n, k, batchCount, transA, transB, alpha, beta } = call;
+  // One of bf16 is made one of float32 before.
+  const dtype = call.dtype as FloatDType;
   const a = apartFrom(call.c, call.a, recorder);
   const weights = weightsOf(call);
   const b = weights === undefined ? apartFrom(call.c, call.b, recorder) : call.b;

@@ -1,7 +1,7 @@
 import { WgslBlock } from '../arithmetic/wgsl-block.ts';
 import type { Kernel } from '../kernel.ts';
 import { GraphScope, NOWHERE, pointSource, storedBits } from '../run/graph-scope.ts';
-import { defineGraphKernel, divided, storeAt, type StoredValue } from '../run/operand-code.ts';
+import { defineGraphKernel, divided, scatterTo, storeAt, type StoredValue } from '../run/operand-code.ts';
 import { type RunSpec, sizeName, uniformsOf } from '../run/run-spec.ts';
 
 /** The distribution of the points of a map over the lanes. */
@@ -9,7 +9,7 @@ export interface MapLayout {
   /** `flat`: numbered in one row; `grid`: the last axis in one dimension of the grid, the one before it in the others. */
   readonly layout: 'flat' | 'grid';
   /** Vectors of a lane, all loaded before the first is stored: along the row, or down the column of a grid. */
-  readonly unroll: 1 | 2;
+  readonly unroll: 1 | 2 | 4;
 }
 
 /** Invocations of a workgroup. */
@@ -35,11 +35,14 @@ export function mapKernel(name: string, spec: RunSpec, { layout, unroll }: MapLa
   const raws = points.map(({ scope }) =>
     spec.kernel.outputs.map((_, output) => storedBits(spec, output, scope, 'lane')),
   );
+  const byPoint = spec.kernel.outputs.flatMap((_, output) => {
+    const values = points.map(({ inside }, point) => ({ raw: raws[point]?.[output] as StoredValue, inside }));
+    return scatterTo(block, spec, output, values) ? [] : [output];
+  });
   for (const [point, { coordinates, inside }] of points.entries()) {
+    if (byPoint.length === 0) break;
     const stores = block.inner();
-    for (const [output, raw] of (raws[point] as readonly StoredValue[]).entries()) {
-      storeAt(stores, spec, output, coordinates, raw);
-    }
+    for (const output of byPoint) storeAt(stores, spec, output, coordinates, raws[point]?.[output] as StoredValue);
     block.enclose(`if (${inside})`, stores);
   }
   return defineGraphKernel(spec, { name, uniforms: { count: 'u32', ...uniformsOf(spec) }, lanes: MAP_LANES, block });

@@ -12,14 +12,10 @@ import { tileKernel, type TileLayout } from './tile.wgsl.ts';
 type Way = NamedVariant & MapLayout;
 type TileWay = NamedVariant & Pick<TileLayout, 'deep' | 'wide'>;
 
-const FLAT: readonly [Way, Way] = [
-  { id: 'map/flat-1', layout: 'flat', unroll: 1 },
-  { id: 'map/flat-2', layout: 'flat', unroll: 2 },
-];
-const GRID: readonly [Way, Way] = [
-  { id: 'map/grid-1', layout: 'grid', unroll: 1 },
-  { id: 'map/grid-2', layout: 'grid', unroll: 2 },
-];
+const waysOf = (layout: Way['layout']): readonly Way[] =>
+  ([1, 2, 4] as const).map((unroll) => ({ id: `map/${layout}-${unroll}`, layout, unroll }));
+const FLAT = waysOf('flat');
+const GRID = waysOf('grid');
 
 const TILES: readonly TileWay[] = [
   { id: 'map/tile-64x32', deep: 64, wide: 32 },
@@ -112,15 +108,19 @@ function chooseWay(spec: RunSpec, sizes: readonly number[], recorder: Recorder):
   const [x, y, z] = isPlane ? gridOf(sizes, 1, traits.maxWorkgroupsPerDimension) : [0, 0, 0];
   const canGrid = isPlane && Math.max(x, y, z) <= traits.maxWorkgroupsPerDimension;
   const waste = 1 - columns / (x * MAP_LANES);
-  const twice = unrollOf(spec);
-  const preferred = canGrid && waste <= MAX_WASTE ? GRID[twice - 1] : FLAT[twice - 1];
+  const unroll = unrollOf(spec);
+  const preferred = (canGrid && waste <= MAX_WASTE ? GRID : FLAT).find((way) => way.unroll === unroll);
   const shapeClass = (): string => `map ${spec.kernel.name} ${sizes.map(sizeStep).join(' ')}`;
   const candidates = canGrid ? [...FLAT, ...GRID] : FLAT;
   return pickVariant(recorder, { shapeClass, candidates, preferred: preferred as Way });
 }
 
-/** Plain copies gain nothing from a second vector; what computes, casts or moves axes does. */
-function unrollOf({ kernel, operands, rowRank }: RunSpec): 1 | 2 {
+/**
+ * Plain copies gain nothing from a second vector; what computes, casts or moves axes does. What is written by index waits for each
+ * word.
+ */
+function unrollOf({ kernel, operands, rowRank }: RunSpec): Way['unroll'] {
+  if (kernel.outputs.some(({ scatter }) => scatter !== undefined)) return 4;
   const bytes = (operand: OperandSpec | undefined): number => (operand === undefined ? 4 : BYTES_OF[operand.dtype]);
   const isCopy = kernel.nodes.every(({ kind }) => kind === 'input' || kind === 'spread');
   const isCast = bytes(operands.at(-1)) !== bytes(operands[0]);

@@ -1,10 +1,10 @@
 import type { DType } from '@concord/backend-core';
 import { BYTES_OF } from '@concord/backend-core/implement';
-import type { NumberType } from '@concord/backend-core/kernel';
+import type { KernelOutput, NumberType } from '@concord/backend-core/kernel';
 import { vectorAxis } from '@concord/kernel';
 import { type WgslBlock, type WgslValue, widened, wgslType } from '../arithmetic/wgsl-block.ts';
 import { defineKernel, type Kernel, type KernelSource, mainOf } from '../kernel.ts';
-import { scatterAt, scatterFunction } from './scatter-code.ts';
+import { scatterAt, type ScatteredValue, scatterFunctions } from './scatter-code.ts';
 import { bfloatBits, halfBitsOfFour, varyingZero } from '../wgsl/half.wgsl.ts';
 import {
   bindingName,
@@ -169,14 +169,26 @@ export function storeAt(
   raw: StoredValue,
   { width = spec.width, base }: OperandAt = {},
 ): void {
-  if (raw.at !== undefined) {
-    scatterAt(block, spec, output, raw, raw.at, width);
-    return;
-  }
+  if (scatterTo(block, spec, output, [{ raw }], width)) return;
   const index = spec.kernel.inputs.length + output;
   const operand = spec.operands[index] as OperandSpec;
   const { place, step } = addressOf(spec, index, coordinates, base);
   storeRaw(block, operand, spec.bindings[operand.binding] as BindingSpec, place, raw, width, step);
+}
+
+/** Stores the raw elements of several points of an output that is written by index; returns whether it is one. */
+export function scatterTo(
+  block: WgslBlock,
+  spec: RunSpec,
+  output: number,
+  values: readonly { readonly raw: StoredValue; readonly inside?: string }[],
+  width: 1 | 4 = spec.width,
+): boolean {
+  const { scatter } = spec.kernel.outputs[output] as KernelOutput;
+  if (scatter === undefined) return false;
+  const operand = spec.operands[spec.kernel.inputs.length + output] as OperandSpec;
+  scatterAt(block, output, scatter.mode, operand, values as readonly ScatteredValue[], width);
+  return true;
 }
 
 /**
@@ -338,7 +350,7 @@ function accessFunctions({ kernel, operands, bindings }: RunSpec): readonly stri
     ...(outputs.some(({ dtype }) => dtype === 'bf16') ? [bfloatBits] : []),
     ...narrow,
     ...kernel.outputs.flatMap(({ scatter }, output) =>
-      scatter === undefined ? [] : [scatterFunction(output, scatter.mode, outputs[output] as OperandSpec)],
+      scatter === undefined ? [] : [scatterFunctions(output, scatter.mode, outputs[output] as OperandSpec)],
     ),
   ];
 }

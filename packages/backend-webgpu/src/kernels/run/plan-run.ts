@@ -58,7 +58,9 @@ function vectorLayout(piece: Piece, traits: DeviceTraits): VectorLayout {
   const axis = foldedRank === 0 || isAcross ? last : lastFolded;
   const isWhole = (sizes[axis] as number) % 4 === 0 && (sizes[axis] as number) > 0;
   const gathersVectors = new Set(isWhole ? vectorGathers(piece, axis) : []);
-  const width = isWhole && (dense(axis) > 0 || gathersVectors.size > 0) ? 4 : 1;
+  // Lanes that write neighbours by index share lines of memory: each of a lane's four would touch one of its own.
+  const isByPoint = foldedRank === 0 && operands.some(({ layout: { access } }) => access === 'scatter');
+  const width = isWhole && !isByPoint && (dense(axis) > 0 || gathersVectors.size > 0) ? 4 : 1;
   const layout = { width, axis, gathersVectors } as const;
   // Barriers are dear where lanes share a core, and caches are large.
   if (foldedRank > 0 || traits.isSoftware) return layout;

@@ -46,6 +46,7 @@ import {
   type RunPlan,
 } from '../../run/plan.ts';
 import { HAND_WRITTEN } from './lists.ts';
+import { checkNibbles, drawNibbles, NIBBLES, nibblesText, shrinkNibbles } from './nibbles.ts';
 
 /** The parts of an interval, for every check of `run`. */
 const BOUND = {
@@ -124,6 +125,7 @@ const RUN_TEXTS: CheckTexts<RunParams> = {
       params,
       `Runs the kernel "${params.kernel}" over more elements than one dimension of 65,535 workgroups holds, 1,021 values over and over.`,
     ),
+  nibbles: nibblesText,
   drawn: (params) => judged(params, `Runs a random kernel, drawn from ${params.seed} in the style ${params.style}.`),
   repeat: (params) => ({
     does: `Runs the kernel "${params.kernel}" twice. ${layoutOf(params)}`,
@@ -291,6 +293,7 @@ const RUN_CHECKS: Readonly<Record<string, Check<RunParams>>> = {
   ),
   repeat: checkRepeat,
   long: checkLong,
+  nibbles: checkNibbles,
 };
 
 /** Exponents of the angles: `docs/numerics.md` bounds sin and cos below 2^24. */
@@ -365,6 +368,7 @@ export function isTight(params: RunParams): boolean {
 }
 
 function draw(random: Random): [string, RunParams] {
+  if (random.chance(0.05)) return drawNibbles(random);
   for (;;) {
     const params = perhapsScanned(perhapsScattered(drawRunParams(random.uint32())));
     if (isTight(params)) return ['drawn', params];
@@ -377,7 +381,7 @@ export const runSuite: Suite = defineSuite<RunParams>({
   defaults: RUN_DEFAULTS,
   checks: RUN_CHECKS,
   texts: RUN_TEXTS,
-  list: [...HAND_WRITTEN, ...DRAWN_SEEDS.map((seed) => ['drawn', drawRunParams(seed)] as const)],
+  list: [...HAND_WRITTEN, ...NIBBLES, ...DRAWN_SEEDS.map((seed) => ['drawn', drawRunParams(seed)] as const)],
   draw,
-  shrink: shrinkDrawn,
+  shrink: (params) => (params.dtype.endsWith('4') ? shrinkNibbles(params) : shrinkDrawn(params)),
 });
