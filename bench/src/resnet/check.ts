@@ -1,12 +1,12 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { readFile } from 'node:fs/promises';
 import type { Architecture } from './architecture.ts';
-import { classify, noiseImages, type Weights } from './resnet.ts';
+import { classify, noiseImages, type Weights } from './network.ts';
 
 /** Largest difference from the reference that passes, relative to its greatest score. */
 export const TOLERANCE = 1e-5;
 
-/** The results of `reference/resnet.py` in float64. */
+/** The results of `limits/resnet_reference.py` in float64. */
 interface Reference {
   /** Width and height of the image. */
   readonly size: number;
@@ -44,6 +44,6 @@ export function compare(got: ArrayLike<number>, want: readonly number[]): Omit<C
 }
 
 async function readReference(): Promise<Reference> {
-  const file = new URL('../reference/scores.json', import.meta.url);
+  const file = new URL('../../limits/resnet-scores.json', import.meta.url);
   return JSON.parse(await readFile(file, 'utf8')) as Reference;
 }

@@ -19,7 +19,7 @@ import { writeCorpus } from './corpora.mjs';
 import { RedisServer } from './redis-server.mjs';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const MAIN = 'examples/knn-graph/dist/main.js';
+const MAIN = 'apps/knn-graph/dist/main.js';
 const LAVAPIPE = ['software-devices/vulkan/run.mjs', 'lavapipe', process.execPath];
 const never = new AbortController().signal;
 

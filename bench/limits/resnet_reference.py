@@ -1,7 +1,7 @@
-"""The scores of ResNet-18 for the weights and the image that src/seeded-numbers.ts makes.
+"""The scores of ResNet-18 for the weights and the image that bench/src/resnet/network.ts makes.
 
-    python3 resnet.py           works them out in float64 with NumPy alone, and writes scores.json
-    python3 resnet.py --torch   compares scores.json with PyTorch's, in float32 and float64, and times a batch
+    python3 resnet_reference.py           works them out in float64 with NumPy alone, and writes resnet-scores.json
+    python3 resnet.py --torch   compares them with PyTorch's, in float32 and float64, and times a batch
 """
 
 import json
@@ -14,11 +14,11 @@ CHANNELS = [64, 128, 256, 512]
 BLOCKS = 2
 CLASSES = 1000
 SIZE = 64
-FILE = pathlib.Path(__file__).with_name("scores.json")
+FILE = pathlib.Path(__file__).with_name("resnet-scores.json")
 
 
 def seeded(shape, seed, bound):
-    """The numbers of src/seeded-numbers.ts, bit for bit."""
+    """The numbers of bench/src/resnet/network.ts, bit for bit."""
     with np.errstate(over="ignore"):
         bits = np.arange(np.prod(shape), dtype=np.uint32) + np.uint32(seed * 0x9E3779B9 % 2**32)
         bits = (bits ^ (bits >> np.uint32(16))) * np.uint32(0x7FEB352D)
@@ -36,7 +36,7 @@ def blocks():
 
 
 def parameters():
-    """Weights and biases by name, in the order of src/architecture.ts."""
+    """Weights and biases by name, in the order of bench/src/resnet/architecture.ts."""
     layers = [("conv1", (CHANNELS[0], 3, 7, 7), 1)]
     for name, source, to, stride in blocks():
         layers.append((f"{name}.conv1", (to, source, 3, 3), 1))
@@ -110,7 +110,7 @@ if "--torch" in sys.argv:
     for device in devices:
         for dtype in (torch.float64, torch.float32):
             scores, _ = by_torch(dtype, device=device)
-            print(f"{device} {dtype}: {np.abs(scores - want).max() / np.abs(want).max():.1e} from scores.json")
+            print(f"{device} {dtype}: {np.abs(scores - want).max() / np.abs(want).max():.1e} from resnet-scores.json")
         _, seconds = by_torch(torch.float32, 16, 224, device, 5)
         print(f"{device}: 16 images of 3 x 224 x 224 in {1000 * seconds:.1f} ms")
 else:

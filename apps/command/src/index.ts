@@ -1,4 +1,4 @@
-/** The frame of the examples that are commands. */
+/** The command-line frame of the examples and apps. */
 export { deviceFields, deviceText, openBackend, withBackend } from './backend.ts';
 export { EXIT, UserError } from './user-error.ts';
 export { atLeast, integer } from './numbers.ts';

@@ -3,7 +3,7 @@ import { memory } from '@concord/ops';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Architecture, parametersOf, RESNET_18 } from './architecture.ts';
 import { compare } from './check.ts';
-import { classify, noiseImages, untrainedWeights } from './resnet.ts';
+import { classify, noiseImages, untrainedWeights } from './network.ts';
 
 const backend = new CpuBackend();
 beforeAll(() => backend.init());
