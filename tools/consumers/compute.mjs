@@ -10,7 +10,17 @@ export async function compute(names) {
   const results = [];
   for (const name of names) {
     const { backend } = await selectBackend([webgpu(), wasm(), cpu()], { prefer: [name] });
-    const product = tidy(() => softmax(matmul(tensor(backend, [[1, 2]]), tensor(backend, [[1, 0], [0, 1]]))));
+    const product = tidy(() =>
+      softmax(
+        matmul(
+          tensor(backend, [[1, 2]]),
+          tensor(backend, [
+            [1, 0],
+            [0, 1],
+          ]),
+        ),
+      ),
+    );
     results.push([backend.name, ...Array.from(await product.toArray(), (value) => value.toFixed(4))].join(' '));
     product.dispose();
     await backend.dispose();

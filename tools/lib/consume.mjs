@@ -14,7 +14,10 @@ import { runQuietly } from './run-quietly.mjs';
 /** Everything is installed once, from the registry. */
 const DEPENDENCIES = {
   ...Object.fromEntries(
-    ['backend-core', 'backend-cpu', 'backend-wasm', 'backend-webgpu', 'ops'].map((name) => [`@concord/${name}`, '^0.1.0']),
+    ['backend-core', 'backend-cpu', 'backend-wasm', 'backend-webgpu', 'ops'].map((name) => [
+      `@concord/${name}`,
+      '^0.1.0',
+    ]),
   ),
   ...{ next: '16.4.6', react: '19.3.1', 'react-dom': '19.3.1', vite: '8.3.8', webpack: '5.113.0' },
 };
@@ -26,7 +29,11 @@ const resultOf = (backends) => backends.map((name) => `${name} 0.2689 0.7311`).j
 const PAGES = { 'a plain page': 'plain/', Vite: 'vite/dist/', webpack: 'webpack/', Next: 'next/out/' };
 const PAGE_BACKENDS = ['webgpu', 'wasm', 'cpu'];
 
-const TYPES = /** @type {Record<string, string>} */ ({ '.html': 'text/html', '.css': 'text/css', '.json': 'application/json' });
+const TYPES = /** @type {Record<string, string>} */ ({
+  '.html': 'text/html',
+  '.css': 'text/css',
+  '.json': 'application/json',
+});
 
 /**
  * Installs the packages as strangers do, and computes with them in Node, Deno, Bun, and in pages made by Vite, webpack, Next and
@@ -38,7 +45,10 @@ const TYPES = /** @type {Record<string, string>} */ ({ '.html': 'text/html', '.c
  */
 export async function consume(folder, env) {
   cpSync(join(root, 'tools/consumers'), folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies: DEPENDENCIES }));
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ private: true, type: 'module', dependencies: DEPENDENCIES }),
+  );
   runQuietly('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: folder, env });
   return [...runtimes(folder, env), ...(await pages(folder, env))];
 }

@@ -38,9 +38,13 @@ export async function startRegistry(folder) {
   const stranger = strangersEnvironment();
   const upstream = runQuietly('npm', ['config', 'get', 'registry'], { cwd: folder, env: stranger, isSilent: true });
   writeFileSync(join(folder, 'package.json'), JSON.stringify(MANIFEST));
-  runQuietly('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error', '--prefer-offline'], {
-    ...{ cwd: folder, env: stranger },
-  });
+  runQuietly(
+    'npm',
+    ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error', '--prefer-offline'],
+    {
+      ...{ cwd: folder, env: stranger },
+    },
+  );
   const url = `http://127.0.0.1:${await freePort()}/`;
   const config = {
     ...{ storage: './storage', listen: url, web: { enable: false }, max_body_size: '50mb' },
@@ -60,7 +64,10 @@ export async function startRegistry(folder) {
   });
   const stop = () => void server.kill();
   for (let tries = 0; ; tries++) {
-    const isUp = await fetch(`${url}-/ping`).then(({ ok }) => ok, () => false);
+    const isUp = await fetch(`${url}-/ping`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
     if (isUp) break;
     if (tries === 150 || server.exitCode !== null) {
       stop();

@@ -1,10 +1,4 @@
-import {
-  BackendError,
-  type DevicePtr,
-  type DType,
-  type FloatDType,
-  type MaskDType,
-} from '@concord/backend-core';
+import { BackendError, type DevicePtr, type DType, type FloatDType, type MaskDType } from '@concord/backend-core';
 import {
   type BackendKernels,
   BaseBackend,
@@ -91,7 +85,7 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
     run: { dtypes: DTYPES, features: ['scatter', 'scan'], run: evaluateRun },
   };
 
-  /** @throws {BackendError} INVALID_ARGUMENT for options that there are none of, or out of range */
+  /** @throws {BackendError} INVALID_ARGUMENT for unknown options, or out of range */
   constructor(options: BaseBackendOptions = {}) {
     super(options);
     checkFields('options', options, ['memoryLimitBytes']);

@@ -30,7 +30,7 @@ export function activated(k: KernelBuilder, activation: Activation | undefined, 
 
 const kernels = new Kernels();
 
-/** What becomes of the residual of a product: it is added, or a factor. */
+/** The use of a product's residual: added, or a factor. */
 export type Joined = 'add' | 'mul';
 
 /**
