@@ -53,7 +53,7 @@ export class BufferPool {
     (gpu) => this.#keep(gpu),
   );
   /** Removed from the pool, but perhaps in use by commands that are not submitted yet. */
-  #condemned: GPUBuffer[] = [];
+  #toDestroy: GPUBuffer[] = [];
   #allocatedBytes = 0;
   #pooledBytes = 0;
   /** The number of times that memory moved: objects made for the old place must be made again. */
@@ -144,14 +144,14 @@ export class BufferPool {
     }
   }
 
-  /** To be called right after a submit: until then, commands that use a condemned buffer would fail. */
+  /** To be called right after a submit: until then, commands that use a buffer to be destroyed would fail. */
   destroyCondemned(): void {
-    if (this.#condemned.length === 0) return;
-    for (const buffer of this.#condemned) {
+    if (this.#toDestroy.length === 0) return;
+    for (const buffer of this.#toDestroy) {
       this.#allocatedBytes -= this.#sizeOf(buffer);
       buffer.destroy();
     }
-    this.#condemned = [];
+    this.#toDestroy = [];
     this.#leavingBytes = 0;
     // The memory comes back only when a later submit has completed.
     this.#options.context.device.queue.submit([]);
@@ -178,7 +178,7 @@ export class BufferPool {
   }
 
   #condemn(buffer: GPUBuffer): void {
-    this.#condemned.push(buffer);
+    this.#toDestroy.push(buffer);
     this.#leavingBytes += this.#sizeOf(buffer);
   }
 

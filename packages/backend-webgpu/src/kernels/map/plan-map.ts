@@ -9,14 +9,14 @@ import type { OperandSpec, RunSpec } from '../run/run-spec.ts';
 import { MAP_LANES, mapKernel, type MapLayout } from './map.wgsl.ts';
 import { tileKernel, type TileLayout } from './tile.wgsl.ts';
 
-type Way = NamedVariant & MapLayout;
+type Variant = NamedVariant & MapLayout;
 type TileWay = NamedVariant & Pick<TileLayout, 'deep' | 'wide'>;
 
-const FLAT: readonly [Way, Way] = [
+const FLAT: readonly [Variant, Variant] = [
   { id: 'map/flat-1', layout: 'flat', unroll: 1 },
   { id: 'map/flat-2', layout: 'flat', unroll: 2 },
 ];
-const GRID: readonly [Way, Way] = [
+const GRID: readonly [Variant, Variant] = [
   { id: 'map/grid-1', layout: 'grid', unroll: 1 },
   { id: 'map/grid-2', layout: 'grid', unroll: 2 },
 ];
@@ -45,30 +45,30 @@ export function launchMap(
   recorder: Recorder,
 ): boolean {
   const { piece, bound } = window as BoundWindow;
-  if (vectors.turned !== undefined) {
+  if (vectors.transposed !== undefined) {
     launchTiles(piece, bound, vectors, params, recorder);
     return true;
   }
   const spec = specOf(piece, bound, vectors);
   const sizes = piece.sizes.map((size, axis) => (axis === vectors.axis ? size / vectors.width : size));
   const count = sizes.reduce((product, size) => product * size, 1);
-  const way = chooseWay(spec, sizes, recorder);
-  const { id, ...layout } = way;
+  const variant = chooseVariant(spec, sizes, recorder);
+  const { id, ...layout } = variant;
   const kernel = kernelOfGraph<MapSpec>('map', { ...spec, ...layout }, (name, { layout: kind, unroll, ...own }) =>
     mapKernel(`${name} ${kind} x${unroll}`, own, { layout: kind, unroll }),
   );
   const uniforms = { count, ...uniformValues(piece, bound, spec, params) };
-  if (way.layout === 'flat') {
-    const groups = Math.ceil(count / (MAP_LANES * way.unroll));
+  if (variant.layout === 'flat') {
+    const groups = Math.ceil(count / (MAP_LANES * variant.unroll));
     launchPiece(recorder, bound, kernel, { uniforms, groups, variant: id });
     return true;
   }
-  const grid = gridOf(sizes, way.unroll, recorder.traits.maxWorkgroupsPerDimension);
+  const grid = gridOf(sizes, variant.unroll, recorder.traits.maxWorkgroupsPerDimension);
   launchPiece(recorder, bound, kernel, { uniforms, groups: grid[0] * grid[1] * grid[2], grid, variant: id });
   return true;
 }
 
-/** Launches a kernel some of whose inputs are turned around. */
+/** Launches a kernel some of whose inputs are transposed. */
 function launchTiles(
   piece: Piece,
   bound: BoundPiece,
@@ -77,7 +77,7 @@ function launchTiles(
   recorder: Recorder,
 ): void {
   const spec = specOf(piece, bound, vectors);
-  const { axis: across, inputs } = vectors.turned as NonNullable<VectorLayout['turned']>;
+  const { axis: across, inputs } = vectors.transposed as NonNullable<VectorLayout['transposed']>;
   const fits = TILES.filter(
     ({ deep, wide }) => 4 * inputs.size * wide * (deep + 1) <= recorder.traits.maxWorkgroupBytes,
   );
@@ -105,7 +105,7 @@ function launchTiles(
   });
 }
 
-function chooseWay(spec: RunSpec, sizes: readonly number[], recorder: Recorder): Way {
+function chooseVariant(spec: RunSpec, sizes: readonly number[], recorder: Recorder): Variant {
   const { traits } = recorder;
   const [rows, columns] = [sizes.at(-2) ?? 1, sizes.at(-1) as number];
   const isPlane = sizes.length === 2 && rows > 1;
@@ -116,7 +116,7 @@ function chooseWay(spec: RunSpec, sizes: readonly number[], recorder: Recorder):
   const preferred = canGrid && waste <= MAX_WASTE ? GRID[twice - 1] : FLAT[twice - 1];
   const shapeClass = (): string => `map ${spec.kernel.name} ${sizes.map(sizeStep).join(' ')}`;
   const candidates = canGrid ? [...FLAT, ...GRID] : FLAT;
-  return pickVariant(recorder, { shapeClass, candidates, preferred: preferred as Way });
+  return pickVariant(recorder, { shapeClass, candidates, preferred: preferred as Variant });
 }
 
 /** Plain copies gain nothing from a second vector; what computes, casts or moves axes does. */
