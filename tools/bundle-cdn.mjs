@@ -24,8 +24,8 @@ const { metafile } = await build({
   plugins: [
     {
       name: 'shared',
-      setup: ({ onResolve }) =>
-        onResolve({ filter: /^@concord\// }, ({ path }) => {
+      setup: (own) =>
+        own.onResolve({ filter: /^@concord\// }, ({ path }) => {
           const shared = SHARED.find((each) => each !== name && (path === each || path.startsWith(`${each}/`)));
           return shared === undefined ? undefined : { path: shared, external: true };
         }),

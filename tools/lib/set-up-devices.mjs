@@ -53,7 +53,9 @@ export function devicesOf(args) {
   });
   const all = Object.keys(SET_UP);
   if (projects.length === 0) return all;
-  const wanted = new Set(projects.flatMap((project) => DEVICES_OF[project] ?? (/^backend-[\w-]+$/.test(project) ? [] : all)));
+  const wanted = new Set(
+    projects.flatMap((project) => DEVICES_OF[project] ?? (/^backend-[\w-]+$/.test(project) ? [] : all)),
+  );
   return all.filter((device) => wanted.has(device));
 }
 
