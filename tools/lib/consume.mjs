@@ -100,7 +100,7 @@ async function pages(folder, env) {
 }
 
 /**
- * @param {import('playwright-core').Browser} browser
+ * @param {Awaited<ReturnType<typeof launchChromium>>} browser
  * @param {string} name @param {string} url @param {readonly string[]} backends
  * @param {RegExp} [unwanted] of what no script may be that is loaded: a backend that was not picked
  */
