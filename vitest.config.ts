@@ -53,6 +53,7 @@ const foldersIn = (parent: string): string[] => readdirSync(parent).map((name) =
 const workspaces = [
   ...foldersIn('packages'),
   ...foldersIn('examples'),
+  ...foldersIn('apps'),
   'api-reference',
   'bench',
   'docs/site',

@@ -51,13 +51,13 @@ function pages() {
   return [
     ...['README.md', 'CONTRIBUTING.md', 'bench/README.md'],
     ...docs.flatMap(pagesIn),
-    ...['packages', 'examples', 'software-devices'].flatMap(readmesIn),
+    ...['packages', 'examples', 'apps', 'software-devices'].flatMap(readmesIn),
   ].filter((file) => existsSync(join(root, file)));
 }
 
 /** @returns {Record<string, string[]>} where the types of each export of our packages are built */
 function builtTypes() {
-  const folders = ['packages', 'examples'].flatMap((parent) =>
+  const folders = ['packages', 'examples', 'apps'].flatMap((parent) =>
     readdirSync(join(root, parent)).map((name) => join(root, parent, name)),
   );
   return Object.fromEntries(

@@ -1,11 +1,14 @@
 // @ts-check
-// `check-release.mjs [--repository owner/name]`: a release of all packages up to the point where it would be published.
-// Works in a copy of the checkout, without network. With --repository, packages must also name it, for provenance.
+// `check-release.mjs [--repository owner/name] [--install]`: a release of all packages up to the point where it would be published.
+// Works in a copy of the checkout, without network. With --repository, packages must also name it, for provenance. With --install
+// they are published to a registry on this machine, and used from there as strangers do.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { copyCheckout } from './lib/checkout-copy.mjs';
+import { consume } from './lib/consume.mjs';
+import { startRegistry } from './lib/local-registry.mjs';
 import { packAll, publishedPackages, readManifest } from './lib/published.mjs';
 import { problemsOfPackage, problemsOfRepository, problemsOfVersions } from './lib/release-rules.mjs';
 import { runQuietly } from './lib/run-quietly.mjs';
@@ -25,8 +28,12 @@ function unpack({ name, tarball }, top) {
   return folder;
 }
 
+/** @param {NodeJS.ProcessEnv} variables @returns {NodeJS.ProcessEnv} what of them is npm's */
+const npmOf = (variables) =>
+  Object.fromEntries(Object.entries(variables).filter(([name]) => name.startsWith('npm_config_')));
+
 await runMain(async () => {
-  const { values } = parseArgs({ options: { repository: { type: 'string' } } });
+  const { values } = parseArgs({ options: { repository: { type: 'string' }, install: { type: 'boolean' } } });
   const started = performance.now();
   const top = mkdtempSync(join(tmpdir(), 'concord-release-'));
   try {
@@ -61,6 +68,16 @@ await runMain(async () => {
       rows[each.name] = { version: each.version, files: each.files.length, packed, unpacked };
     }
     console.table(rows);
+    if (values.install && problems.length === 0) {
+      const registry = await startRegistry(join(top, 'registry'));
+      try {
+        const publish = [join(copy, 'tools/publish.mjs'), '--local'];
+        runQuietly(process.execPath, publish, { cwd: copy, env: { ...env, ...npmOf(registry.env) } });
+        problems.push(...(await consume(join(top, 'consumers'), registry.env)));
+      } finally {
+        registry.stop();
+      }
+    }
     for (const problem of problems) console.error(problem);
     const seconds = ((performance.now() - started) / 1000).toFixed(0);
     console.log(`release: ${problems.length === 0 ? 'ready' : `${problems.length} problems`} (${seconds} s)`);

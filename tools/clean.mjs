@@ -5,7 +5,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './lib/paths.mjs';
 
-const workspaces = ['packages', 'examples'].flatMap((parent) =>
+const workspaces = ['packages', 'examples', 'apps'].flatMap((parent) =>
   readdirSync(join(root, parent)).map((name) => join(root, parent, name)),
 );
 const output = [

@@ -6,7 +6,7 @@ import { generateBackend } from './lib/generate-backend.mjs';
 import { root } from './lib/paths.mjs';
 import { run, runMain } from './lib/run.mjs';
 
-const USAGE = 'usage: pnpm new-backend <name>, such as my-device';
+const USAGE = 'usage: npm run new-backend -- <name>, such as my-device';
 
 await runMain(async () => {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: { checkout: { type: 'string' } } });

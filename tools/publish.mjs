@@ -1,6 +1,7 @@
 // @ts-check
 // `publish.mjs`: publishes the packages that the registry does not have yet, with provenance, each after its dependencies.
-// For the release workflow: provenance needs its identity. `--dry-run` packs, and prints the commands that it would run.
+// For the release workflow: provenance needs its identity. `--dry-run` packs, and prints the commands that it would run; `--local`
+// goes without provenance and tags, for a registry on this machine.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
@@ -25,23 +26,24 @@ function isPublished(name, version) {
 }
 
 await runMain(async () => {
-  const { values } = parseArgs({ options: { 'dry-run': { type: 'boolean', default: false } } });
+  const flag = /** @type {const} */ ({ type: 'boolean', default: false });
+  const { values } = parseArgs({ options: { 'dry-run': flag, local: flag } });
   const isDry = values['dry-run'];
   const top = mkdtempSync(join(tmpdir(), 'concord-publish-'));
   try {
     // pnpm packs, as it knows what `workspace:` stands for; npm publishes, as `pnpm -r publish` has lost provenance.
     for (const { name, version, tarball } of packAll(root, top)) {
-      const args = ['publish', tarball, '--provenance', '--access', 'public'];
+      const args = ['publish', tarball, ...(values.local ? [] : ['--provenance']), '--access', 'public'];
       if (isDry) {
         console.log(`would run npm ${args.join(' ')}`);
-      } else if (version === '0.0.0' || isPublished(name, version)) {
+      } else if (version === '0.0.0' || (!values.local && isPublished(name, version))) {
         console.log(`${name}@${version}: nothing to publish`);
       } else {
         const code = await run('npm', args, { cwd: top });
         if (code !== 0) throw new Error(`${name}@${version} was not published (exit code ${code})`);
       }
     }
-    return isDry ? 0 : await run('changeset', ['tag'], { cwd: root });
+    return isDry || values.local ? 0 : await run('changeset', ['tag'], { cwd: root });
   } finally {
     rmSync(top, { recursive: true, force: true });
   }

@@ -4,7 +4,7 @@
 
 Prints JSON lines: one with the device and the versions, and the case of `pnpm bench resnet`, {"op", "case", "eager_ms",
 "eager_rounds"}: the median of 7 rounds of 20 ms or more of calls, with one wait at the end of a round. --list prints the name
-of the case and needs no PyTorch. The norms are folded into the convolutions, as in examples/resnet.
+of the case and needs no PyTorch. The norms are folded into the convolutions, as in bench/src/resnet.
 """
 
 import argparse

@@ -133,12 +133,7 @@ async function onCpu(): Promise<Ground> {
     ...{ name: 'cpu', device: String(machine()['cpu']), set: 'cpu', schedule: { rounds: 7, roundMs: 20 } },
     candidates: [
       ours('cpu', () => new CpuBackend()),
-      candidate('hand-tiled loop', async () => (await import('./peers/javascript.ts')).handTiled),
       candidate('tfjs cpu', async () => (await import('./peers/tfjs.ts')).tfjsCpu()),
-      candidate('numeric', async () => (await import('./peers/javascript.ts')).numericJs()),
-      candidate('ml-matrix', async () => (await import('./peers/javascript.ts')).mlMatrix()),
-      candidate('ndarray-gemm', async () => (await import('./peers/javascript.ts')).ndarrayGemm()),
-      candidate('stdlib sgemm', async () => (await import('./peers/javascript.ts')).stdlib()),
       candidate('tfjs wasm', async () => (await import('./peers/tfjs.ts')).tfjsWasm({ isApart: true })),
       onnxruntimeCpu(),
       openBlas,

@@ -1,10 +1,12 @@
 import { parseArgs } from 'node:util';
 import { WebGpuBackend } from '@concord/backend-webgpu';
-import { checkScores, classify, noiseImages, RESNET_18, untrainedWeights } from '@concord/example-resnet';
 import { slugOf, startDevice } from './device.ts';
 import { finishModel, hostMsOf, measureModel, type PreparedModel, QUICK, WHOLE } from './models.ts';
 import { torchContestants, torchEntries, torchTimes } from './limits/torch.ts';
 import { MODEL_OPTIONS, oneOf } from './options.ts';
+import { RESNET_18 } from './resnet/architecture.ts';
+import { checkScores } from './resnet/check.ts';
+import { classify, noiseImages, untrainedWeights } from './resnet/network.ts';
 import { resultsParent } from './results.ts';
 
 /** Bytes of the weights of ResNet-18 without those of its norms, which are folded into the convolutions. */
@@ -39,7 +41,7 @@ export async function benchResnet(args: readonly string[]): Promise<boolean> {
   return finishModel('resnet', {
     ...{ arena: `webgpu-${slugOf(device.name)}`, device, schedule, cases: [result], isPrinted: !values.json },
     contestants: [
-      { name: 'concord', role: 'ours', version: '@concord/backend-webgpu and examples/resnet, this checkout' },
+      { name: 'concord', role: 'ours', version: '@concord/backend-webgpu and @concord/ops, this checkout' },
       ...torchContestants(torch, 'torch eager'),
     ],
     parent: resultsParent(values.out, size === 'whole'),
@@ -47,9 +49,9 @@ export async function benchResnet(args: readonly string[]): Promise<boolean> {
 }
 
 /**
- * The ResNet-18 of `examples/resnet` on the WebGPU backend.
+ * ResNet-18 on the WebGPU backend.
  *
- * @throws {Error} where the scores of an image are not those of the example's float64 reference
+ * @throws {Error} where the scores of an image are not those of the float64 reference
  */
 async function concordResnet(batch: number, pixels: number): Promise<PreparedModel> {
   const backend = new WebGpuBackend({ dawn: {} });

@@ -5,7 +5,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { root } from './paths.mjs';
 
 /** The root's dependencies that the tools need while they work in the copy. */
-const OF_ROOT = ['@changesets/cli'];
+const OF_ROOT = ['@changesets/cli', 'esbuild'];
 
 /**
  * Copies the files that git tracks or would track, so that no file that is only on this machine is in it, and links installed

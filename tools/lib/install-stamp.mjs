@@ -11,7 +11,9 @@ const stampFile = (/** @type {string} */ root) => join(root, 'node_modules', '.c
  * @param {string} root
  */
 function manifests(root) {
-  const parents = ['packages', 'examples', 'software-devices'].filter((parent) => existsSync(join(root, parent)));
+  const parents = ['packages', 'examples', 'apps', 'software-devices'].filter((parent) =>
+    existsSync(join(root, parent)),
+  );
   const folders = parents.flatMap((parent) =>
     readdirSync(join(root, parent), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())

@@ -22,7 +22,7 @@ const SET_UP = {
   redis: setUpRedis,
 };
 
-/** The devices of the projects that do not use all. @type {Readonly<Record<string, readonly string[]>>} */
+/** The devices of the projects that do not use all. Of a backend that is not here, which `new-backend` wrote: none. @type {Readonly<Record<string, readonly string[]>>} */
 const DEVICES_OF = {
   'backend-core': [],
   'backend-cpu': [],
@@ -53,7 +53,9 @@ export function devicesOf(args) {
   });
   const all = Object.keys(SET_UP);
   if (projects.length === 0) return all;
-  const wanted = new Set(projects.flatMap((project) => DEVICES_OF[project] ?? all));
+  const wanted = new Set(
+    projects.flatMap((project) => DEVICES_OF[project] ?? (/^backend-[\w-]+$/.test(project) ? [] : all)),
+  );
   return all.filter((device) => wanted.has(device));
 }
 

@@ -23,7 +23,7 @@ const USED_BY = /** @type {Readonly<Record<string, readonly string[]>>} */ ({
   variants: ['backend-webgpu'],
   'spirv-builder': ['backend-levelzero'],
   conformance: ['backend-cpu'],
-  ops: ['example-train', 'example-resnet', 'example-lm', 'example-edges'],
+  ops: ['example-train', 'example-lm', 'example-edges'],
 });
 
 /** The ops that the name of a file or folder speaks of, and their conformance cases. */

@@ -34,9 +34,9 @@ describe('a generated backend', () => {
     // The links that an installation would make.
     const scope = join(checkout, FOLDER, 'node_modules/@concord');
     mkdirSync(scope, { recursive: true });
-    for (const name of ['backend-core', 'conformance']) {
+    for (const name of ['backend-core', 'kernel', 'conformance']) {
       symlinkSync(join(root, 'packages', name), join(scope, name), 'junction');
-      if (name === 'backend-core')
+      if (name !== 'conformance')
         symlinkSync(join(root, 'packages', name), join(checkout, 'packages', name), 'junction');
     }
   });

@@ -90,6 +90,7 @@ export function sidebar(root) {
         { text: 'The contract', link: '/contract' },
         { text: 'Errors', link: '/errors' },
         { text: 'Numerics', link: '/numerics' },
+        { text: 'Stability', link: '/stability' },
         { text: 'API', link: '/api/index.html', target: '_self' },
         { text: 'JSON of the command', link: '/json' },
         { text: 'Writing a backend', link: '/writing-a-backend' },

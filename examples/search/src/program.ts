@@ -34,7 +34,7 @@ const NEEDED = [{ op: 'gemm' }, { op: 'run' }, { op: 'topK' }] as const;
 /** Searches text, or serves searches. */
 export const runProgram: Program = defineProgram<Options>({
   name: 'search',
-  description: 'Brute-force text search on whichever compute backend works best on this machine.',
+  description: 'Finds passages by the words of a question (not its meaning), on the compute backend that works best here.',
   examples: ['search "how do I report a security problem" --check', 'search --serve --port 8080 --dir ~/notes --watch'],
   exitCodes: {
     ok: 'done, also with Ctrl-C for --watch and --serve',

@@ -19,6 +19,7 @@ import {
   type ResolvedGemm,
 } from '@concord/backend-core/implement';
 import { decodeStep, evaluateRun, WEIGHT_FEATURES } from '@concord/kernel';
+import { cpuDevice } from './cpu-device.ts';
 import { attention } from './kernels/attention.ts';
 import { conv2d } from './kernels/conv2d.ts';
 import { gemm } from './kernels/gemm.ts';
@@ -91,7 +92,7 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
     run: { dtypes: DTYPES, features: ['scatter', 'scan'], run: evaluateRun },
   };
 
-  /** @throws {BackendError} INVALID_ARGUMENT for options that there are none of, or out of range */
+  /** @throws {BackendError} INVALID_ARGUMENT for unknown options, or out of range */
   constructor(options: BaseBackendOptions = {}) {
     super(options);
     checkFields('options', options, ['memoryLimitBytes']);
@@ -202,21 +203,4 @@ function finish(
     name === 'acc' ? { buffer, byteOffset, byteLength } : operands[`epilogue.${name}`],
   );
   evaluateRun({ geometry, inputs, outputs: [output], params });
-}
-
-/** The host, as far as JavaScript can tell without importing anything: Node says more than a browser. */
-export function cpuDevice(): DeviceInfo {
-  const { process, navigator } = globalThis as {
-    process?: { version?: string; versions?: { v8?: string }; arch?: string; platform?: string };
-    navigator?: { hardwareConcurrency?: number; userAgent?: string };
-  };
-  if (process?.versions?.v8 !== undefined) {
-    return {
-      vendor: 'host',
-      name: `CPU, one thread (${process.platform ?? 'unknown'} ${process.arch ?? ''})`,
-      type: 'cpu',
-      driver: `Node.js ${process.version ?? ''}, V8 ${process.versions.v8}`,
-    };
-  }
-  return { vendor: 'host', name: 'CPU, one thread', type: 'cpu', driver: navigator?.userAgent ?? 'JavaScript' };
 }

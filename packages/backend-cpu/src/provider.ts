@@ -1,13 +1,16 @@
 import type { BackendProvider } from '@concord/backend-core';
-import { CpuBackend, cpuDevice } from './cpu-backend.ts';
+import { cpuDevice } from './cpu-device.ts';
 
-/** The provider of the pure TypeScript backend. Available everywhere. */
+/** The provider of the pure TypeScript backend. Available everywhere. Its kernels are loaded when it is picked. */
 export function cpu(): BackendProvider {
   return {
     name: 'cpu',
     priority: 0,
     contractVersion: 3,
     probe: () => Promise.resolve({ available: true, devices: [cpuDevice()] }),
-    create: (options) => new CpuBackend(options),
+    create: async (options) => {
+      const { CpuBackend } = await import('./cpu-backend.ts');
+      return new CpuBackend(options);
+    },
   };
 }

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { cpu, CpuBackend } from '../src/index.ts';
 
-it('misspelt options are refused', () => {
+it('misspelt options are refused', async () => {
   const misspelt = { memoryLimitByte: 100 } as object;
   const error = expect.objectContaining({
     code: 'INVALID_ARGUMENT',
     detail: 'options has no field memoryLimitByte; did you mean memoryLimitBytes?',
   }) as Error;
   expect(() => new CpuBackend(misspelt)).toThrow(error);
-  expect(() => cpu().create(misspelt)).toThrow(error);
+  await expect(cpu().create(misspelt)).rejects.toThrow(error);
   expect(() => new CpuBackend({ memoryLimitBytes: 100 })).not.toThrow();
 });
 

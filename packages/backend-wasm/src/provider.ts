@@ -3,20 +3,22 @@ import { defaultThreads, sharingObstacle } from './engine/host.ts';
 import { chooseFma } from './engine/simd.ts';
 import { checkOptions, type WasmOptions } from './options.ts';
 import { hasWorkers } from './pool/worker-handle.ts';
-import { WasmBackend } from './wasm-backend.ts';
 import { wasmDevice } from './wasm-device.ts';
 
 /** Above the CPU backend's: it computes the same many times as fast. */
 const PRIORITY = 10;
 
-/** The provider of the WebAssembly backend. Available wherever the engine has SIMD. */
+/** The provider of the WebAssembly backend. Available wherever the engine has SIMD. Its kernels are loaded when it is picked. */
 export function wasm(options: WasmOptions = {}): BackendProvider {
   return {
     name: 'wasm',
     priority: PRIORITY,
     contractVersion: 3,
     probe: () => Promise.resolve(probe(options)),
-    create: (createOptions) => new WasmBackend({ ...options, ...createOptions }),
+    create: async (createOptions) => {
+      const { WasmBackend } = await import('./wasm-backend.ts');
+      return new WasmBackend({ ...options, ...createOptions });
+    },
   };
 }
 

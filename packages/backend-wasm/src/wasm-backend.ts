@@ -52,7 +52,7 @@ export class WasmBackend extends BaseBackend<WasmBuffer> {
   readonly #options: WasmOptions;
   #opened: Opened | undefined;
 
-  /** @throws {BackendError} INVALID_ARGUMENT for options that there are none of, or out of range */
+  /** @throws {BackendError} INVALID_ARGUMENT for unknown options, or out of range */
   constructor(options: WasmBackendOptions = {}) {
     super(options);
     checkOptions(options);

@@ -15,17 +15,17 @@ it.each([
   [{ threads: 2, mode: 'inline' }, 'threads must be 1 in mode inline, got 2'],
   [{ relaxedSimd: 1 }, 'relaxedSimd must be a boolean, got 1'],
   [{ workerUrl: {} }, 'workerUrl must be a string or a URL, got Object'],
-])('%o is refused', (options, detail) => {
+])('%o is refused', async (options, detail) => {
   const error = expect.objectContaining({ code: 'INVALID_ARGUMENT', detail }) as Error;
   expect(() => new WasmBackend(options as WasmBackendOptions)).toThrow(error);
-  expect(() => wasm(options as WasmBackendOptions).create()).toThrow(error);
+  await expect(wasm(options as WasmBackendOptions).create()).rejects.toThrow(error);
 });
 
 it.each([{ threads: 1 }, { threads: 64 }, { threads: 1, mode: 'inline' }, { memoryLimitBytes: 2 ** 20 }] as const)(
   '%o is taken',
-  (options) => {
+  async (options) => {
     expect(() => new WasmBackend(options)).not.toThrow();
-    expect(() => wasm(options).create()).not.toThrow();
+    await expect(wasm(options).create()).resolves.toBeInstanceOf(WasmBackend);
   },
 );
 

@@ -1,17 +1,19 @@
 import { type BackendProvider, isBackendError, type ProbeResult } from '@concord/backend-core';
 import { chooseAdapter, describeAdapter } from './client/adapters.ts';
 import { checkOptions, type WebGpuOptions } from './client/webgpu-options.ts';
-import { gpuSource } from './client/webgpu-client.ts';
-import { WebGpuBackend } from './webgpu-backend.ts';
+import { gpuSource } from './client/choose-source.ts';
 
-/** The provider of the WebGPU backend, on the device that the options mean. */
+/** The provider of the WebGPU backend, on the device that the options mean. Its kernels are loaded when it is picked. */
 export function webgpu(options: WebGpuOptions = {}): BackendProvider {
   return {
     name: 'webgpu',
     priority: 10,
     contractVersion: 3,
     probe: () => probe(options),
-    create: (createOptions) => new WebGpuBackend({ ...options, ...createOptions }),
+    create: async (createOptions) => {
+      const { WebGpuBackend } = await import('./webgpu-backend.ts');
+      return new WebGpuBackend({ ...options, ...createOptions });
+    },
   };
 }
 

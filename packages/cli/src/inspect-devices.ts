@@ -26,12 +26,12 @@ export type BackendReport =
       readonly limits: Limits;
       readonly dtypes: Capabilities['dtypes'];
       readonly features: Capabilities['features'];
-      /** Which kernels `run` takes; left out where there is no `run`. */
+      /** The kernels that `run` takes; absent where there is no `run`. */
       readonly run?: 'all' | 'some';
       readonly numerics: Capabilities['numerics'];
       /** The state of the device's tuning profile, for a backend that has kernel variants. */
       readonly tuning?: ProfileState;
-      /** With `--verbose`: which of its kernel variants the device builds. */
+      /** With `--verbose`: the kernel variants that the device builds. */
       readonly variants?: VariantTrial;
     }
   | {
@@ -140,11 +140,11 @@ async function describe(backend: ComputeBackend, { signal, triesVariants }: Insp
   return triesVariants ? { ...tuned, variants: await tryVariants(backend, signal) } : tuned;
 }
 
-/** Which kernel variants a device builds. */
+/** The kernel variants that a device builds. */
 export interface VariantTrial {
-  /** Those that were built for one of some small calls. */
+  /** Variants that were built for one of some small calls. */
   readonly built: readonly string[];
-  /** Those that do not work here. */
+  /** Variants that do not work here. */
   readonly leftOut: readonly LeftOutVariant[];
 }
 

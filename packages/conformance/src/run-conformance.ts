@@ -89,7 +89,7 @@ export interface CaseResult {
   readonly detail?: string;
   /** The wrong value, where the case compared values and one of them was. */
   readonly mismatch?: Mismatch;
-  /** The number of elements that were compared with intervals, and of those of which nothing useful was known; where there were any. */
+  /** The number of elements that were compared with intervals, and of those without a useful bound; absent where there were none. */
   readonly intervals?: Readonly<Tally>;
 }
 
@@ -193,7 +193,7 @@ export interface ConformanceReport {
    * there were none.
    */
   readonly intervals?: Readonly<Tally>;
-  /** Which variants of its kernels the backend used, where it has variants. */
+  /** The kernel variants that the backend used, where it has variants. */
   readonly variants?: VariantRuns;
   /** Why nothing ran. */
   readonly notRun?: string;

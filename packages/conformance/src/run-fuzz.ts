@@ -41,7 +41,7 @@ export interface FuzzReport {
   readonly tried: number;
   readonly failures: readonly FuzzFailure[];
   readonly stopped: FuzzStop;
-  /** What the programs did, where programs were drawn. */
+  /** Counts of what the programs did, where programs were drawn. */
   readonly programs?: Readonly<ProgramCounts>;
 }
 

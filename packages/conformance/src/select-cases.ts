@@ -93,7 +93,7 @@ function listed(): ReadonlyMap<string, ConformanceCase> {
   return known;
 }
 
-/** Which cases to take. */
+/** The cases to take. */
 export interface CaseSelection {
   /**
    * A glob for case ids (`gemm/**`, `fixed/**`; a bare folder such as `fixed` means everything below it), an op by its

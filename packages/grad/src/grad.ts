@@ -10,11 +10,11 @@ import { byPath, checkFloats, inOrderOf, mapTensors, tensorsOf, withTensors } fr
 /** A value and the gradient of it. */
 export interface ValueAndGradient<Value, Argument> {
   readonly value: Value;
-  /** In the form of the argument, each tensor f32 and of the shape of the one in its place. */
+  /** Gradients in the form of the argument: each an f32 tensor of the shape of the one in its place. */
   readonly gradient: Argument;
 }
 
-/** What {@link vjp} gives: a value, and what passes gradients of it on. */
+/** The result of {@link vjp}: a value, and the function that passes gradients of it on. */
 export interface Vjp<Value, Arguments extends readonly unknown[]> extends Disposable {
   readonly value: Value;
   /**

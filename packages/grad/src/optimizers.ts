@@ -13,7 +13,7 @@ export type Rate = number | Tensor | ((step: Tensor) => Tensor);
 export interface Optimizer<Params> extends Disposable {
   /** The number of steps so far, one float. */
   readonly steps: Tensor;
-  /** What is kept beside each tensor of the parameters, in their order: to be saved and, by `out`, loaded. */
+  /** The state kept beside each tensor of the parameters, in their order: save it, and load it by `out`. */
   readonly state: readonly (readonly Tensor[])[];
   /**
    * Updates the parameters: one launch for each tensor.
@@ -46,7 +46,7 @@ export interface AdamOptions {
   readonly beta2?: number;
   /** Default 1e-8. */
   readonly eps?: number;
-  /** Of `adam` an L2 penalty, added to gradients, default 0; of `adamW` the part of a parameter that goes with each unit of rate, default 0.01. */
+  /** For `adam`: an L2 penalty, added to gradients, default 0. For `adamW`: the share of a parameter that decays with each unit of rate, default 0.01. */
   readonly decay?: number;
 }
 
@@ -57,7 +57,7 @@ export interface LionOptions {
   readonly beta1?: number;
   /** Default 0.99. */
   readonly beta2?: number;
-  /** As of `adamW`. Default 0. */
+  /** Weight decay as in `adamW`. Default 0. */
   readonly decay?: number;
 }
 

@@ -17,13 +17,13 @@ import { Value } from './run/value.ts';
 
 /** Options of {@link register}. */
 export interface RegisterOptions extends Pick<LoadOnnxOptions, 'float64' | 'maxPrograms'> {
-  /** Of the copy of onnxruntime-common that the program uses, where that is another. */
+  /** `registerBackend` of the copy of onnxruntime-common that the program uses, where that is another. */
   readonly registerBackend?: (name: string, backend: never, priority: number) => void;
   /** Above 0 sessions without `executionProviders` use it too. Default 20. */
   readonly priority?: number;
 }
 
-/** What onnxruntime-common knows the execution provider by. Its own types need those of a page. */
+/** The execution provider as onnxruntime-common knows it. Its own types need those of a page. */
 export interface RuntimeBackend {
   init(name: string): Promise<void>;
   createInferenceSessionHandler(source: string | Uint8Array, options?: object): Promise<object>;
@@ -83,7 +83,7 @@ async function installed(): Promise<BackendProvider[]> {
   return found;
 }
 
-/** What `externalData` of ONNX Runtime may hold. */
+/** An entry of ONNX Runtime's `externalData`. */
 type External = string | { readonly path: string; readonly data: string | Uint8Array | ArrayBuffer | Blob };
 
 async function handlerOf(

@@ -14,13 +14,13 @@ export interface Value {
   readonly module: object;
   /** Where it is defined; undefined for constants and module-scope variables. */
   readonly region: Region | undefined;
-  /** Of integer constants only. */
+  /** Set for integer constants only. */
   readonly integer?: ConstantInteger;
 }
 
 /** The value of an integer constant, as far as it is known while the module is written. */
 export interface ConstantInteger {
-  /** As unsigned; of a specialisation constant, what it is until the driver is told another value. */
+  /** Its bits as unsigned; for a specialisation constant, the default. */
   readonly value: bigint | undefined;
   readonly isSpecialised: boolean;
 }

@@ -32,7 +32,7 @@ export interface Planning<Buffer, Plan extends LaunchPlan, Recorder extends Vari
 const MAX_PLANS = 128;
 /** Larger plans are made anew: planning is little of their time. */
 const MAX_STEPS = 256;
-/** Canonical calls, of each of two generations. */
+/** Canonical calls in each of two generations. */
 const MAX_CANONICAL = 256;
 
 /** A plan, and how the operands lie that it is for. */

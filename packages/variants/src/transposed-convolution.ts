@@ -51,7 +51,7 @@ interface Part {
 /** Sizes up to which all places and elements have 32-bit numbers, and phases products. */
 const MAX_LENGTH = 2 ** 31;
 const MAX_STRIDE = 2 ** 16;
-/** Kernels of each of two generations. */
+/** Kernels in each of two generations. */
 const MAX_KERNELS = 64;
 
 const kernels = new ListCache<Kernel>(MAX_KERNELS);

@@ -133,7 +133,7 @@ export interface MemoryInfo {
   readonly limitBytes?: number;
 }
 
-/** Which kernels a backend used, for backends that choose between several ways to compute an op. */
+/** The kernel variants that a backend used, for backends that choose between several. */
 export interface VariantReport {
   /** The number of times that each ran, by its id, such as `gemm/tiled-64x64x16`. */
   readonly runs: Readonly<Record<string, number>>;
@@ -147,7 +147,7 @@ export interface VariantReport {
 
 /** A backend's way to compute a kernel. */
 export interface Explanation {
-  /** In the order in which they run. */
+  /** Launches in the order in which they run. */
   readonly passes: readonly ExplainedPass[];
 }
 
@@ -333,6 +333,6 @@ export interface ComputeBackend extends AsyncDisposable {
    * @throws {BackendError} INVALID_ARGUMENT while another trace is under way
    */
   traceLaunches?(onLaunch: (launch: TracedLaunch) => void): LaunchTrace;
-  /** Which variants of its kernels ran so far, where there are variants. For reports; the ids mean nothing to callers. */
+  /** The kernel variants that ran so far, where there are variants. For reports; the ids mean nothing to callers. */
   variants?(): VariantReport;
 }

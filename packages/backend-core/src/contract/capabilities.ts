@@ -65,7 +65,7 @@ export interface Capabilities {
    * `supports` tells. Undefined where there is no `run`.
    */
   readonly run?: 'all' | 'some';
-  /** What calls may need of an op beyond its dtypes, such as `epilogues`: those of each implemented op that has any. */
+  /** Features of each implemented op beyond its dtypes, such as `epilogues`; ops without any are absent. */
   readonly features: Readonly<Partial<Record<OpName, readonly string[]>>>;
   readonly limits: Limits;
   readonly numerics: Numerics;

@@ -30,9 +30,9 @@ export const WEIGHT_BITS: Readonly<Record<WeightDType, 4 | 8 | 16 | 32>> = {
   u4: 4,
 };
 
-/** What an element type is: in device memory, and as a value of a kernel. */
+/** An element type: in device memory, and as a value of a kernel. */
 export interface ElementType {
-  /** Of an element in memory. */
+  /** Bytes of an element in memory. */
   readonly bytes: 1 | 2 | 4;
   /** The type of its values in a kernel. */
   readonly value: 'f32' | 'i32' | 'u32';
@@ -44,9 +44,9 @@ export interface ElementType {
     | Uint32ArrayConstructor
     | Int8ArrayConstructor
     | Uint8ArrayConstructor;
-  /** Of a float: bits of the exponent and of the fraction, after one for the sign. */
+  /** For a float: bits of the exponent and of the fraction, after one for the sign. */
   readonly float?: { readonly exponentBits: number; readonly fractionBits: number };
-  /** Of an integer: the smallest and the largest. */
+  /** For an integer: the smallest and the largest. */
   readonly range?: readonly [min: number, max: number];
 }
 

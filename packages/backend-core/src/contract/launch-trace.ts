@@ -21,17 +21,17 @@ export interface TracedLaunch {
   readonly call?: object;
   /** True if a recording queued it. */
   readonly isReplay: boolean;
-  /** By `performance.now()`. */
+  /** Time by `performance.now()`. */
   readonly startMs: number;
   /** Milliseconds that the host was in it. */
   readonly hostMs: number;
   /** True if it was done by then, so that `hostMs` is the time that it took; else it was queued. */
   readonly isDone: boolean;
-  /** In their order; none where the backend does not tell. */
+  /** Operands in their order; none where the backend does not tell. */
   readonly passes: readonly TracedPass[];
 }
 
-/** Told of launches: see {@link ComputeBackend.traceLaunches}. */
+/** A trace of launches: see {@link ComputeBackend.traceLaunches}. */
 export interface LaunchTrace {
   /** Ends it, and resolves when the passes have the times that the device tells. Idempotent; never rejects. */
   stop(): Promise<void>;

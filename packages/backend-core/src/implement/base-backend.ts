@@ -43,7 +43,7 @@ import { type LaunchMethods, type LaunchTimer, traceLaunches } from './trace-lau
 import { RecordMethods } from './record-methods.ts';
 import type { Sequence } from './capture.ts';
 
-/** Of each of two generations. */
+/** Entries of each of two generations: keys used once do not evict hot ones. */
 const MAX_PLANS = 512;
 
 /**

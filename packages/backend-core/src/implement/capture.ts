@@ -96,12 +96,12 @@ export class Capture<Buffer> implements Recording {
     if (this.isRecording) this.#options.slots.note(op, uses);
   }
 
-  /** Takes a call down. */
+  /** Records a call. */
   call(launch: Launch<Buffer>): void {
     if (this.isRecording) this.#steps.push({ ...this.#placed(launch.operands), launch });
   }
 
-  /** Takes a copy or fill down. */
+  /** Records a copy or a fill. */
   memory(operands: readonly Operand<Buffer>[], queue: (operands: readonly Operand<Buffer>[]) => void): void {
     if (this.isRecording) this.#steps.push({ ...this.#placed(operands), queue });
   }
@@ -116,12 +116,12 @@ export class Capture<Buffer> implements Recording {
     return found < 0 ? undefined : this.#spare.splice(found, 1)[0]?.buffer;
   }
 
-  /** Is told of each allocation that is made while calls are taken down. */
+  /** Called for each allocation made while recording. */
   allocated(buffer: Buffer): void {
     this.#made.add(buffer);
   }
 
-  /** Is told of each allocation that is freed. @returns whether the recording keeps the memory */
+  /** Called for each free. @returns whether the recording keeps the memory */
   freed(allocation: Allocation<Buffer>): boolean {
     const { buffer, bytes, label } = allocation;
     if (this.isRecording && this.#made.has(buffer)) {

@@ -23,11 +23,10 @@ export interface RunLayout {
 
 /**
  * The checked geometry of a `run`: all but addresses and parameters. Calls that agree in it share the object, so that a
- * backend can keep a plan by it (in a WeakMap); a call whose like came last before some hundred others of the kernel may
- * get a new one.
+ * backend can keep a plan by it (in a WeakMap). Evicted after about 1,000 other geometries.
  */
 export interface CheckedRun {
-  /** Not that of any other geometry in this process. */
+  /** Unique in this process. */
   readonly id: number;
   readonly kernel: Kernel;
   readonly shape: readonly number[];
@@ -37,9 +36,9 @@ export interface CheckedRun {
   readonly rowCount: number;
   /** Product of the sizes of the folded axes; 1 where none is. */
   readonly rowLength: number;
-  /** In the order of `kernel.inputs`. */
+  /** Inputs in the order of `kernel.inputs`. */
   readonly inputs: readonly RunLayout[];
-  /** In the order of `kernel.outputs`. */
+  /** Outputs in the order of `kernel.outputs`. */
   readonly outputs: readonly RunLayout[];
   /** Features that its kernel must have. Default: none. */
   readonly needs?: readonly Feature<'run'>[];
@@ -48,11 +47,11 @@ export interface CheckedRun {
 /** A checked `run` with its operands in the device's memory. */
 export interface ResolvedRun<Buffer> {
   readonly geometry: CheckedRun;
-  /** In the order of `kernel.inputs`; undefined for an input of no elements. */
+  /** Inputs in the order of `kernel.inputs`; undefined for one without elements. */
   readonly inputs: readonly (Operand<Buffer> | undefined)[];
-  /** In the order of `kernel.outputs`; undefined for an output of no elements. */
+  /** Outputs in the order of `kernel.outputs`; undefined for one without elements. */
   readonly outputs: readonly (Operand<Buffer> | undefined)[];
-  /** In the order of `kernel.params`: f32 rounded to float32, integers in range. */
+  /** Parameters in the order of `kernel.params`: f32 rounded to float32, integers in range. */
   readonly params: readonly number[];
   /**
    * For each output, whether it is an element output in the place of element inputs: same address, dtype and strides.

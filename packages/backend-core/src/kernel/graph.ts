@@ -31,7 +31,7 @@ export interface GatherNode extends NodeOf<'gather'> {
 
 /** `index`: the point's place along an axis; `rowIndex`: the row's; `extent`: the size of an axis. All are u32. */
 export interface AxisNode extends NodeOf<'index' | 'rowIndex' | 'extent'> {
-  /** From the front from 0 on, from the end from -1 on; of the whole domain, for `rowIndex` of the axes not folded. */
+  /** An axis of the domain: from the front from 0 on, from the end from -1 on. For `rowIndex`, one of those not folded. */
   readonly axis: number;
 }
 
@@ -47,13 +47,13 @@ export interface FoldNode extends NodeOf<'fold'> {
   readonly operands: readonly [number];
 }
 
-/** At each element the fold of an operand over the elements of the row up to it, row-major over the folded axes. */
+/** The fold of an operand, at each element, over the elements of the row up to it, row-major over the folded axes. */
 export interface ScanNode extends NodeOf<'scan'> {
   readonly op: ScanOp;
   readonly operands: readonly [number];
   /** Without the element itself. */
   readonly exclusive: boolean;
-  /** From the element to the end of the row. */
+  /** Scans from the element to the end of the row. */
   readonly reverse: boolean;
 }
 
@@ -80,7 +80,7 @@ export type InputSpec =
   | { readonly type: NumberType; readonly level: 'row' }
   | { readonly type: NumberType; readonly access: 'gather'; readonly rank: 1 | 2 | 3 | 4 };
 
-/** What a scatter does with the element that is there: replaces it, or combines the value with it. */
+/** The way a scatter stores: it replaces the element, or combines the value with it. */
 export type ScatterMode = 'set' | 'add' | 'max' | 'min';
 
 /** Declared output of a kernel that is written by index: a separate tensor, which `k.scatter` gives values and places of. */
@@ -124,7 +124,7 @@ export interface KernelOutput {
   readonly level: 'row' | 'element';
   /** Index of the node that is stored. */
   readonly node: number;
-  /** Of an output that is written by index: the nodes of its indices, one for each of its axes. */
+  /** For an output that is written by index: the nodes of its indices, one for each of its axes. */
   readonly scatter?: { readonly mode: ScatterMode; readonly indices: readonly number[] };
 }
 

@@ -147,7 +147,7 @@ export interface KernelBuilder {
   readonly erf: Float;
   readonly floor: Float;
   readonly ceil: Float;
-  /** To the nearest integer, ties to the even one. */
+  /** Rounds to the nearest integer, ties to even. */
   readonly round: Float;
   /** Towards zero. */
   readonly trunc: Float;
@@ -163,7 +163,7 @@ export interface KernelBuilder {
   /** `min(max(x, low), high)`. */
   clamp<T extends NumberType>(x: Value<T>, low: Operand<NoInfer<T>>, high: Operand<NoInfer<T>>): Value<T>;
 
-  /** To the nearest float32, ties to even; true is 1. */
+  /** Converts to the nearest float32, ties to even; true is 1. */
   toF32(x: Value<'i32'> | Value<'u32'> | Value<'bool'>): Value<'f32'>;
   /** An f32 truncated and saturated, NaN to 0; a u32 by its bits. */
   toI32(x: Value<'f32'> | Value<'u32'>): Value<'i32'>;

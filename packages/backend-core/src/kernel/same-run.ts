@@ -10,7 +10,7 @@ export interface AskedRun extends Omit<RunShape, 'kernel' | 'inputs' | 'outputs'
   readonly outputs: Readonly<Record<string, RunView | GatherView>>;
 }
 
-/** Of each of two generations. A geometry has an entry for the words in which it was asked for, and one for it in full. */
+/** Entries of each of two generations. A geometry has one for the call as it was written, and one in full. */
 const MAX_KEPT = 1024;
 
 /** Before the items of a list in a key, so that they cannot be taken for what comes next to it. */

@@ -42,7 +42,7 @@ export interface CheckedEpilogue {
   readonly kernel: Kernel;
   /** Over the domain of the op's output; `acc` and the output are laid out as that is. */
   readonly geometry: CheckedRun;
-  /** In the order of `kernel.params`; empty before a call gives them: many calls have one plan. */
+  /** Parameters in the order of `kernel.params`; empty before a call gives them, as many calls share a plan. */
   readonly params: readonly number[];
 }
 
@@ -56,9 +56,9 @@ const MAX_NODES = 254;
 /** An epilogue as a call gave it, each of its fields read once. */
 export class ReadEpilogue {
   readonly kernel: Kernel;
-  /** In the order of `kernel.inputs`; nothing for `acc`. */
+  /** Inputs in the order of `kernel.inputs`; none for `acc`. */
   readonly inputs: ReadViews;
-  /** In the order of `kernel.params`; empty where none were given. */
+  /** Parameters in the order of `kernel.params`; empty where none were given. */
   readonly params: readonly number[];
 
   constructor(kernel: Kernel, inputs: ReadViews, params: readonly number[]) {

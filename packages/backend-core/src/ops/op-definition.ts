@@ -40,7 +40,7 @@ export interface OpSample<Shape> {
 /** The kernels that a backend may have: an op's is the one that runs it. */
 export type KernelName = keyof Features;
 
-/** What calls may need of each kernel beyond what every one of its name does; a backend's kernel lists those that it has. */
+/** Features that calls may need of each kernel beyond its basics; a backend's kernel lists those that it has. */
 export interface Features {
   /**
    * `epilogues`: without it f32 ones are a `run` after the product, others are UNSUPPORTED. `dtypeB` and a type: B of that

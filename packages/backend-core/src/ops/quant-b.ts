@@ -47,14 +47,14 @@ export interface CheckedBlocks<DType extends WeightDType = WeightDType> {
 /** A {@link QuantShape} with its defaults filled in. */
 export interface CheckedQuant {
   readonly block: number;
-  /** In a row of B. */
+  /** Blocks in a row of B. */
   readonly blocks: number;
   readonly scales: CheckedBlocks<FloatDType>;
-  /** In `quantB.zeros`. */
+  /** The zeros in `quantB.zeros`. */
   readonly zeros?: CheckedBlocks<FloatDType | QuantDType> | undefined;
-  /** In `quantB.offsets`. */
+  /** The offsets in `quantB.offsets`. */
   readonly offsets?: CheckedBlocks<FloatDType> | undefined;
-  /** Of every block, where there are neither zeros nor offsets. */
+  /** The zero of every block, where there are neither zeros nor offsets. */
   readonly zero: number;
 }
 

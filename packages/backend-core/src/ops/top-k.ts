@@ -6,9 +6,9 @@ import type { CheckedCall, OpDefinition } from './op-definition.ts';
 /** Shape of the selection of the k largest (or smallest) of each row, sorted. */
 export interface TopKShape {
   readonly rows: number;
-  /** At most 2^32 - 1. */
+  /** Elements of a row, at most 2^32 - 1. */
   readonly columns: number;
-  /** At most `columns` and `capabilities.limits.maxTopK`. */
+  /** Results of a row, at most `columns` and `capabilities.limits.maxTopK`. */
   readonly k: number;
   /** Default true. False: the smallest ones. */
   readonly largest?: boolean;

@@ -6,7 +6,7 @@ import { ACCUMULATOR, type CheckedEpilogue } from '../ops/epilogue.ts';
 import { OPS } from '../ops/index.ts';
 import type { OpCost } from '../ops/op-definition.ts';
 
-/** What a launch computes, known by its call. */
+/** The work of a launch, derived from its call. */
 export interface LaunchFacts {
   /** The name of the kernel of a `run`, else the primitive. */
   readonly kernel: string;

@@ -9,7 +9,7 @@ import { checkBackend } from '../host/check-backend.ts';
 import { factsOf, type LaunchFacts } from './launch-facts.ts';
 import { traceCalls } from './trace-calls.ts';
 
-/** What a device reaches: measured, or from its data sheet. */
+/** The peaks of a device: measured, or from its data sheet. */
 export interface DeviceLimits {
   /** Gigabytes a second of memory. */
   readonly gbs?: number;
@@ -49,7 +49,7 @@ export interface LaunchSum {
   /** How many of them recordings queued. */
   readonly replayed: number;
   readonly hostMs: number;
-  /** As of a launch: missing where it is of any. */
+  /** As for a launch; absent where it is of any kind. */
   readonly ms?: number;
   /** `mixed` where not all launches have the same. */
   readonly clock?: 'device' | 'host' | 'mixed';
@@ -64,22 +64,22 @@ export interface LaunchSum {
   readonly share?: number;
 }
 
-/** What ran, and how long: see {@link profile}. */
+/** The work that ran, and how long it took: see {@link profile}. */
 export interface Profile<T = unknown> {
   readonly backend: string;
   readonly device: DeviceInfo;
   readonly limits: DeviceLimits;
-  /** What became of the work. Also rejected where the device failed in what was queued. */
+  /** The result of the work. Rejects too where queued work failed on the device. */
   readonly result: PromiseSettledResult<T>;
   /** Milliseconds of the work, with the wait for what it queued. */
   readonly wallMs: number;
   /** Milliseconds of `performance.now()` when it began. */
   readonly startMs: number;
-  /** In the order in which they were queued. */
+  /** Launches in the order in which they were queued. */
   readonly launches: readonly ProfiledLaunch[];
   /** False if there were more than `maxLaunches`. */
   readonly isComplete: boolean;
-  /** By op and kernel, those that took longest first. */
+  /** Totals by op and kernel, the longest first. */
   readonly sums: readonly LaunchSum[];
 }
 

@@ -5,7 +5,7 @@ import type { Attempt } from '../errors/backend-error.ts';
 const WIDTH = 80;
 const NO_DEVICE = '-';
 const INDENT = '     ';
-/** Of a provider. */
+/** Characters of a provider's name. */
 const MAX_NAME = 40;
 
 interface Row {

@@ -30,7 +30,7 @@ export interface Selection {
  *
  * @throws {BackendError} BACKEND_UNAVAILABLE with `attempts` when none can be used
  * @throws {BackendError} INVALID_ARGUMENT when `CONCORD_BACKEND` or `prefer` names a backend that is not among the providers,
- *   and for options that there are none of
+ *   and for unknown options
  */
 export async function selectBackend(
   providers: readonly BackendProvider[],

@@ -157,7 +157,7 @@ function listDrivers(library: LevelZeroLibrary): readonly DriverHandle[] {
   if (library.has('zeInitDrivers')) {
     const description = new Struct('ze_init_driver_type_desc_t').set('flags', ALL_DRIVER_TYPES).bytes;
     const newer = handles((count, list) => api.zeInitDrivers(count, list, description));
-    // Drivers of before 1.10 answer only the older way.
+    // Drivers before 1.10 need zeDriverGet.
     if (newer.handles.length > 0) return newer.handles as readonly DriverHandle[];
   }
   const result = api.zeInit(0);

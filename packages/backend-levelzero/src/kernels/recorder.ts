@@ -22,7 +22,7 @@ export function fakeSpan(byteLength: number): Span {
 
 /** The facts about a device that planning needs. */
 export interface DeviceTraits {
-  /** Work-items of a group run one after the other on a core: barriers are dear, wide vectors are cheap. */
+  /** Work-items of a group run one after the other on a core: barriers are expensive, wide vectors are cheap. */
   readonly isCpuLike: boolean;
   /** The maximum number of work-items in a group. */
   readonly maxGroupSize: number;

@@ -97,7 +97,7 @@ export async function listAdapters(source: GpuSource, choice: AdapterChoice = {}
     if (!adapters.has(key)) adapters.set(key, adapter);
   };
   await ask(choice.powerPreference === undefined ? {} : { powerPreference: choice.powerPreference });
-  // Where there is none at all, each question more would only add a warning to the browser's console.
+  // Where there is none at all, further requests only add warnings to the browser's console.
   if (adapters.size > 0) {
     await ask({ powerPreference: 'high-performance' });
     await ask({ powerPreference: 'low-power' });

@@ -52,7 +52,7 @@ export class BufferPool {
     (whole) => this.#keep(whole),
   );
   /** Removed from the pool, but perhaps in use by commands that are not submitted yet. */
-  #condemned: Home[] = [];
+  #toDestroy: Home[] = [];
   #allocatedBytes = 0;
   #pooledBytes = 0;
   /** The number of times that memory moved: objects made for the old place must be made again. */
@@ -144,14 +144,14 @@ export class BufferPool {
     }
   }
 
-  /** To be called right after a submit: until then, commands that use a condemned buffer would fail. */
+  /** To be called right after a submit: until then, commands that use a buffer to be destroyed would fail. */
   destroyCondemned(): void {
-    if (this.#condemned.length === 0) return;
-    for (const { gpu, size } of this.#condemned) {
+    if (this.#toDestroy.length === 0) return;
+    for (const { gpu, size } of this.#toDestroy) {
       this.#allocatedBytes -= size;
       gpu.destroy();
     }
-    this.#condemned = [];
+    this.#toDestroy = [];
     this.#leavingBytes = 0;
     // The memory comes back only when a later submit has completed.
     this.#options.context.device.queue.submit([]);
@@ -178,7 +178,7 @@ export class BufferPool {
   }
 
   #condemn(home: Home): void {
-    this.#condemned.push(home);
+    this.#toDestroy.push(home);
     this.#leavingBytes += home.size;
   }
 

@@ -151,9 +151,9 @@ async function openDawn(options: DawnOptions, flags: readonly string[]): Promise
 }
 
 function loadDawn(): Promise<DawnModule> {
-  // Not a literal: TypeScript must not load the package's types, nor a bundler its binaries.
+  // Not a literal: TypeScript must not load the package's types, nor a bundler its binaries. Those that see through it are told.
   const name = 'webgpu';
-  return import(name) as Promise<DawnModule>;
+  return import(/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ name) as Promise<DawnModule>;
 }
 
 function explainNoDawn(error: unknown): GpuMissing {

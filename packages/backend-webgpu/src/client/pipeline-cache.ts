@@ -36,8 +36,8 @@ interface Entry {
 }
 
 /**
- * Pipelines of each of two generations. A program that makes ever new kernels would keep them all: one is a megabyte where
- * shaders run on the CPU.
+ * Pipelines in each of two generations: one-off kernels do not evict hot ones. A pipeline is a megabyte where shaders run on
+ * the CPU.
  */
 const MAX_PIPELINES = 128;
 
@@ -156,7 +156,7 @@ export class PipelineCache {
     if (this.#young.size >= MAX_PIPELINES) {
       this.#old = this.#young;
       this.#young = new Map();
-      // What is still in use is found again by its source, and so stays.
+      // Live pipelines are promoted again on the next lookup.
       this.#byKernel = new WeakMap();
     }
     this.#young.set(key, entry);

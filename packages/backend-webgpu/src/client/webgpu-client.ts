@@ -1,7 +1,6 @@
 import { BackendError, type DeviceInfo } from '@concord/backend-core';
 import type { LaunchTimer, Sequence } from '@concord/backend-core/implement';
-import { DeviceTuning, type PlannedCall, type PlannedDevice } from '@concord/variants';
-import { defaultSource } from '#gpu-source';
+import { DeviceTuning, type PlannedCall, type PlannedDevice, tuningSettings } from '@concord/variants';
 import { webgpuVariants } from '../kernels/families.ts';
 import type { Kernel } from '../kernels/kernel.ts';
 import type { LaunchPlan } from '../kernels/launch-plan.ts';
@@ -11,7 +10,7 @@ import { checkOptions, type WebGpuOptions } from './webgpu-options.ts';
 import { CommandStream } from './command-stream.ts';
 import { describeAdapter } from './adapters.ts';
 import { Refusals, type Scoped, toCodedError, within } from './errors.ts';
-import { type GpuSource, injectedSource } from './gpu-source.ts';
+import { gpuSource } from './choose-source.ts';
 import type { CompiledKernel } from './pipeline-cache.ts';
 import { PassTimer } from './pass-timer.ts';
 import { Readback } from './readback.ts';
@@ -84,6 +83,8 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
    */
   static async open(options: WebGpuOptions = {}): Promise<WebGpuClient> {
     checkOptions(options);
+    // Before a device is opened for it.
+    tuningSettings(webgpuVariants, options);
     const { adapter, powerPreference } = options;
     const software = options.software === 'refuse' ? 'refuse' : undefined;
     const source = options.device ?? gpuSource(options);
@@ -343,11 +344,6 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
     this.failure ??= error;
     for (const listener of this.#listeners) listener(error);
   }
-}
-
-/** The source that options mean. */
-export function gpuSource(options: Pick<WebGpuOptions, 'gpu' | 'dawn'>): GpuSource {
-  return options.gpu === undefined ? defaultSource(options.dawn) : injectedSource(options.gpu);
 }
 
 function limitTraits(traits: DeviceTraits, options: WebGpuOptions): DeviceTraits {

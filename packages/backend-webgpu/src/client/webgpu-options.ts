@@ -1,9 +1,8 @@
-import { type TuningOptions, tuningSettings } from '@concord/variants';
+import type { TuningOptions } from '@concord/variants';
 import { BackendError } from '@concord/backend-core';
 import { type BaseBackendOptions, checkFields } from '@concord/backend-core/implement';
 import type { AdapterChoice } from './adapters.ts';
 import type { DawnOptions } from './dawn-source.ts';
-import { webgpuVariants } from '../kernels/families.ts';
 
 /** Where the device comes from, which one, and limits below its own. */
 export interface WebGpuOptions extends AdapterChoice, TuningOptions {
@@ -45,7 +44,6 @@ export function checkOptions(options: WebGpuOptions): void {
   checkFields('options', options, NAMES);
   checkFields('dawn', options.dawn ?? {}, DAWN_NAMES);
   const { maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes, software, powerPreference, adapter } = options;
-  tuningSettings(webgpuVariants, options);
   const min = { maxBindingBytes: MIN_BINDING_BYTES, maxWorkgroupsPerDimension: 1, maxPooledBytes: 0 };
   for (const [name, value] of Object.entries({ maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes })) {
     const atLeast = min[name as keyof typeof min];

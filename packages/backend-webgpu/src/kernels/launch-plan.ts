@@ -16,7 +16,7 @@ import type { Explanation } from '@concord/backend-core';
 
 /** The dispatches and copies of an op: for one call, and for every other whose operands lie as those of that one do. */
 export interface LaunchPlan extends AnyPlan<Kernel, PlannedDispatch> {
-  /** Not that of any other plan in this process. */
+  /** Unique in this process. */
   readonly id: number;
   /** The operands that are written. */
   readonly written: readonly number[];

@@ -40,7 +40,7 @@ export interface MatrixShape {
 
 /** The facts about a device that planning needs. */
 export interface DeviceTraits {
-  /** The shaders run on the CPU: barriers are dear, registers are cache lines. */
+  /** The shaders run on the CPU: barriers are expensive, registers are cache lines. */
   readonly isSoftware: boolean;
   /** `enable f16;` is possible. */
   readonly hasF16: boolean;

@@ -28,7 +28,7 @@ export interface BenchJson {
   readonly date: string;
   readonly versions: { readonly concord: string; readonly host: string };
   readonly method: BenchMethodJson;
-  /** In the order of `--backend`; ratios are to the first one that has a device. */
+  /** Backends in the order of `--backend`; ratios are to the first one that has a device. */
   readonly backends: readonly BenchBackendJson[];
   readonly cases: readonly BenchCaseJson[];
 }

@@ -77,7 +77,7 @@ export async function runBackend(
 /** The share of the elements of `run` that could be anything. */
 function intervalsText({ elements, loose }: Tally): string {
   const share = ((100 * loose) / elements).toFixed(2);
-  return `${elements} elements were compared with intervals; of ${share} % nothing useful was known`;
+  return `${elements} elements were compared with intervals; no useful bound for ${share} % of them`;
 }
 
 function finishRun(

@@ -63,7 +63,7 @@ export type CheckKind =
 
 /** The tolerance of a result around the reference. */
 export interface BoundText {
-  /** As in `docs/numerics.md`, where it is derived. */
+  /** The bound that `docs/numerics.md` derives. */
   readonly formula: string;
   /** The meaning of the letters in this case. */
   readonly where: Readonly<Record<string, number | string>>;
@@ -119,7 +119,7 @@ export interface Needs {
 /** Elements that a case compared with intervals. */
 export interface Tally {
   elements: number;
-  /** Those about which the oracle knew nothing useful: anything would do, or nearly. */
+  /** Elements without a useful bound: nearly any value would pass. */
   loose: number;
 }
 

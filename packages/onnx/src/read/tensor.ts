@@ -30,7 +30,7 @@ export function dimsOf(what: string, dims: readonly bigint[]): number[] {
  * A TensorProto's tensor: a view of the model's bytes where they lie so.
  *
  * @throws {BackendError} INVALID_ARGUMENT for data of another length than the shape says, or that is not there
- * @throws {BackendError} UNSUPPORTED for element types that there are none of in models that run here
+ * @throws {BackendError} UNSUPPORTED for element types that models here cannot have
  */
 export function readTensor(what: string, proto: TensorProto, external: ExternalData): HostTensor {
   const type = elementType(what, proto.dataType);

@@ -21,7 +21,7 @@ export function operatorOf({ domain, op }: Node): Operator | undefined {
 }
 
 /**
- * Refuses a graph with nodes of operators that there are none of.
+ * Refuses a graph with unknown operators.
  *
  * @throws {BackendError} UNSUPPORTED with the first such node, and the names of all operators that are missing
  */

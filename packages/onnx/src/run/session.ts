@@ -8,13 +8,13 @@ import type { Context } from './call.ts';
 import { checkOperators, operatorOf, runGraph, SMALL } from './execute.ts';
 import { deviceType, type Float64, isOnDevice, typeOf, upload, Value } from './value.ts';
 
-/** What a model is given: tensors of the host, or of the session's backend. */
+/** Inputs of a model: tensors of the host, or of the session's backend. */
 export type Feeds = Readonly<Record<string, HostTensor | Tensor>>;
 
 /** Where results are left. */
 export type Location = 'host' | 'device';
 
-/** What a session is made with. */
+/** Options of a session. */
 export interface SessionSettings {
   readonly backend: ComputeBackend;
   readonly float64: Float64;
@@ -36,7 +36,7 @@ interface Program {
 /** Inputs with more elements are not told apart by their numbers. */
 const MAX_TOLD = 1024;
 
-/** What the work of a node, or of a whole run, took the host, in microseconds. */
+/** Microseconds of host time of a node, or of a whole run. */
 export interface TraceEvent {
   readonly name: string;
   readonly ts: number;
@@ -63,7 +63,7 @@ export class Session {
   /** Ends with the last run that was asked for: a replay fills the tensors that the one before may still be read from. */
   #turn: Promise<void> = Promise.resolve();
 
-  /** @throws {BackendError} UNSUPPORTED for operators that there are none of */
+  /** @throws {BackendError} UNSUPPORTED for unknown operators */
   constructor(model: Model, settings: SessionSettings) {
     checkOperators(model.graph);
     this.model = model;

@@ -138,7 +138,7 @@ type Asked = { readonly [Name in keyof AttentionOptions]: AttentionOptions[Name]
 /** All that follows from the layouts of the operands. */
 interface Form {
   readonly dtype: FloatDType;
-  /** Of the result. */
+  /** The shape of the result. */
   readonly shape: readonly number[];
   /** The one call that fills the result, where nothing is copied or empty and the result is apart from what is read. */
   readonly plan: Plan | undefined;

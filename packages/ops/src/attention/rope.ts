@@ -20,7 +20,7 @@ import type { Tensor } from '../tensor/tensor.ts';
 
 /** Options of {@link rope}. */
 export interface RopeOptions extends OutOption {
-  /** Of each row, i32 or u32: `[seq]`, or what broadcasts to the shape without `dim`. Default: 0, 1, ... */
+  /** The position of each row, i32 or u32: `[seq]`, or a shape that broadcasts to that of `x` without `dim`. Default: 0, 1, ... */
   readonly positions?: Tensor | undefined;
   /** Added to each position: a number, or one integer on the device, which a recording reads anew. Default 0. */
   readonly offset?: TensorLike;
@@ -28,7 +28,7 @@ export interface RopeOptions extends OutOption {
   readonly base?: number;
   /** Radians per position, f32 `[dim / 2]`, for models that scale them. Default: `base^(-2 i / dim)`, to within 3 ulp. */
   readonly frequencies?: Tensor | undefined;
-  /** Which elements are a pair: 2 i and 2 i + 1 (as in the paper), or i and i + dim / 2 (as in GPT-NeoX, Llama). Default false. */
+  /** Pairs elements 2 i and 2 i + 1 (as in the paper), not i and i + dim / 2 (as in GPT-NeoX, Llama). Default false. */
   readonly interleaved?: boolean;
 }
 

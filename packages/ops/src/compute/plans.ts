@@ -14,7 +14,7 @@ export interface Plan {
   readonly call: PlannedCall;
 }
 
-/** Of each of two generations, for each backend. */
+/** Entries of each of two generations, for each backend. */
 const MAX_KEPT = 512;
 
 /**

@@ -11,11 +11,11 @@ import type { Pair, Sides } from './window.ts';
 export interface ConvTranspose2dOptions extends ConvOptions {
   /** Default 1. */
   readonly stride?: Pair;
-  /** What is left out of the result at its sides. Default 0. */
+  /** Cropped from the result at its sides. Default 0. */
   readonly padding?: Exclude<Sides, 'same'>;
   /** Distance of the elements that a filter adds to. Default 1. */
   readonly dilation?: Pair;
-  /** What the result has more at the bottom and right, below the greater one of stride and dilation. Default 0. */
+  /** Added to the result at the bottom and right; less than the greater of stride and dilation. Default 0. */
   readonly outputPadding?: Pair;
 }
 
@@ -23,11 +23,11 @@ export interface ConvTranspose2dOptions extends ConvOptions {
 export interface ConvTranspose1dOptions extends ConvOptions {
   /** Default 1. */
   readonly stride?: number;
-  /** What is left out of the result at both ends, or at each. Default 0. */
+  /** Cropped from the result at both ends, or at each. Default 0. */
   readonly padding?: number | readonly [left: number, right: number];
   /** Distance of the elements that a filter adds to. Default 1. */
   readonly dilation?: number;
-  /** What the result has more at the end, below the greater one of stride and dilation. Default 0. */
+  /** Added to the result at the end; less than the greater of stride and dilation. Default 0. */
   readonly outputPadding?: number;
 }
 

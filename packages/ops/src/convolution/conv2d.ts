@@ -19,7 +19,7 @@ export interface ConvOptions extends OutOption {
   readonly bias?: Tensor | undefined;
   /** The function applied to the sum. Default: none. */
   readonly activation?: Activation | undefined;
-  /** Of the result's shape, or one that broadcasts to it; added at the end. */
+  /** Added at the end: a tensor of the result's shape, or one that broadcasts to it. */
   readonly residual?: Tensor | undefined;
   /** Divides `c` and `k`; `c` of them is a depthwise convolution. Default 1. */
   readonly groups?: number;

@@ -14,7 +14,7 @@ const kernels = new Kernels();
 
 /** Options of {@link oneHot}. */
 export interface OneHotOptions extends OutOption {
-  /** Of the result. Default `'f32'`. */
+  /** The dtype of the result. Default `'f32'`. */
   readonly dtype?: DType;
 }
 

@@ -23,7 +23,7 @@ export interface TopKOptions {
 
 /** The result of {@link topK}; in both tensors the axis has length `k`. */
 export interface TopK {
-  /** Of the element type of the operand. */
+  /** The elements, of the operand's dtype. */
   readonly values: Tensor;
   /** Places along the axis, u32. */
   readonly indices: Tensor;

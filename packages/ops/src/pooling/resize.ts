@@ -20,7 +20,7 @@ import type { Tensor } from '../tensor/tensor.ts';
 export interface ResizeOptions extends OutOption {
   /** Default `'nearest'`. */
   readonly mode?: 'nearest' | 'bilinear';
-  /** With `'bilinear'`, whether the corners of both images lie on each other, not their edges. Default false. */
+  /** With `'bilinear'`: true aligns the corners of both images, not their edges. Default false. */
   readonly alignCorners?: boolean;
 }
 

@@ -51,7 +51,7 @@ export function activationKey(activation: Activation | undefined): string {
 
 const kernels = new Kernels();
 
-/** What becomes of the residual of a product: it is added, or a factor. */
+/** The use of a product's residual: added, or a factor. */
 export type Joined = 'add' | 'mul';
 
 /**

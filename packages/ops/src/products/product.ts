@@ -18,7 +18,7 @@ import { runFused } from './run-fused.ts';
 /** A matrix of each batch: addresses and strides in elements. */
 export interface Matrices {
   readonly ptr: DevicePtr;
-  /** Of each batch axis. */
+  /** The stride of each batch axis. */
   readonly batch: readonly number[];
   readonly row: number;
   readonly column: number;
@@ -40,9 +40,9 @@ export interface Product {
   readonly b: Matrices;
   readonly c: Matrices;
   readonly dtype: StoredFloatDType;
-  /** Of B. Default: `dtype`. */
+  /** The dtype of B. Default: `dtype`. */
   readonly dtypeB?: WeightDType | undefined;
-  /** Of integers in b, one matrix for all batches. */
+  /** The quantization of integers in b, one matrix for all batches. */
   readonly quantB?: QuantB | undefined;
   readonly epilogue?: ProductEpilogue | undefined;
 }

@@ -8,7 +8,7 @@ import { joinedProduct } from './linear.ts';
 
 /** Options of {@link swiglu}. */
 export interface SwigluOptions extends OutOption {
-  /** Of the gate. `'gelu'` makes it GEGLU, `'relu'` ReGLU, `'sigmoid'` GLU. Default `'silu'`. */
+  /** The activation of the gate. `'gelu'` makes it GEGLU, `'relu'` ReGLU, `'sigmoid'` GLU. Default `'silu'`. */
   readonly activation?: Activation | undefined;
 }
 

@@ -14,7 +14,7 @@ type Float = Value<'f32'>;
 
 /** Options of {@link quantize}. */
 export interface QuantizeOptions extends OutOption, ScaleOptions {
-  /** Of the result. Default: that of a zero point of i8 or u8, else `'u8'`. */
+  /** The dtype of the result. Default: that of a zero point of i8 or u8, else `'u8'`. */
   readonly dtype?: 'i8' | 'u8';
 }
 

@@ -23,7 +23,7 @@ export interface SharedLayout extends Omit<Layout, 'offset'> {
   readonly isDense: boolean;
 }
 
-/** Of each of two generations. One that is made again after it was forgotten has another number. */
+/** Entries of each of two generations. A layout that was evicted gets another number. */
 const MAX_KEPT = 4096;
 
 const layouts = new ListCache<SharedLayout>(MAX_KEPT);

@@ -84,7 +84,7 @@ export interface PlacedEntry extends SafetensorsEntry {
 
 /** The header of a file. */
 export interface SafetensorsHeader {
-  /** In the order of their elements in the file. */
+  /** Tensors in the order of their elements in the file. */
   readonly tensors: readonly PlacedEntry[];
   readonly metadata: Readonly<Record<string, string>>;
 }

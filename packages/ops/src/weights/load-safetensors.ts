@@ -26,7 +26,7 @@ export interface LoadOptions extends Pick<WaitOptions, 'signal'> {
    * broke off, and are there without a network.
    */
   readonly cache?: WeightCache;
-  /** Told of the bytes that are on their way to the device, of those of all tensors asked for in a file. */
+  /** Called with the bytes sent to the device so far, and those of all tensors asked for in a file. */
   readonly onProgress?: (loadedBytes: number, totalBytes: number, file: string) => void;
 }
 

@@ -5,7 +5,7 @@ import { byteSource, type SafetensorsSource } from './source.ts';
 
 /** The content of a safetensors file, without its elements. */
 export interface SafetensorsInfo {
-  /** In the order of their elements in the file. */
+  /** Tensors in the order of their elements in the file. */
   readonly tensors: readonly SafetensorsEntry[];
   /** The notes of its writer. */
   readonly metadata: Readonly<Record<string, string>>;

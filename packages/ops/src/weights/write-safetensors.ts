@@ -45,7 +45,7 @@ export async function writeSafetensors(
 export interface SafetensorsPlan {
   readonly header: Uint8Array;
   readonly order: readonly Tensor[];
-  /** Of all tensors. */
+  /** Bytes of all tensors. */
   readonly bytes: number;
 }
 

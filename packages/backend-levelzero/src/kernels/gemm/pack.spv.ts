@@ -87,7 +87,7 @@ export const pack: (params: PackParams) => Kernel = variants(({ input, width, al
           k.store(k.at(write, k.mul(p, width)), loadElement(k, input, k.at(read, k.mul(p, termStep))));
         });
       };
-      /** Lines from `first` on, one by one, and zeros for those that there are not. */
+      /** Copies lines from `first` on; missing lines are zero. */
       const copyRest = (first: Value): void => {
         const start = k.constant(first.type, 0);
         k.forLoop({ from: first, to: present }, [], (l) => copyLine(l, start));

@@ -11,7 +11,7 @@ export interface Place {
   readonly width: Width;
   /** Of elements that stay in registers: where their values are kept. */
   readonly scope?: ElementScope;
-  /** True if the place is one of the row, and not another once more; always where there is none. */
+  /** In-bounds predicate; undefined when always true. */
   readonly isThere?: Value;
 }
 

@@ -31,7 +31,7 @@ export interface RunPlan {
   readonly offsets?: readonly number[];
 }
 
-/** Points of a tile: fewer are not worth the sharing out, more leave threads idle at the end. */
+/** Tile size bounds: scheduling cost against load balance. */
 const LEAST_TILE = 8192;
 const MOST_TILE = 65_536;
 /** Tiles for each thread, where there is enough to do. */

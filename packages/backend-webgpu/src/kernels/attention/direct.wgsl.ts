@@ -52,7 +52,7 @@ export function directKeys(columns: number, iterations: number): number {
 
 /**
  * softmax(scale * Q K^T) V for a block of neighbouring queries of one head per invocation, without workgroup memory: for
- * devices whose shaders run on the CPU, where barriers are dear and every load is.
+ * devices whose shaders run on the CPU, where barriers and loads are expensive.
  *
  * Q and O are `[heads, queries, head_dim]`, K and V `[heads, keys, head_dim]`, as far as the window reaches; any head_dim.
  * Blocks are numbered by head and block of queries, {@link DIRECT_LANES} to a workgroup. Per iteration of the loop, a block

@@ -31,7 +31,7 @@ const GPU_GROUPS: Groups = {
     { lanes: 4, team: 128 },
   ],
 };
-/** And where barriers are dear. */
+/** And where barriers are expensive. */
 const SOFTWARE_GROUPS: Groups = { rows: [{ lanes: 64, team: 1 }], columns: [{ lanes: 64, team: 1 }] };
 
 type Groups = Readonly<Record<'rows' | 'columns', readonly MatvecGroup[]>>;

@@ -158,7 +158,7 @@ const UNROLL = { f32: 2, f16: 4 };
  *
  * A team of invocations computes four rows, so that it reads x once for them. Its members take turns along k, by vectors
  * of four if `wide`, so that they read neighbouring memory. The sums of the team are then combined in workgroup memory, the
- * four rows as one vector. On a device where barriers are dear a team is a single invocation.
+ * four rows as one vector. On a device where barriers are expensive a team is a single invocation.
  */
 export const matvecRows: ProductKernel<MatvecParams, MatvecEpilogue> = productKernel(
   'gemm/matvec-rows',
@@ -223,7 +223,7 @@ export interface MatvecColumnsParams extends MatvecParams {
  *
  * An invocation has four neighbouring entries of y and goes down k; the lanes of a workgroup lie beside each other, so
  * that they read neighbouring memory. The members of a team take turns along k, and their sums are combined in workgroup
- * memory. On a device where barriers are dear a team is a single invocation.
+ * memory. On a device where barriers are expensive a team is a single invocation.
  */
 export const matvecColumns: ProductKernel<MatvecColumnsParams, MatvecEpilogue> = productKernel(
   'gemm/matvec-columns',

@@ -240,7 +240,7 @@ function multiply(product: Product, variant: Variant, depth: number, sums: SumsM
 
   const span = sums(splits * entries * SUM_BYTES);
   const whole: Entries = { m, n, batchCount, c: product.c };
-  const own = isInterleaved(whole) ? turned(whole) : whole;
+  const own = isInterleaved(whole) ? transposed(whole) : whole;
   const c: Matrix = { span, dtype: 'f32', ...packed(own, whole) };
   for (const [start, length] of cuts(k, depth)) {
     const terms = { batch: 0, row: 0, column: 0, depth: start, batchCount, m, n, k: length };
@@ -263,7 +263,7 @@ function isInterleaved({ m, batchCount, c }: Entries): boolean {
 }
 
 /** The same entries with batches for rows: the finishing kernel expects neighbours in memory to follow each other. */
-function turned({ m, n, batchCount, c }: Entries): Entries {
+function transposed({ m, n, batchCount, c }: Entries): Entries {
   return { m: batchCount, n, batchCount: m, c: { ...c, ld: c.stride, stride: c.ld } };
 }
 

@@ -22,7 +22,7 @@ import { tilesOn } from './tile.ts';
 import { eachOf, MOST_LINES, unitOf, unsignedOf, type WeightForm, weightRows, wordsOf } from './weight-rows.wgsl.ts';
 import type { WeightProduct } from './plan.ts';
 
-/** Workgroups, smallest team first; that of one invocation for devices where barriers are dear. */
+/** Workgroups, smallest team first; that of one invocation for devices where barriers are expensive. */
 const GROUPS: readonly MatvecGroup[] = [
   { lanes: 64, team: 1 },
   { lanes: 4, team: 32 },

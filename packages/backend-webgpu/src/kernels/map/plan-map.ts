@@ -9,15 +9,15 @@ import type { OperandSpec, RunSpec } from '../run/run-spec.ts';
 import { MAP_LANES, mapKernel, type MapLayout } from './map.wgsl.ts';
 import { tileKernel, type TileLayout } from './tile.wgsl.ts';
 
-type Way = NamedVariant & MapLayout;
-type TileWay = NamedVariant & Pick<TileLayout, 'deep' | 'wide'>;
+type Variant = NamedVariant & MapLayout;
+type TileVariant = NamedVariant & Pick<TileLayout, 'deep' | 'wide'>;
 
-const waysOf = (layout: Way['layout']): readonly Way[] =>
+const variantsOf = (layout: Variant['layout']): readonly Variant[] =>
   ([1, 2, 4] as const).map((unroll) => ({ id: `map/${layout}-${unroll}`, layout, unroll }));
-const FLAT = waysOf('flat');
-const GRID = waysOf('grid');
+const FLAT = variantsOf('flat');
+const GRID = variantsOf('grid');
 
-const TILES: readonly TileWay[] = [
+const TILES: readonly TileVariant[] = [
   { id: 'map/tile-64x32', deep: 64, wide: 32 },
   { id: 'map/tile-32x64', deep: 32, wide: 64 },
   { id: 'map/tile-32x32', deep: 32, wide: 32 },
@@ -41,30 +41,30 @@ export function launchMap(
   recorder: Recorder,
 ): boolean {
   const { piece, bound } = window as BoundWindow;
-  if (vectors.turned !== undefined) {
+  if (vectors.transposed !== undefined) {
     launchTiles(piece, bound, vectors, params, recorder);
     return true;
   }
   const spec = specOf(piece, bound, vectors);
   const sizes = piece.sizes.map((size, axis) => (axis === vectors.axis ? size / vectors.width : size));
   const count = sizes.reduce((product, size) => product * size, 1);
-  const way = chooseWay(spec, sizes, recorder);
-  const { id, ...layout } = way;
+  const variant = chooseVariant(spec, sizes, recorder);
+  const { id, ...layout } = variant;
   const kernel = kernelOfGraph<MapSpec>('map', { ...spec, ...layout }, (name, { layout: kind, unroll, ...own }) =>
     mapKernel(`${name} ${kind} x${unroll}`, own, { layout: kind, unroll }),
   );
   const uniforms = { count, ...uniformValues(piece, bound, spec, params) };
-  if (way.layout === 'flat') {
-    const groups = Math.ceil(count / (MAP_LANES * way.unroll));
+  if (variant.layout === 'flat') {
+    const groups = Math.ceil(count / (MAP_LANES * variant.unroll));
     launchPiece(recorder, bound, kernel, { uniforms, groups, variant: id });
     return true;
   }
-  const grid = gridOf(sizes, way.unroll, recorder.traits.maxWorkgroupsPerDimension);
+  const grid = gridOf(sizes, variant.unroll, recorder.traits.maxWorkgroupsPerDimension);
   launchPiece(recorder, bound, kernel, { uniforms, groups: grid[0] * grid[1] * grid[2], grid, variant: id });
   return true;
 }
 
-/** Launches a kernel some of whose inputs are turned around. */
+/** Launches a kernel some of whose inputs are transposed. */
 function launchTiles(
   piece: Piece,
   bound: BoundPiece,
@@ -73,14 +73,14 @@ function launchTiles(
   recorder: Recorder,
 ): void {
   const spec = specOf(piece, bound, vectors);
-  const { axis: across, inputs } = vectors.turned as NonNullable<VectorLayout['turned']>;
+  const { axis: across, inputs } = vectors.transposed as NonNullable<VectorLayout['transposed']>;
   const fits = TILES.filter(
     ({ deep, wide }) => 4 * inputs.size * wide * (deep + 1) <= recorder.traits.maxWorkgroupBytes,
   );
   const { id, deep, wide } = pickVariant(recorder, {
-    shapeClass: () => `map turned x${spec.width} ${spec.kernel.name} ${piece.sizes.map(sizeStep).join(' ')}`,
+    shapeClass: () => `map transposed x${spec.width} ${spec.kernel.name} ${piece.sizes.map(sizeStep).join(' ')}`,
     candidates: fits,
-    preferred: fits[0] as TileWay,
+    preferred: fits[0] as TileVariant,
   });
   const tile: TileLayout = { layout: 'tile', across, deep, wide };
   const kernel = kernelOfGraph<RunSpec & TileLayout>('map', { ...spec, ...tile }, (name, own) =>
@@ -101,7 +101,7 @@ function launchTiles(
   });
 }
 
-function chooseWay(spec: RunSpec, sizes: readonly number[], recorder: Recorder): Way {
+function chooseVariant(spec: RunSpec, sizes: readonly number[], recorder: Recorder): Variant {
   const { traits } = recorder;
   const [rows, columns] = [sizes.at(-2) ?? 1, sizes.at(-1) as number];
   const isPlane = sizes.length === 2 && rows > 1;
@@ -109,17 +109,17 @@ function chooseWay(spec: RunSpec, sizes: readonly number[], recorder: Recorder):
   const canGrid = isPlane && Math.max(x, y, z) <= traits.maxWorkgroupsPerDimension;
   const waste = 1 - columns / (x * MAP_LANES);
   const unroll = unrollOf(spec);
-  const preferred = (canGrid && waste <= MAX_WASTE ? GRID : FLAT).find((way) => way.unroll === unroll);
+  const preferred = (canGrid && waste <= MAX_WASTE ? GRID : FLAT).find((variant) => variant.unroll === unroll);
   const shapeClass = (): string => `map ${spec.kernel.name} ${sizes.map(sizeStep).join(' ')}`;
   const candidates = canGrid ? [...FLAT, ...GRID] : FLAT;
-  return pickVariant(recorder, { shapeClass, candidates, preferred: preferred as Way });
+  return pickVariant(recorder, { shapeClass, candidates, preferred: preferred as Variant });
 }
 
 /**
  * Plain copies gain nothing from a second vector; what computes, casts or moves axes does. What is written by index waits for each
  * word.
  */
-function unrollOf({ kernel, operands, rowRank }: RunSpec): Way['unroll'] {
+function unrollOf({ kernel, operands, rowRank }: RunSpec): Variant['unroll'] {
   if (kernel.outputs.some(({ scatter }) => scatter !== undefined)) return 4;
   const bytes = (operand: OperandSpec | undefined): number => (operand === undefined ? 4 : BYTES_OF[operand.dtype]);
   const isCopy = kernel.nodes.every(({ kind }) => kind === 'input' || kind === 'spread');

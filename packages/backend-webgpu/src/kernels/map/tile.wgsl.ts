@@ -5,10 +5,10 @@ import { GraphScope, NOWHERE, pointSource, storedBits } from '../run/graph-scope
 import { defineGraphKernel, components, loadAt, type RawValue, storeAt } from '../run/operand-code.ts';
 import { type RunSpec, sizeName, uniformsOf } from '../run/run-spec.ts';
 
-/** A tile that is turned around in workgroup memory. */
+/** A tile that is transposed in workgroup memory. */
 export interface TileLayout {
   readonly layout: 'tile';
-  /** The axis along which the inputs lie that are turned around; `operands[].axis` of the specification says which. */
+  /** The axis along which the inputs lie that are transposed; `operands[].axis` of the specification says which. */
   readonly across: number;
   /** Elements of a tile along that axis, and along the last. */
   readonly deep: number;
@@ -31,7 +31,7 @@ export function tileKernel(name: string, spec: RunSpec, { across, deep, wide }: 
   const last = vectorAxis(spec);
   const { width } = spec;
   const line = deep + 1;
-  const turned = spec.kernel.inputs.flatMap((_, input) => (spec.operands[input]?.axis === across ? [input] : []));
+  const transposed = spec.kernel.inputs.flatMap((_, input) => (spec.operands[input]?.axis === across ? [input] : []));
   placeTile(block, spec, { across, deep, wide });
 
   const at = (axis: number, own: Readonly<Record<number, string>>): string => own[axis] ?? `c${axis}`;
@@ -46,7 +46,7 @@ export function tileKernel(name: string, spec: RunSpec, { across, deep, wide }: 
       [across]: block.define(`min(tile_deep / ${width}u + ${d}, u.${sizeName(across)} / ${width}u - 1u)`),
       [last]: block.define(`min(tile_wide + ${w}, u.${sizeName(last)} * ${width}u - 1u)`),
     };
-    for (const input of turned) {
+    for (const input of transposed) {
       const raw = loadAt(block, spec, input, coordinatesOf(own));
       for (const [k, part] of components(raw).entries()) {
         block.add(`tile${input}[${w} * ${line}u + ${d} * ${width}u + ${k}u] = ${part};`);
@@ -68,7 +68,7 @@ export function tileKernel(name: string, spec: RunSpec, { across, deep, wide }: 
     });
     const source = pointSource(spec, block, coordinates);
     const load = (input: number): RawValue =>
-      turned.includes(input)
+      transposed.includes(input)
         ? fromTile(block, input, width, (k) => `(${w} * ${width}u + ${k}u) * ${line}u + ${d}`)
         : source.load(input);
     const scope = new GraphScope(spec, block, { ...source, load }, call);
@@ -80,7 +80,7 @@ export function tileKernel(name: string, spec: RunSpec, { across, deep, wide }: 
   return defineGraphKernel(spec, {
     name,
     uniforms: { tiles_wide: 'u32', tiles_deep: 'u32', ...uniformsOf(spec) },
-    declarations: turned.map((input) => `var<workgroup> tile${input}: array<u32, ${wide * line}>;`),
+    declarations: transposed.map((input) => `var<workgroup> tile${input}: array<u32, ${wide * line}>;`),
     lanes: TILE_LANES,
     block,
   });

@@ -22,7 +22,7 @@ import { teamBytes, type TeamSpec } from './team.ts';
 import { teamScanBytes } from './team-scan.ts';
 
 /** The distribution of rows over lanes, and the number of their parts. */
-type Way = NamedVariant & RowClass & { readonly isAcross: boolean; readonly chunk: number };
+type Variant = NamedVariant & RowClass & { readonly isAcross: boolean; readonly chunk: number };
 
 /** Every variant of the families that fold. */
 export const VARIANT_IDS: readonly string[] = [
@@ -67,8 +67,8 @@ export function launchRows(
   const stepsOf = (window: Piece): number => product(window.sizes.slice(rowRank)) / (isAcross ? 1 : vectors.width);
   const steps = windows.reduce((sum, window) => sum + stepsOf(window.piece), 0);
   const question = { rows, steps, isAcross, width: vectors.width, windows: windows.length };
-  const way = chooseWay(piece, question, recorder);
-  const groups = Math.ceil(rows / way.rows);
+  const variant = chooseVariant(piece, question, recorder);
+  const groups = Math.ceil(rows / variant.rows);
   const launch = (
     window: BoundWindow,
     stage: number | undefined,
@@ -77,14 +77,14 @@ export function launchRows(
     const base = specOf(window.piece, window.bound, vectors);
     const spec: RowsSpec = {
       ...base,
-      team: teamOf(way, recorder.traits),
-      vectors: stage === undefined ? way.vectors : 0,
+      team: teamOf(variant, recorder.traits),
+      vectors: stage === undefined ? variant.vectors : 0,
       stage,
     };
     launchPiece(
       recorder,
       window.bound,
-      kernelOfGraph('rows', spec, (name, own) => rowsKernel(`${name} ${way.id}`, own)),
+      kernelOfGraph('rows', spec, (name, own) => rowsKernel(`${name} ${variant.id}`, own)),
       {
         uniforms: {
           ...uniformValues(window.piece, window.bound, base, params),
@@ -92,12 +92,12 @@ export function launchRows(
           ...uniforms,
         },
         groups: count,
-        variant: way.id,
+        variant: variant.id,
         ...(scratch === undefined ? {} : { scratch }),
       },
     );
   };
-  const parts = windows.map((window) => Math.max(1, Math.ceil(stepsOf(window.piece) / Math.max(1, way.chunk))));
+  const parts = windows.map((window) => Math.max(1, Math.ceil(stepsOf(window.piece) / Math.max(1, variant.chunk))));
   const allParts = parts.reduce((sum, own) => sum + own, 0);
   if (allParts === 1) {
     launch(windows[0] as BoundWindow, undefined, { count: groups });
@@ -117,7 +117,7 @@ export function launchRows(
     let firstPart = 0;
     for (const [index, window] of (storesRowsOnly ? windows.slice(0, 1) : windows).entries()) {
       const own = storesRowsOnly ? 1 : (parts[index] as number);
-      const uniforms = { chunk: way.chunk, parts: own, first_part: firstPart, all_parts: allParts, plane };
+      const uniforms = { chunk: variant.chunk, parts: own, first_part: firstPart, all_parts: allParts, plane };
       launch(window, stage, { count: groups * own, uniforms, scratch });
       firstPart += own;
     }
@@ -142,16 +142,16 @@ interface Question {
   readonly windows: number;
 }
 
-function chooseWay(piece: Piece, question: Question, recorder: Recorder): Way {
+function chooseVariant(piece: Piece, question: Question, recorder: Recorder): Variant {
   const { rows, steps, isAcross, width } = question;
-  const ways = isAcross ? columnWays : rowWays;
-  const candidates = ways(piece, question, recorder.traits);
+  const variantsOf = isAcross ? columnVariants : rowVariants;
+  const candidates = variantsOf(piece, question, recorder.traits);
   const shapeClass = (): string =>
     `${isAcross ? 'columns' : 'rows'} x${width} ${piece.geometry.kernel.name} ${[rows, steps].map(sizeStep).join(' ')}`;
-  return pickVariant(recorder, { shapeClass, candidates, preferred: candidates[0] as Way });
+  return pickVariant(recorder, { shapeClass, candidates, preferred: candidates[0] as Variant });
 }
 
-function rowWays(piece: Piece, question: Question, traits: DeviceTraits): readonly Way[] {
+function rowVariants(piece: Piece, question: Question, traits: DeviceTraits): readonly Variant[] {
   const { rows, steps, width, windows } = question;
   const { kernel } = piece.geometry;
   // Nothing to read: rows from identities.
@@ -166,7 +166,7 @@ function rowWays(piece: Piece, question: Question, traits: DeviceTraits): readon
   });
   const fits = ({ team, rows: together, vectors }: RowClass): boolean =>
     fitsMemory(kernel, { team, rows: together, isAcross: false, vectors }, width, traits);
-  return classes.filter(fits).map((rowClass): Way => {
+  return classes.filter(fits).map((rowClass): Variant => {
     const own = rowClass.team === 1 ? 'rows/lane' : rowClass.vectors === 0 ? 'rows/again' : 'rows/registers';
     const { chunk, isBounded } = chunkOf(kernel, question, rowClass.team, traits);
     if (chunk >= steps && windows === 1) return { ...rowClass, id: own, isAcross: false, chunk: steps };
@@ -183,32 +183,32 @@ function rowWays(piece: Piece, question: Question, traits: DeviceTraits): readon
   });
 }
 
-function columnWays(piece: Piece, question: Question, traits: DeviceTraits): readonly Way[] {
+function columnVariants(piece: Piece, question: Question, traits: DeviceTraits): readonly Variant[] {
   const { rows, steps, width, windows } = question;
   const across = powerUpTo(Math.min(COLUMNS.wide, rows));
   const max = Math.min(powerUpTo(traits.maxInvocations) / across, Math.max(COLUMNS.team, 256 / across));
   const lanes = fitting(piece.geometry.kernel, { team: max, rows: across, isAcross: true }, width, traits);
-  const way = (team: number, columns: number, id: string): Way & { readonly isBounded: boolean } => {
+  const variant = (team: number, columns: number, id: string): Variant & { readonly isBounded: boolean } => {
     const { chunk, isBounded } = chunkOf(piece.geometry.kernel, question, team, traits);
     const kind = { team, rows: columns, vectors: 0, isAcross: true } as const;
     if (chunk >= steps && windows === 1) return { ...kind, isBounded, id, chunk: steps };
     return { ...kind, isBounded, id: 'stages/columns', chunk };
   };
-  const lone = way(1, COLUMNS.alone, 'columns/lane');
-  const together = way(lanes, across, 'columns/team');
+  const lone = variant(1, COLUMNS.alone, 'columns/lane');
+  const together = variant(lanes, across, 'columns/team');
   if (!lone.isBounded) return [together];
   if (traits.isSoftware || steps < 2 * lanes) return [lone];
   return rows >= BUSY.gpu ? [lone, together] : [together, lone];
 }
 
-type TeamWay = Pick<Way, 'team' | 'rows' | 'isAcross'> & Partial<Pick<Way, 'vectors'>>;
+type TeamWay = Pick<Variant, 'team' | 'rows' | 'isAcross'> & Partial<Pick<Variant, 'vectors'>>;
 
 /** Returns whether a team's values fit the memory of a workgroup. */
-function fitsMemory(kernel: Kernel, way: TeamWay, width: 1 | 4, traits: DeviceTraits): boolean {
+function fitsMemory(kernel: Kernel, variant: TeamWay, width: 1 | 4, traits: DeviceTraits): boolean {
   const phases: ValueType[][] = foldsOf(kernel).map((folds) => folds.flatMap(({ folding }) => folding.state));
-  const [team, own] = [teamOf(way, traits), way.isAcross ? width : 1];
+  const [team, own] = [teamOf(variant, traits), variant.isAcross ? width : 1];
   const scans = scansOf(kernel);
-  const sets = way.vectors || unrollOf(kernel, width);
+  const sets = variant.vectors || unrollOf(kernel, width);
   const ofScans = scans === undefined ? 0 : teamScanBytes(team, stateLength(scans.folds), own, sets);
   if (ofScans > 0) phases.push((scans?.folds ?? []).flatMap(({ folding }) => folding.state));
   return teamBytes(team, phases, own) + ofScans <= traits.maxWorkgroupBytes;

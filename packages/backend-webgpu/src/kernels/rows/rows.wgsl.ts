@@ -246,7 +246,7 @@ class RowsCode {
     return fold.select(math, { text: inside, type: 'bool', width: 1 }, wide, fold.identity(math));
   }
 
-  /** Each neighbour counts, also where all are the same. */
+  /** Broadcasts to the vector width. */
   #wide(value: WgslValue, block: WgslBlock): WgslValue {
     const { width } = this.#spec;
     if (value.width === width) return value;

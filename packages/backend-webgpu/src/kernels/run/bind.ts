@@ -27,8 +27,8 @@ export interface VectorLayout {
   readonly axis: number;
   /** Gather inputs whose last index runs along the vectors. */
   readonly gathersVectors: ReadonlySet<number>;
-  /** Inputs that are turned around in workgroup memory, and the axis that they lie along. */
-  readonly turned?: { readonly axis: number; readonly inputs: ReadonlySet<number> };
+  /** Inputs that are transposed in workgroup memory, and the axis that they lie along. */
+  readonly transposed?: { readonly axis: number; readonly inputs: ReadonlySet<number> };
 }
 
 interface Placed {
@@ -95,8 +95,8 @@ export function bindPiece(
     for (const [at, { index, operand }] of members.entries()) {
       const { type, dtype, access: level } = operand.layout;
       const access = accesses[at] === 'vector' && !agree ? 'dense' : (accesses[at] as Access);
-      const { turned } = layout;
-      const axis = turned?.inputs.has(index) === true ? { axis: turned.axis } : {};
+      const { transposed } = layout;
+      const axis = transposed?.inputs.has(index) === true ? { axis: transposed.axis } : {};
       const far = isFar ? { far: { count: windows.length, words: windowBytes(traits) / 4 } } : {};
       operands[index] = { type, dtype, level, access, binding: bindings.length, ...axis, ...far };
     }
@@ -141,7 +141,7 @@ function windowsOf(span: Span, traits: DeviceTraits): readonly Span[] {
 function accessIn(
   { index, operand }: Placed,
   offset: number,
-  { width, axis, gathersVectors, turned }: VectorLayout,
+  { width, axis, gathersVectors, transposed }: VectorLayout,
 ): Access {
   const { access: level, shape } = operand.layout;
   if (level === 'scatter') return 'strided';
@@ -151,7 +151,7 @@ function accessIn(
     const isWhole = (shape[last] as number) % 4 === 0;
     return width === 4 && gathersVectors.has(index) && access === 'vector' && isWhole ? 'vector' : 'strided';
   }
-  const own = turned?.inputs.has(index) === true ? turned.axis : axis;
+  const own = transposed?.inputs.has(index) === true ? transposed.axis : axis;
   return accessOf({ strides: operand.strides, axis: own, width, offset });
 }
 

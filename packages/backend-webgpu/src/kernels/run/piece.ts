@@ -165,6 +165,6 @@ function farthestAxis(piece: Piece, vectors: VectorLayout, from: number, to: num
 }
 
 /** The number whose multiples sizes along an axis stay. */
-function stepAlong(axis: number, { axis: own, width, turned }: VectorLayout): number {
-  return axis === own || axis === turned?.axis ? width : 1;
+function stepAlong(axis: number, { axis: own, width, transposed }: VectorLayout): number {
+  return axis === own || axis === transposed?.axis ? width : 1;
 }

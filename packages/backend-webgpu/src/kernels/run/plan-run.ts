@@ -90,7 +90,7 @@ function turnedAround(
   const axis = counts.indexOf(max);
   const inputs = new Set(axes.flatMap((own, index) => (own === axis ? [index] : [])));
   const width = (sizes[axis] as number) % 4 === 0 ? layout.width : 1;
-  return { ...layout, width, turned: { axis, inputs } };
+  return { ...layout, width, transposed: { axis, inputs } };
 }
 
 /**

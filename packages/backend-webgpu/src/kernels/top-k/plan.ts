@@ -25,7 +25,7 @@ const LANES = { software: 1024, gpu: 2 ** 16 };
 /** Workgroups that keep a large GPU busy. */
 const GROUPS = 1024;
 
-/** Kernels that select: by an invocation for each part where barriers are dear, else by workgroups. */
+/** Kernels that select: by an invocation for each part where barriers are expensive, else by workgroups. */
 const tables = topKTables<StorageBuffer, Recorder, Kernel>(
   {
     id: 'top-k/lane',

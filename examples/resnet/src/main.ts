@@ -1,4 +1,0 @@
-import { runMain } from '@concord/example-command';
-import { runProgram } from './program.ts';
-
-await runMain(runProgram);

@@ -1,0 +1,1 @@
+export default { output: 'export', basePath: '/next/out', trailingSlash: true };
