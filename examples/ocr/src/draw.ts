@@ -1,13 +1,14 @@
 import type { Line } from './ocr.ts';
+import type { Point } from './picture.ts';
 
 /** The used part of a canvas' 2d context, in Node and in a page. */
 export interface DrawingContext {
+  readonly canvas: { readonly width: number };
   font: string;
   fillStyle: unknown;
   strokeStyle: unknown;
   lineWidth: number;
   beginPath(): void;
-  moveTo(x: number, y: number): void;
   lineTo(x: number, y: number): void;
   closePath(): void;
   stroke(): void;
@@ -22,15 +23,17 @@ const [BOX, PAPER] = ['#d0006f', 'rgba(255, 255, 255, 0.85)'];
 export function drawLines(context: DrawingContext, lines: readonly Line[]): void {
   for (const { text, box } of lines) {
     context.beginPath();
-    for (const [i, [x, y]] of box.entries()) context[i === 0 ? 'moveTo' : 'lineTo'](x, y);
+    for (const corner of box) context.lineTo(...corner);
     context.closePath();
-    const ys = box.map(([, y]) => y);
-    const size = Math.min(24, Math.max(11, (Math.max(...ys) - Math.min(...ys)) / 3));
+    const [[x, y], , , [lastX, lastY]] = box as [Point, Point, Point, Point];
+    const size = Math.min(24, Math.max(11, Math.hypot(lastX - x, lastY - y) / 2.5));
     [context.strokeStyle, context.lineWidth, context.font] = [BOX, Math.max(1.5, size / 10), `${size}px sans-serif`];
     context.stroke();
-    const [left, top] = [Math.min(...box.map(([x]) => x)), Math.max(size, Math.min(...ys))];
+    const width = context.measureText(text).width + 4;
+    const left = Math.max(0, Math.min(...box.map((corner) => corner[0]), context.canvas.width - width));
+    const top = Math.max(size, Math.min(...box.map((corner) => corner[1])));
     context.fillStyle = PAPER;
-    context.fillRect(left, top - size, context.measureText(text).width + 4, size);
+    context.fillRect(left, top - size, width, size);
     context.fillStyle = BOX;
     context.fillText(text, left + 2, top - size / 6);
   }

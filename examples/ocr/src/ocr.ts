@@ -55,7 +55,8 @@ export class Ocr implements Disposable {
   static async open(backend: ComputeBackend, files: OcrFiles): Promise<Ocr> {
     const open = [];
     try {
-      for (const file of [files.detection, files.orientation, files.recognition]) open.push(await loadOnnx(backend, file));
+      for (const file of [files.detection, files.orientation, files.recognition])
+        open.push(await loadOnnx(backend, file));
       return new Ocr(open as [OnnxModel, OnnxModel, OnnxModel], files.characters);
     } catch (error) {
       for (const model of open) model.dispose();
@@ -72,7 +73,7 @@ export class Ocr implements Disposable {
       signal?.throwIfAborted();
       const upright = (await this.#isTurned(picture, box)) ? turned(box) : box;
       const line = await this.#recognize(picture, upright);
-      if (line.text.trim() !== '' && line.confidence >= READ) lines.push({ ...line, box: cornersOf(upright) });
+      if (line.text !== '' && line.confidence >= READ) lines.push({ ...line, box: cornersOf(upright) });
     }
     onProgress?.(boxes.length, boxes.length);
     return lines;
@@ -81,7 +82,10 @@ export class Ocr implements Disposable {
   async #detect(picture: Picture): Promise<Box[]> {
     const { width, height } = picture;
     const scale = Math.min(1, LONGEST / Math.max(width, height));
-    const [columns, rows] = [width, height].map((size) => STEP * Math.max(1, Math.round((scale * size) / STEP))) as [number, number];
+    const [columns, rows] = [width, height].map((size) => STEP * Math.max(1, Math.round((scale * size) / STEP))) as [
+      number,
+      number,
+    ];
     const whole: Part = { corner: [0, 0], across: [width, 0], down: [0, height] };
     const map = await run(this.#models[0], planesOf(picture, whole, [columns, rows, columns], PHOTO), rows, columns);
     // Sides are rounded to steps, so a box is not scaled alike along both; it is found where the picture has its shape.
@@ -113,7 +117,7 @@ export class Ocr implements Disposable {
       }
       last = best;
     }
-    return { text, confidence: count === 0 ? 0 : sum / count };
+    return { text: text.trim(), confidence: count === 0 ? 0 : sum / count };
   }
 
   [Symbol.dispose](): void {
@@ -139,10 +143,18 @@ function turned({ along, ...box }: Box): Box {
 function scaled({ middle, half, along: [dx, dy] }: Box, x: number, y: number): Box {
   const length = Math.hypot(dx * x, dy * y);
   const across = Math.hypot(dy * x, dx * y);
-  return { middle: [middle[0] * x, middle[1] * y], half: [half[0] * length, half[1] * across], along: [(dx * x) / length, (dy * y) / length] };
+  return {
+    middle: [middle[0] * x, middle[1] * y],
+    half: [half[0] * length, half[1] * across],
+    along: [(dx * x) / length, (dy * y) / length],
+  };
 }
 
 function partOf(box: Box): Part {
   const [first, second, , last] = cornersOf(box) as [Point, Point, Point, Point];
-  return { corner: first, across: [second[0] - first[0], second[1] - first[1]], down: [last[0] - first[0], last[1] - first[1]] };
+  return {
+    corner: first,
+    across: [second[0] - first[0], second[1] - first[1]],
+    down: [last[0] - first[0], last[1] - first[1]],
+  };
 }

@@ -35,7 +35,10 @@ export function planesOf(
 ): Float32Array {
   const planes = new Float32Array(3 * rows * of);
   // Several samples a pixel where it covers several of the picture, or thin strokes would fall between them.
-  const [right, below] = [across.map((each) => each / columns), down.map((each) => each / rows)] as [number[], number[]];
+  const [right, below] = [across.map((each) => each / columns), down.map((each) => each / rows)] as [
+    number[],
+    number[],
+  ];
   const samples = [right, below].map((step) => Math.max(1, Math.round(Math.hypot(...step)))) as [number, number];
   const sums = new Float64Array(3);
   for (let row = 0; row < rows; row++) {
@@ -51,7 +54,8 @@ export function planesOf(
       }
       for (let channel = 0; channel < 3; channel++) {
         const value = (sums[channel] as number) / (255 * samples[0] * samples[1]);
-        planes[(channel * rows + row) * of + column] = (value - (mean[channel] as number)) / (deviation[channel] as number);
+        planes[(channel * rows + row) * of + column] =
+          (value - (mean[channel] as number)) / (deviation[channel] as number);
       }
     }
   }

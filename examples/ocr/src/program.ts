@@ -141,7 +141,9 @@ async function readImage(path: string): Promise<Image> {
     throw new UserError('CANNOT_READ', `cannot read ${path}: ${(cause as Error).message}`, { cause });
   });
   const image = await loadImage(bytes).catch((cause: unknown) => {
-    throw new UserError('NO_PICTURE', `${path} is no picture, or a damaged one: ${(cause as Error).message}`, { cause });
+    throw new UserError('NO_PICTURE', `${path} is no picture, or a damaged one: ${(cause as Error).message}`, {
+      cause,
+    });
   });
   if (image.width * image.height <= MAX_PIXELS) return image;
   throw new UserError('TOO_LARGE', `${path} has ${image.width} x ${image.height} pixels, more than 100 million`);
