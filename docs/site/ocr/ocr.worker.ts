@@ -4,7 +4,7 @@ import { byteSource, type OpenBytes, pageCache, readBytes } from '@concord/ops';
 import { openBackend, type Ran } from '../lm/open-backend.ts';
 import type { BackendName } from '../playground/backend-names.ts';
 
-/** A picture to read, which the worker closes, and what on; a page that wants another backend ends this worker. Or the end of that. */
+/** A picture to read, which comes back with its lines, and what on; a page that wants another backend ends this worker. Or the end of that. */
 export type OcrRequest =
   | { readonly bitmap: ImageBitmap; readonly backend: BackendName | undefined; readonly models: string }
   | 'stop';
@@ -13,7 +13,7 @@ export type OcrRequest =
 export type OcrMessage =
   | ({ readonly kind: 'backend' } & Ran)
   | { readonly kind: 'loading' | 'reading'; readonly done: number; readonly total: number }
-  | { readonly kind: 'lines'; readonly lines: readonly Line[]; readonly ms: number }
+  | { readonly kind: 'lines'; readonly bitmap: ImageBitmap; readonly lines: readonly Line[]; readonly ms: number }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'fault'; readonly message: string };
 
@@ -25,7 +25,7 @@ const FILES = [
 ];
 
 const scope = globalThis as unknown as {
-  postMessage(message: OcrMessage): void;
+  postMessage(message: OcrMessage, transfer?: readonly Transferable[]): void;
   addEventListener(type: 'message', listener: (event: { readonly data: OcrRequest }) => void): void;
 };
 
@@ -45,7 +45,8 @@ async function answer(request: Exclude<OcrRequest, 'stop'>, signal: AbortSignal)
     const start = performance.now();
     const onProgress = (done: number, total: number): void => scope.postMessage({ kind: 'reading', done, total });
     const lines = await opened.ocr.read(picture, { signal, onProgress });
-    scope.postMessage({ kind: 'lines', lines, ms: performance.now() - start });
+    const { bitmap } = request;
+    scope.postMessage({ kind: 'lines', bitmap, lines, ms: performance.now() - start }, [bitmap]);
   } catch (error) {
     if (signal.aborted) return scope.postMessage({ kind: 'stopped' });
     const { message, hint } = error as Error & { readonly hint?: string };
@@ -62,7 +63,6 @@ function pixelsOf(bitmap: ImageBitmap): ImageData {
   const context = new OffscreenCanvas(width, height).getContext('2d');
   if (context === null) throw new Error('this browser has no 2D canvas in workers');
   context.drawImage(bitmap, 0, 0);
-  bitmap.close();
   return context.getImageData(0, 0, width, height);
 }
 
@@ -87,7 +87,13 @@ async function open(
     },
   });
   const bytes: Uint8Array[] = [];
-  for (const file of files) bytes.push(await readBytes(counted(file), 0, Infinity).finally(() => file.close()));
+  for (const file of files) {
+    try {
+      bytes.push(await readBytes(counted(file), 0, Infinity));
+    } finally {
+      await file.close();
+    }
+  }
   const [detection, orientation, recognition, characters] = bytes as [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
   const { backend, ...ran } = await openBackend(wanted, [{ op: 'gemm' }, { op: 'conv2dForward' }, { op: 'run' }]);
   try {
