@@ -1,19 +1,15 @@
+import type { SKRSContext2D } from '@napi-rs/canvas';
 import type { Line } from './ocr.ts';
 import type { Point } from './picture.ts';
 
 /** The used part of a canvas' 2d context, in Node and in a page. */
-export interface DrawingContext {
+export interface DrawingContext extends Pick<
+  SKRSContext2D,
+  'beginPath' | 'lineTo' | 'closePath' | 'stroke' | 'fillRect' | 'fillText' | 'lineWidth' | 'font'
+> {
   readonly canvas: { readonly width: number };
-  font: string;
   fillStyle: unknown;
   strokeStyle: unknown;
-  lineWidth: number;
-  beginPath(): void;
-  lineTo(x: number, y: number): void;
-  closePath(): void;
-  stroke(): void;
-  fillRect(x: number, y: number, width: number, height: number): void;
-  fillText(text: string, x: number, y: number, maxWidth?: number): void;
   measureText(text: string): { readonly width: number };
 }
 

@@ -43,25 +43,19 @@ const [TURNED, READ] = [0.9, 0.5];
 
 /** Reads the text in pictures. */
 export class Ocr implements Disposable {
-  readonly #models: readonly [OnnxModel, OnnxModel, OnnxModel];
+  readonly #models: readonly [detection: OnnxModel, orientation: OnnxModel, recognition: OnnxModel];
   readonly #characters: readonly string[];
 
   private constructor(models: readonly [OnnxModel, OnnxModel, OnnxModel], characters: string) {
     this.#models = models;
-    this.#characters = ['', ...characters.replace(/\r?\n$/, '').split(/\r?\n/), ' '];
+    this.#characters = ['', ...characters.trimEnd().split(/\r?\n/), ' '];
   }
 
-  /** @throws {BackendError} as `loadOnnx` */
+  /** @throws {BackendError} as `loadOnnx`; what was opened until then goes with the backend */
   static async open(backend: ComputeBackend, files: OcrFiles): Promise<Ocr> {
-    const open = [];
-    try {
-      for (const file of [files.detection, files.orientation, files.recognition])
-        open.push(await loadOnnx(backend, file));
-      return new Ocr(open as [OnnxModel, OnnxModel, OnnxModel], files.characters);
-    } catch (error) {
-      for (const model of open) model.dispose();
-      throw error;
-    }
+    const load = (file: OnnxSource): Promise<OnnxModel> => loadOnnx(backend, file);
+    const models = [await load(files.detection), await load(files.orientation), await load(files.recognition)] as const;
+    return new Ocr(models, files.characters);
   }
 
   /** The lines of text in a picture, as they are read. */
@@ -82,14 +76,20 @@ export class Ocr implements Disposable {
   async #detect(picture: Picture): Promise<Box[]> {
     const { width, height } = picture;
     const scale = Math.min(1, LONGEST / Math.max(width, height));
-    const [columns, rows] = [width, height].map((size) => STEP * Math.max(1, Math.round((scale * size) / STEP))) as [
-      number,
-      number,
-    ];
-    const whole: Part = { corner: [0, 0], across: [width, 0], down: [0, height] };
-    const map = await run(this.#models[0], planesOf(picture, whole, [columns, rows, columns], PHOTO), rows, columns);
-    // Sides are rounded to steps, so a box is not scaled alike along both; it is found where the picture has its shape.
-    return boxesOf(map.data, columns, rows).map((box) => scaled(box, width / columns, height / rows));
+    // The model takes multiples of a step: what is beyond the picture is as its edge.
+    const size = (side: number): number => STEP * Math.ceil((scale * side) / STEP);
+    const [columns, rows] = [size(width), size(height)];
+    const whole: Part = { corner: [0, 0], across: [columns / scale, 0], down: [0, rows / scale] };
+    const { data } = await run(
+      this.#models[0],
+      planesOf(picture, whole, [columns, rows, columns], PHOTO),
+      rows,
+      columns,
+    );
+    const unscaled = ([x, y]: Point): Point => [x / scale, y / scale];
+    return boxesOf(data, columns, rows).map(({ middle, half, along }) => {
+      return { middle: unscaled(middle), half: unscaled(half), along };
+    });
   }
 
   async #isTurned(picture: Picture, box: Box): Promise<boolean> {
@@ -138,16 +138,6 @@ async function run(
 
 function turned({ along, ...box }: Box): Box {
   return { ...box, along: [-along[0], -along[1]] };
-}
-
-function scaled({ middle, half, along: [dx, dy] }: Box, x: number, y: number): Box {
-  const length = Math.hypot(dx * x, dy * y);
-  const across = Math.hypot(dy * x, dx * y);
-  return {
-    middle: [middle[0] * x, middle[1] * y],
-    half: [half[0] * length, half[1] * across],
-    along: [(dx * x) / length, (dy * y) / length],
-  };
 }
 
 function partOf(box: Box): Part {
