@@ -51,7 +51,8 @@ await describeInChromium('a page that reads pictures', () => {
       return sides.every(([dx, dy]) => Array.from({ length: 150 }).some((_, i) => isPink(115 + i * dx, 31 + i * dy)));
     });
   const status = (page: Page): Promise<string> => page.locator('.pg-status').innerText();
-  const read = (page: Page): Promise<string> => page.locator('.ocr-lines').innerText({ timeout: 280_000 });
+  const read = (page: Page): Promise<string> =>
+    page.locator('.ocr-lines, .pg-fault').first().innerText({ timeout: 280_000 });
 
   it('reads a dropped picture on WebGPU, and draws boxes over it', { timeout: 300_000 }, async () => {
     const page = await open(browser);
