@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { ComputeBackend } from '@concord/backend-core';
+import type { ComputeBackend, WaitOptions } from '@concord/backend-core';
 import { loadOnnx, type OnnxModel, type OnnxSource } from '@concord/onnx';
+import type { Tensor } from '@concord/ops';
 import { type Box, boxesOf, cornersOf } from './boxes.ts';
 import { type Normalization, type Part, type Picture, planesOf, type Point } from './picture.ts';
 
@@ -60,51 +61,47 @@ export class Ocr implements Disposable {
 
   /** The lines of text in a picture, as they are read. */
   async read(picture: Picture, { signal, onProgress }: ReadOptions = {}): Promise<Line[]> {
-    const boxes = await this.#detect(picture);
+    const boxes = await this.#detect(picture, signal);
     const lines: Line[] = [];
     for (const [i, box] of boxes.entries()) {
       onProgress?.(i, boxes.length);
       signal?.throwIfAborted();
-      const upright = (await this.#isTurned(picture, box)) ? turned(box) : box;
-      const line = await this.#recognize(picture, upright);
+      const upright = (await this.#isTurned(picture, box, signal)) ? turned(box) : box;
+      const line = await this.#recognize(picture, upright, signal);
       if (line.text !== '' && line.confidence >= READ) lines.push({ ...line, box: cornersOf(upright) });
     }
     onProgress?.(boxes.length, boxes.length);
     return lines;
   }
 
-  async #detect(picture: Picture): Promise<Box[]> {
+  async #detect(picture: Picture, signal?: AbortSignal): Promise<Box[]> {
     const { width, height } = picture;
     const scale = Math.min(1, LONGEST / Math.max(width, height));
     // The model takes multiples of a step: what is beyond the picture is as its edge.
     const size = (side: number): number => STEP * Math.ceil((scale * side) / STEP);
     const [columns, rows] = [size(width), size(height)];
     const whole: Part = { corner: [0, 0], across: [columns / scale, 0], down: [0, rows / scale] };
-    const { data } = await run(
-      this.#models[0],
-      planesOf(picture, whole, [columns, rows, columns], PHOTO),
-      rows,
-      columns,
-    );
+    const planes = planesOf(picture, whole, [columns, rows, columns], PHOTO);
+    const { data } = await run(this.#models[0], planes, [rows, columns], signal);
     const unscaled = ([x, y]: Point): Point => [x / scale, y / scale];
     return boxesOf(data, columns, rows).map(({ middle, half, along }) => {
       return { middle: unscaled(middle), half: unscaled(half), along };
     });
   }
 
-  async #isTurned(picture: Picture, box: Box): Promise<boolean> {
+  async #isTurned(picture: Picture, box: Box, signal?: AbortSignal): Promise<boolean> {
     const columns = Math.min(ORIENTATION_WIDTH, Math.ceil((HEIGHT * box.half[0]) / box.half[1]));
     const planes = planesOf(picture, partOf(box), [columns, HEIGHT, ORIENTATION_WIDTH], TEXT);
-    const { data } = await run(this.#models[1], planes, HEIGHT, ORIENTATION_WIDTH);
+    const { data } = await run(this.#models[1], planes, [HEIGHT, ORIENTATION_WIDTH], signal);
     return (data[1] as number) > TURNED;
   }
 
-  async #recognize(picture: Picture, box: Box): Promise<Omit<Line, 'box'>> {
+  async #recognize(picture: Picture, box: Box, signal?: AbortSignal): Promise<Omit<Line, 'box'>> {
     const columns = Math.min(MAX_WIDTH, Math.ceil((HEIGHT * box.half[0]) / box.half[1]));
     const width = Math.max(MIN_WIDTH, WIDTH_STEP * Math.ceil(columns / WIDTH_STEP));
     const planes = planesOf(picture, partOf(box), [columns, HEIGHT, width], TEXT);
-    const { data, dims } = await run(this.#models[2], planes, HEIGHT, width);
-    const [, steps = 0, classes = 0] = dims;
+    const { data, shape } = await run(this.#models[2], planes, [HEIGHT, width], signal);
+    const [, steps = 0, classes = 0] = shape;
     let [text, sum, count, last] = ['', 0, 0, 0];
     for (let step = 0; step < steps; step++) {
       const row = data.subarray(step * classes, (step + 1) * classes);
@@ -128,12 +125,15 @@ export class Ocr implements Disposable {
 async function run(
   model: OnnxModel,
   data: Float32Array,
-  height: number,
-  width: number,
-): Promise<{ data: Float32Array; dims: readonly number[] }> {
+  [height, width]: readonly [height: number, width: number],
+  signal: AbortSignal | undefined,
+): Promise<{ data: Float32Array; shape: readonly number[] }> {
   const [input, output] = [model.inputs[0]?.name as string, model.outputs[0]?.name as string];
-  const results = await model.runOnHost({ [input]: { type: 'float32', dims: [1, 3, height, width], data } });
-  return results[output] as { type: 'float32'; data: Float32Array; dims: readonly number[] };
+  const results = await model.run({ [input]: { type: 'float32', dims: [1, 3, height, width], data } });
+  using result = results[output] as Tensor;
+  // A device in software may take minutes; the signal ends the wait.
+  const wait: WaitOptions = { timeoutMs: Infinity, ...(signal && { signal }) };
+  return { data: (await result.toArray(wait)) as Float32Array, shape: result.shape };
 }
 
 function turned({ along, ...box }: Box): Box {
