@@ -1,13 +1,14 @@
 // @ts-check
 // `build.mjs [--out FOLDER] [--without-api]`: writes the site to docs/site/dist, or FOLDER, and checks its links.
 import { cpSync } from 'node:fs';
-import { dirname, posix, resolve } from 'node:path';
+import { dirname, join, posix, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { injectManifest } from '@serwist/build';
 import { build as bundle } from 'esbuild';
 import { build } from 'vitepress';
 import { findBrokenLinks } from '../../api-reference/lib/broken-links.mjs';
+import { MODELS } from './lib/pages.mjs';
 
 const { values } = parseArgs({
   options: { out: { type: 'string' }, 'without-api': { type: 'boolean', default: false } },
@@ -17,7 +18,9 @@ const out = resolve(values.out ?? `${site}dist`);
 // VitePress makes a link to Vue where it runs, unless Vue is there.
 process.chdir(site);
 await build('.', { outDir: out });
-cpSync(fileURLToPath(new URL('../../examples/lm/model', import.meta.url)), `${out}/lm-model`, { recursive: true });
+for (const [address, folders] of Object.entries(MODELS)) {
+  for (const folder of folders) cpSync(join(site, folder), `${out}/${address}`, { recursive: true });
+}
 const withApi = !values['without-api'];
 if (withApi)
   cpSync(fileURLToPath(new URL('../../api-reference/dist', import.meta.url)), `${out}/api`, { recursive: true });
@@ -54,8 +57,8 @@ async function writeServiceWorker(folder) {
     swDest: worker,
     globDirectory: folder,
     globPatterns: ['**/*'],
-    // Some 700 pages that few visit: kept as they are visited. The model is kept by its own page.
-    globIgnores: ['sw.js', '404.html', 'api/**', 'lm-model/**'],
+    // Some 700 pages that few visit: kept as they are visited. Models are kept by their own pages.
+    globIgnores: ['sw.js', '404.html', 'api/**', ...Object.keys(MODELS).map((address) => `${address}/**`)],
     dontCacheBustURLsMatching: /^assets\//,
     maximumFileSizeToCacheInBytes: 8 * 2 ** 20,
   });

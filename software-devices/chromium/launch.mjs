@@ -9,18 +9,27 @@ import { findChromium } from './setup.mjs';
  * Starts a headless Chromium for tests. Its WebGPU runs on the machine's GPU where Chromium trusts that one, else on the
  * CPU.
  *
- * @param {{ webgpu?: boolean }} [options] `webgpu: false` for a browser that has `navigator.gpu` and offers no adapter, as
+ * @param {{ webgpu?: boolean, camera?: string }} [options] `camera`: an MJPEG that it sees, such as one JPEG; `webgpu: false` for a browser that has `navigator.gpu` and offers no adapter, as
  *   one whose GPU is on the blocklist
  * @returns {Promise<Browser>} the caller closes it
  * @throws {Error} where there is no Chromium; see `setUpChromium`
  */
-export async function launchChromium({ webgpu = true } = {}) {
+export async function launchChromium({ webgpu = true, camera } = {}) {
   const found = await findChromium();
   if (found.path === undefined) throw new Error(found.reason);
   return chromium.launch({
     executablePath: found.path,
     // Playwright adds what keeps a browser quiet on a network that is closed, and switches the sandbox off.
-    args: ['--disable-quic', ...(webgpu ? ['--enable-unsafe-webgpu'] : [])],
+    args: [
+      '--disable-quic',
+      ...(webgpu ? ['--enable-unsafe-webgpu'] : []),
+      ...(camera === undefined
+        ? []
+        : [
+            ...['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
+            `--use-file-for-fake-video-capture=${camera}`,
+          ]),
+    ],
   });
 }
 

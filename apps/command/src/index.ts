@@ -23,3 +23,4 @@ export {
   subcommand,
 } from './program.ts';
 export { randomNumbers } from './random.ts';
+export { watchFolder } from './watch-folder.ts';

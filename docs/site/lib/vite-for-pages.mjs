@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import sirv from 'sirv';
+import { MODELS } from './pages.mjs';
 
 /** @typedef {NonNullable<import('vitepress').UserConfig['vite']>} ViteConfig */
 
@@ -36,7 +37,9 @@ export function viteForPages(site, more) {
         // As the service worker of the built site does.
         configureServer({ middlewares }) {
           // As build.mjs copies it.
-          middlewares.use('/lm-model', sirv(join(site, '../../examples/lm/model'), { dev: true }));
+          for (const [address, folders] of Object.entries(MODELS)) {
+            for (const folder of folders) middlewares.use(`/${address}`, sirv(join(site, folder), { dev: true }));
+          }
           middlewares.use((_request, response, next) => {
             response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
             response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');

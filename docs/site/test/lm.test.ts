@@ -111,7 +111,7 @@ await describeInChromium('a language model in a page', () => {
     expect(await write(page)).toBe(wanted);
     expect(await page.locator('progress').evaluate((bar) => (bar as HTMLProgressElement).position)).toBe(1);
     expect(await page.locator('.lm-rate').innerText()).toMatch(/^12 tokens, [\d.]+ a second$/);
-    expect(await page.locator('.lm-backend').innerText()).toMatch(/^Runs on webgpu: \S/);
+    expect(await page.locator('.pg-ran').innerText()).toMatch(/^Runs on webgpu: \S/);
     const loaded = (await Promise.all(scripts)).join('\n');
     expect([loaded.includes('requestAdapter'), loaded.includes('WebAssembly.')]).toEqual([true, false]);
     expect(complaints).toEqual([]);
@@ -128,9 +128,7 @@ await describeInChromium('a language model in a page', () => {
     await page.getByLabel('Backend').selectOption('the first that works');
     expect(await write(page)).toBe(wanted);
     // Chromium may have the machine's GPU.
-    expect(await page.locator('.lm-backend').innerText()).toMatch(
-      /on wasm: .*only software devices are here|on webgpu/,
-    );
+    expect(await page.locator('.pg-ran').innerText()).toMatch(/on wasm: .*only software devices are here|on webgpu/);
     // The same text again, and another one by its seed.
     expect(await write(page)).toBe(wanted);
     await page.getByLabel('Temperature').fill('1.5');
@@ -162,9 +160,7 @@ await describeInChromium('a language model in a page', () => {
     const complaints = complaintsOf(page);
     await page.locator('input[type=file]').setInputFiles(FILES.map((file) => join(folder, file)));
     expect(await write(page)).toBe(wanted);
-    expect(await page.locator('.lm-backend').innerText()).toMatch(
-      /^Runs on wasm: .* Not on webgpu: .*offered no adapter/,
-    );
+    expect(await page.locator('.pg-ran').innerText()).toMatch(/^Runs on wasm: .* Not on webgpu: .*offered no adapter/);
     await page.getByRole('combobox', { name: /^Weights/ }).selectOption('i8');
     await page.getByLabel('as a chat').check();
     await page.getByLabel('Tokens').fill('4000');

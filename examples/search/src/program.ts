@@ -10,6 +10,7 @@ import {
   type Program,
   progressOn,
   UserError,
+  watchFolder,
   withBackend,
   writeResult,
 } from '@concord/example-command';
@@ -17,7 +18,6 @@ import { Option } from 'commander';
 import { formatResult, type SearchResult } from './report.ts';
 import { type Answer, SearchIndex } from './search-index.ts';
 import { MAX_TOP, startServer } from './server.ts';
-import { watchFolder } from './watch-folder.ts';
 
 interface Options extends CommonOptions {
   readonly dir: string;

@@ -1,6 +1,5 @@
 import {
   BackendError,
-  type DeviceInfo,
   type DevicePtr,
   type DType,
   type StoredFloatDType,

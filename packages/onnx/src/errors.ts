@@ -33,5 +33,5 @@ export function errorOf(node: Named | undefined, thrown: unknown, given?: string
   if (!isBackendError(thrown) || thrown.detail.startsWith('onnx: node ')) return thrown;
   const { code, detail, backend, hint, requestedBytes, inUseBytes, limitBytes, status } = thrown;
   const fields = { op: 'onnx', backend, hint, requestedBytes, inUseBytes, limitBytes, status, cause: thrown };
-  return new BackendError(code, `onnx: ${names}: ${detail.replace(/^onnx: /, '')}`, fields);
+  return new BackendError(code, `onnx: ${names}: ${detail.replace(/^(onnx|byteSource): /, '')}`, fields);
 }

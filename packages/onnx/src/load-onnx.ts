@@ -5,7 +5,7 @@ import type { Model, ValueInfo } from './graph/graph.ts';
 import type { HostTensor } from './graph/host-tensor.ts';
 import { optimise } from './graph/passes.ts';
 import { decodeModel, readModel } from './read/read-model.ts';
-import { besideOf, bytesOf, type OnnxSource } from './read/source.ts';
+import { bytesOf, type OnnxSource } from './read/source.ts';
 import { type Feeds, Session } from './run/session.ts';
 import type { Value } from './run/value.ts';
 
@@ -46,7 +46,7 @@ export interface OnnxModel extends Disposable {
 }
 
 /**
- * Loads an ONNX model: from bytes, a path (in Node), a URL or a `Response`.
+ * Loads an ONNX model: from bytes, a path (in Node), a URL, a `Response`, a `Blob` or a `ByteSource`.
  *
  * @throws {BackendError} INVALID_ARGUMENT for a file that is damaged, or data outside of its folder
  * @throws {BackendError} UNSUPPORTED for operators, operator sets and types that are not supported, with the node
@@ -73,7 +73,7 @@ export async function openSession(
 ): Promise<Session> {
   const { proto, files } = decodeModel(await bytesOf(source));
   const external = new Map(Object.entries(externalData));
-  for (const file of files) if (!external.has(file)) external.set(file, await besideOf(source, file));
+  for (const file of files) if (!external.has(file)) external.set(file, await bytesOf(source, file));
   const model = change(readModel(proto, external));
   return new Session({ ...model, graph: optimise(model.graph) }, { backend, float64, maxPrograms });
 }

@@ -95,7 +95,7 @@ async function handlerOf(
   const externalData: Record<string, Uint8Array> = {};
   for (const each of (settings.externalData ?? []) as readonly External[]) {
     const { path, data } = typeof each === 'string' ? { path: each, data: each } : each;
-    externalData[path.replace(/^\.\//, '')] = await bytesOf(data instanceof Blob ? await data.arrayBuffer() : data);
+    externalData[path.replace(/^\.\//, '')] = await bytesOf(data);
   }
   const free = settings.freeDimensionOverrides ?? {};
   const session = await openSession(backend, source, { ...options, externalData }, (model) => withSizes(model, free));

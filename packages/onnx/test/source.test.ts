@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { byteSource } from '@concord/ops';
 import { loadOnnx, type OnnxSource } from '../src/index.ts';
 import { MODEL } from '../src/read/schema.ts';
 import { encode, f32, graphProto, listOf, node, tensorProto, value } from './support/write-model.ts';
@@ -50,10 +51,17 @@ describe('where a model comes from', () => {
     ['a URL', () => new URL(`${address}/model.onnx`)],
     ['a URL as text', () => `${address}/model.onnx`],
     ['a Response', () => fetch(`${address}/model.onnx`)],
+    ['a ByteSource', () => byteSource(`${address}/model.onnx`)],
   ])('%s, with the file beside it', async (_, source) => {
     using opened = await loadOnnx(backend, await source());
     const { y } = await opened.runOnHost({ x: f32([1, 2], [1, 1]) });
     expect(listOf(y)).toEqual([4, 6]);
+  });
+
+  it('a Blob, which has nothing beside it', async () => {
+    await expect(loadOnnx(backend, new Blob([model as Uint8Array<ArrayBuffer>]))).rejects.toThrow(
+      /onnx: w\.bin: tensors of the model lie in/,
+    );
   });
 
   it('bytes, with the file given', async () => {
@@ -65,7 +73,9 @@ describe('where a model comes from', () => {
 
   it('what is not there is refused with its name', async () => {
     await expect(loadOnnx(backend, join(folder, 'nothing.onnx'))).rejects.toThrow('nothing.onnx cannot be read');
-    await expect(loadOnnx(backend, `${address}/nothing.onnx`)).rejects.toThrow('nothing.onnx cannot be read: 404');
-    await expect(loadOnnx(backend, 7 as never)).rejects.toThrow('a model is bytes');
+    await expect(loadOnnx(backend, `${address}/nothing.onnx`)).rejects.toThrow(
+      /onnx: the model: \S+nothing.onnx answered 404/,
+    );
+    await expect(loadOnnx(backend, 7 as never)).rejects.toThrow('onnx: the model: takes bytes, a URL');
   });
 });

@@ -10,5 +10,5 @@ export { launchKernel } from './compute/launches.ts';
 export { fillWith } from './create/full.ts';
 export { type KernelCall, type Launched, listen, type Listener, listeners, unheard } from './tensor/listeners.ts';
 export { denseLayout, type SharedLayout, sharedLayout } from './tensor/layout.ts';
-export { denseStrides, isDense } from './tensor/shape.ts';
+export { broadcastShapes, denseStrides, isDense } from './tensor/shape.ts';
 export { Storage } from './tensor/storage.ts';

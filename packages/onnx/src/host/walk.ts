@@ -1,12 +1,5 @@
+import { denseStrides } from '@concord/ops/listen';
 import { type HostTensor, hostTensor, type Scalar, scalars, sizeOf } from '../graph/host-tensor.ts';
-
-/** Elements from one index of an axis to the next, row-major. */
-export function stridesOf(dims: readonly number[]): number[] {
-  const strides = dims.map(() => 1);
-  for (let axis = dims.length - 2; axis >= 0; axis--)
-    strides[axis] = (strides[axis + 1] as number) * (dims[axis + 1] as number);
-  return strides;
-}
 
 /** The index of an element along each axis. */
 export function indexOf(place: number, dims: readonly number[]): number[] {
@@ -51,7 +44,7 @@ export function picked(
 
 /** Where the element of an index lies in a tensor that broadcasts to the index's shape. */
 export function broadcastPlace(dims: readonly number[]): (index: readonly number[]) => number {
-  const strides = stridesOf(dims);
+  const strides = denseStrides(dims);
   return (index) => {
     let place = 0;
     const shift = index.length - dims.length;

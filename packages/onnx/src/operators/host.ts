@@ -1,3 +1,4 @@
+import { denseStrides } from '@concord/ops/listen';
 import { refuse } from '../errors.ts';
 import {
   elementType,
@@ -10,7 +11,7 @@ import {
   scalars,
   sizeOf,
 } from '../graph/host-tensor.ts';
-import { broadcastPlace, checkSize, indexOf, picked, placeOf, stridesOf, TooLarge } from '../host/walk.ts';
+import { broadcastPlace, checkSize, indexOf, picked, placeOf, TooLarge } from '../host/walk.ts';
 import type { Call } from '../run/call.ts';
 import type { Operator, Operators } from './operator.ts';
 import { broadcast, cuts, lengthOf, parts, reshaped, squeezed, unsqueezed } from './shape.ts';
@@ -130,7 +131,7 @@ function concat(call: Call): HostTensor {
     each === axis ? all.reduce((sum, { dims: of }) => sum + (of[axis] as number), 0) : size,
   );
   const values: (Scalar | string)[] = [];
-  const strides = stridesOf(dims);
+  const strides = denseStrides(dims);
   let from = 0;
   for (const each of all) {
     const elements = each.type === 'string' ? (each.data as readonly string[]) : scalars(each);
@@ -155,10 +156,10 @@ export function wrapped(at: Scalar, size: number): number {
 function gather(call: Call): HostTensor {
   const [x, indices] = [call.host(0), call.host(1)];
   const axis = call.axis(call.int('axis', 0));
-  const [strides, at] = [stridesOf(x.dims), scalars(indices)];
+  const [strides, at] = [denseStrides(x.dims), scalars(indices)];
   const rank = indices.dims.length;
   const dims = [...x.dims.slice(0, axis), ...indices.dims, ...x.dims.slice(axis + 1)];
-  const inner = stridesOf(indices.dims);
+  const inner = denseStrides(indices.dims);
   return picked(x, dims, (index) => {
     const chosen = wrapped(at[placeOf(index.slice(axis, axis + rank), inner)] as Scalar, x.dims[axis] as number);
     return placeOf([...index.slice(0, axis), chosen, ...index.slice(axis + rank)], strides);
@@ -190,7 +191,7 @@ function nonZero(call: Call): HostTensor {
 function sliced(call: Call): HostTensor {
   const x = call.host(0);
   const ranges = cuts(call).map((cut, axis) => cut ?? ([0, x.dims[axis] as number, 1] as const));
-  const strides = stridesOf(x.dims);
+  const strides = denseStrides(x.dims);
   return picked(x, ranges.map(lengthOf), (index) =>
     placeOf(
       index.map(
@@ -204,7 +205,7 @@ function sliced(call: Call): HostTensor {
 function splitUp(call: Call): HostTensor[] {
   const x = call.host(0);
   const { axis, sizes } = parts(call);
-  const strides = stridesOf(x.dims);
+  const strides = denseStrides(x.dims);
   let from = 0;
   return sizes.map((size) => {
     const start = from;
@@ -225,7 +226,7 @@ function splitUp(call: Call): HostTensor[] {
 function transposed(call: Call): HostTensor {
   const x = call.host(0);
   const order = call.list('perm') ?? x.dims.map((_, axis) => x.dims.length - 1 - axis);
-  const strides = stridesOf(x.dims);
+  const strides = denseStrides(x.dims);
   return picked(
     x,
     order.map((axis) => x.dims[axis] as number),
@@ -249,7 +250,7 @@ function compress(call: Call): HostTensor {
   if (call.attribute('axis') === undefined)
     return picked(x, [held.length], ([at]) => held[at as number] as number, 'own');
   const axis = call.axis(call.int('axis'));
-  const strides = stridesOf(x.dims);
+  const strides = denseStrides(x.dims);
   return picked(
     x,
     x.dims.map((size, each) => (each === axis ? held.length : size)),
@@ -264,7 +265,7 @@ function compress(call: Call): HostTensor {
 function tiled(call: Call): HostTensor {
   const x = call.host(0);
   const repeats = call.numbers(1);
-  const strides = stridesOf(x.dims);
+  const strides = denseStrides(x.dims);
   return picked(
     x,
     x.dims.map((size, axis) => size * (repeats[axis] as number)),
@@ -297,7 +298,7 @@ function unique(call: Call): HostTensor[] {
     order.sort((a, b) => compare(rows[first.get(a) as number] as Scalar[], rows[first.get(b) as number] as Scalar[]));
   }
   const chosen = order.map((key) => first.get(key) as number);
-  const strides = stridesOf(x.dims);
+  const strides = denseStrides(x.dims);
   const y =
     axis === undefined
       ? picked(x, [chosen.length], ([i]) => chosen[i as number] as number)

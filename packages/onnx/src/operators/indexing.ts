@@ -1,8 +1,8 @@
 import * as ops from '@concord/ops';
+import { denseStrides } from '@concord/ops/listen';
 import type { Tensor } from '@concord/ops';
 import { refuse } from '../errors.ts';
 import { type HostTensor, hostTensor, sizeOf } from '../graph/host-tensor.ts';
-import { stridesOf } from '../host/walk.ts';
 import type { Call, Results } from '../run/call.ts';
 import { elements } from './elements.ts';
 import type { Operators } from './operator.ts';
@@ -27,7 +27,7 @@ function placesOf(call: Call, batch: number): { readonly places: Tensor; readonl
   const [x, indices] = [call.dims(0), call.x(1)];
   const count = indices.shape.at(-1) as number;
   const sizes = x.slice(0, batch + count);
-  const strides = stridesOf(sizes);
+  const strides = denseStrides(sizes);
   const last = indices.rank - 1;
   const parts = elements(
     `Part ${batch} ${last} ${sizes.join()}`,

@@ -1,4 +1,5 @@
 import { concat, expand, pad, permute, reshape, slice, split, type Tensor, tile, tril, triu } from '@concord/ops';
+import { broadcastShapes } from '@concord/ops/listen';
 import { refuse } from '../errors.ts';
 import { elementType, type HostTensor, hostTensor, int64s, sizeOf } from '../graph/host-tensor.ts';
 import type { Call, Results } from '../run/call.ts';
@@ -17,13 +18,10 @@ export function reshaped(dims: readonly number[], wanted: readonly number[], all
 }
 
 /** The shape that both broadcast to. */
-export function broadcast(a: readonly number[], b: readonly number[]): number[] {
-  const rank = Math.max(a.length, b.length);
-  return Array.from({ length: rank }, (_, axis) => {
-    const [x, y] = [a[axis - rank + a.length] ?? 1, b[axis - rank + b.length] ?? 1];
-    if (x !== y && x !== 1 && y !== 1) throw refuse(`[${a.join(', ')}] and [${b.join(', ')}] do not broadcast`);
-    return x === 1 ? y : x;
-  });
+export function broadcast(a: readonly number[], b: readonly number[]): readonly number[] {
+  const both = broadcastShapes(a, b);
+  if (both === undefined) throw refuse(`[${a.join(', ')}] and [${b.join(', ')}] do not broadcast`);
+  return both;
 }
 
 /** A range of Slice along an axis, with places cut as ONNX cuts them; the stop of a backward one may be null, before the first. */

@@ -31,7 +31,7 @@ export function fileSource(path: string): ByteSource {
 /** @throws {BackendError} INVALID_ARGUMENT for anything but text */
 export function checkPath(path: unknown): void {
   if (typeof path === 'string') return;
-  throw refuse('safetensors', `takes the path of a file, got ${shown(path)}`, {
+  throw refuse('fileSource', `takes the path of a file, got ${shown(path)}`, {
     hint: 'fileURLToPath(url) of a file URL',
   });
 }
@@ -41,7 +41,7 @@ async function openFile(path: string): Promise<OpenBytes> {
   try {
     file = await open(path);
   } catch (cause) {
-    throw refuse('safetensors', `cannot open ${path}: ${(cause as Error).message}`, { cause });
+    throw refuse('fileSource', `cannot open ${path}: ${(cause as Error).message}`, { cause });
   }
   const { size } = await file.stat();
   return {

@@ -73,7 +73,7 @@ async function openKept(href: string, cache: WeightCache, signal: AbortSignal | 
   } catch (error) {
     if (signal?.aborted === true || kept === undefined || !isUnreachable(error)) throw error;
   }
-  if (version === undefined && first === undefined) throw refuse('safetensors', `${href} answered 416`);
+  if (version === undefined && first === undefined) throw refuse('byteSource', `${href} answered 416`);
   if (version === undefined) return openResponse((first as Body).response);
   const stored = await Stored.open(cache, id, { ...version, href, used: Date.now() });
   return new KeptBytes(href, stored, version, first, signal);
@@ -214,7 +214,7 @@ class KeptBytes implements OpenBytes {
       failures = held > before ? 1 : failures + 1;
       if (failures >= ATTEMPTS || this.#isClosed) {
         const hint = 'load it again: it goes on from there';
-        throw refuse('safetensors', `${this.#href} broke off after ${from + held} bytes`, { cause: reason, hint });
+        throw refuse('byteSource', `${this.#href} broke off after ${from + held} bytes`, { cause: reason, hint });
       }
       await new Promise((resolve) => setTimeout(resolve, FIRST_WAIT_MS * 2 ** (failures - 1)));
     }
@@ -247,7 +247,7 @@ class Changed extends Error {
 
   constructor(href: string) {
     super();
-    this.told = refuse('safetensors', `${href} has changed while it was read`, { hint: 'load it again' });
+    this.told = refuse('byteSource', `${href} has changed while it was read`, { hint: 'load it again' });
   }
 }
 
@@ -260,7 +260,7 @@ async function request(href: string, from: number, signal: AbortSignal | undefin
   const response = await fetchFrom(href, signal, { headers, cache: 'no-store' });
   const { status } = response;
   if (status === 416) return undefined;
-  if (!response.ok) throw refuse('safetensors', `${href} answered ${status}`);
+  if (!response.ok) throw refuse('byteSource', `${href} answered ${status}`);
   const own = (name: string): string | undefined => response.headers.get(name) ?? undefined;
   const modified = own('last-modified') ?? '';
   // Within the second that it counts in, a file may change again: RFC 9110, 8.8.2.2.
@@ -270,7 +270,7 @@ async function request(href: string, from: number, signal: AbortSignal | undefin
   const isPart = status === 206;
   if (isPart && Number(start ?? 0) !== from) {
     await response.body?.cancel();
-    throw refuse('safetensors', `${href} answered ${own('content-range') ?? 'a range'} to bytes=${from}-`);
+    throw refuse('byteSource', `${href} answered ${own('content-range') ?? 'a range'} to bytes=${from}-`);
   }
   // A length of something compressed is not that of the file.
   const isPlain = own('content-encoding') === undefined;

@@ -43,7 +43,14 @@ export function urlSource(href: string): ByteSource {
 
 /** The body of a response, as it comes. */
 export function responseSource(response: ResponseLike): ByteSource {
-  return { name: String(response.url), open: () => Promise.resolve(openResponse(response)) };
+  const { url } = response;
+  // One that was not fetched has no address.
+  const isBeside = typeof url === 'string' && url !== '';
+  return {
+    name: String(url),
+    open: () => Promise.resolve(openResponse(response)),
+    ...(isBeside && { beside: (file: string) => urlSource(addressBeside(file, url)) }),
+  };
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT where nothing answers */
@@ -52,17 +59,17 @@ export async function fetchFrom(href: string, signal?: AbortSignal, init: FetchO
     return await fetch(href, signal === undefined ? init : { ...init, signal });
   } catch (cause) {
     if (signal?.aborted === true) throw cause;
-    throw refuse('safetensors', `cannot fetch ${href}`, {
+    throw refuse('byteSource', `cannot fetch ${href}`, {
       cause,
       hint: 'a string is a URL; in Node, fileSource(path) of @concord/ops/node reads a file',
     });
   }
 }
 
-/** The address of the file of that name beside another; beside a relative address, as the page has it. */
+/** The address of the file of that name beside another, or below its folder; beside a relative address, as the page has it. */
 export function addressBeside(file: string, href: string): string {
   // As a name: `%`, `?` and `#` in it are letters, not the parts of an address.
-  return new URL(encodeURIComponent(file), absolute(href)).href;
+  return new URL(file.split('/').map(encodeURIComponent).join('/'), absolute(href)).href;
 }
 
 /** A relative address as `fetch` of the page or worker takes it: from its base. */
@@ -77,8 +84,8 @@ export function absolute(href: string): string {
 
 /** The body of a response from its beginning to its end. */
 export function openResponse(response: ResponseLike): OpenBytes {
-  if (!response.ok) throw refuse('safetensors', `${response.url} answered ${response.status}`);
-  if (response.body === null) throw refuse('safetensors', `${response.url} has no body`);
+  if (!response.ok) throw refuse('byteSource', `${response.url} answered ${response.status}`);
+  if (response.body === null) throw refuse('byteSource', `${response.url} has no body`);
   const reader = readerOf(response.body, response.url);
   let at = 0;
   let rest = new Uint8Array();
@@ -115,7 +122,7 @@ function readerOf(body: Body, url: string): Reader {
   try {
     return body.getReader();
   } catch (cause) {
-    throw refuse('safetensors', `the body of ${url} cannot be read, or was read before`, {
+    throw refuse('byteSource', `the body of ${url} cannot be read, or was read before`, {
       cause,
       hint: 'a Response can be read once: fetch it again, or give its URL',
     });
@@ -126,11 +133,11 @@ async function next(reader: Reader, url: string, at: number): ReturnType<Reader[
   try {
     return await reader.read();
   } catch (cause) {
-    throw refuse('safetensors', `${url} broke off after ${at} bytes`, { cause, hint: 'load it again' });
+    throw refuse('byteSource', `${url} broke off after ${at} bytes`, { cause, hint: 'load it again' });
   }
 }
 
 function bytesOf(value: unknown, url: string): Uint8Array<ArrayBuffer> {
   if (value instanceof Uint8Array) return value as Uint8Array<ArrayBuffer>;
-  throw refuse('safetensors', `the body of ${url} must give a Uint8Array at a time, got ${shown(value)}`);
+  throw refuse('byteSource', `the body of ${url} must give a Uint8Array at a time, got ${shown(value)}`);
 }

@@ -33,7 +33,7 @@ const READ_BYTES = 4 * 2 ** 20;
  */
 export function byteSource(source: SafetensorsSource, cache?: WeightCache): ByteSource {
   if (cache !== undefined && PARTS.some((part) => typeof (Object(cache) as WeightCache)[part] !== 'function')) {
-    throw refuse('safetensors', `cache must be a WeightCache such as pageCache(), got ${shown(cache)}`);
+    throw refuse('byteSource', `cache must be a WeightCache such as pageCache(), got ${shown(cache)}`);
   }
   const fromUrl = (href: string): ByteSource => (cache === undefined ? urlSource(href) : keptSource(href, cache));
   if (typeof source === 'string') return fromUrl(source);
@@ -49,7 +49,7 @@ export function byteSource(source: SafetensorsSource, cache?: WeightCache): Byte
     if ('href' in source && typeof source.href === 'string') return fromUrl(source.href);
     if ('size' in source && 'arrayBuffer' in source) return blobSource(source);
   }
-  throw refuse('safetensors', `takes bytes, a URL, a Response or a fileSource, got ${shown(source)}`);
+  throw refuse('byteSource', `takes bytes, a URL, a Response or a fileSource, got ${shown(source)}`);
 }
 
 function blobSource(blob: BlobLike & { readonly name?: unknown }): ByteSource {

@@ -209,7 +209,7 @@ test('a server that answers another range than asked for is refused', async () =
 
 test.each([404, 503])('an answer of %i is told', async (status) => {
   answer = (_, response) => void response.writeHead(status).end();
-  await expectRejection(read(), 'INVALID_ARGUMENT', `safetensors: ${url} answered ${status}`);
+  await expectRejection(read(), 'INVALID_ARGUMENT', `byteSource: ${url} answered ${status}`);
 });
 
 test('nothing is kept of a file that could change unseen', async () => {

@@ -1,0 +1,4 @@
+import { runMain } from '@concord/example-command';
+import { runProgram } from './program.ts';
+
+await runMain(runProgram);
