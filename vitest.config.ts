@@ -53,7 +53,6 @@ const foldersIn = (parent: string): string[] => readdirSync(parent).map((name) =
 const workspaces = [
   ...foldersIn('packages'),
   ...foldersIn('examples'),
-  'api-reference',
   'bench',
   'docs/site',
   'tools',

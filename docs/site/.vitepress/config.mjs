@@ -7,6 +7,7 @@ import { linksOf } from '../lib/links.mjs';
 import { nav, sidebar } from '../lib/navigation.mjs';
 import { NO_PAGES, pageOf } from '../lib/pages.mjs';
 import { STAND_IN, viteForRelativeBase, withRelativeBase } from '../lib/relative-base.mjs';
+import { search } from '../lib/search.mjs';
 import { viteForPages } from '../lib/vite-for-pages.mjs';
 
 const site = fileURLToPath(new URL('..', import.meta.url));
@@ -54,7 +55,7 @@ export default ({ command }) => {
     transformHtml: (html, _, { page }) => (page === '404.md' ? NOT_FOUND : withRelativeBase(html, page)),
     vite: viteForPages(site, isBuild ? viteForRelativeBase() : {}),
     themeConfig: {
-      search: { provider: 'local' },
+      search,
       outline: { level: [2, 3] },
       externalLinkIcon: true,
       nav,

@@ -1,6 +1,6 @@
 // @ts-check
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 
 /** @typedef {import('vitepress').DefaultTheme.NavItem} NavItem */
 /** @typedef {import('vitepress').DefaultTheme.SidebarItem} SidebarItem */
@@ -24,6 +24,16 @@ function readmes(root, parent) {
   return readdirSync(join(root, parent))
     .filter((name) => existsSync(join(root, parent, name, 'README.md')))
     .map((name) => ({ text: name, link: `/${parent}/${name}` }));
+}
+
+/** @param {string} root @returns {SidebarItem[]} a page for each module that users import */
+function apiPages(root) {
+  const pages = join(root, 'api-reference/pages');
+  return readdirSync(pages, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && name !== 'index.md' && name !== 'functions.md')
+    .map((name) => name.split(sep).join('/').replace(/\.md$/, ''))
+    .sort()
+    .map((name) => ({ text: name, link: `/api/${name}` }));
 }
 
 /** @param {string} root @returns {SidebarItem[]} */
@@ -90,7 +100,8 @@ export function sidebar(root) {
         { text: 'The contract', link: '/contract' },
         { text: 'Errors', link: '/errors' },
         { text: 'Numerics', link: '/numerics' },
-        { text: 'API', link: '/api/index.html', target: '_self' },
+        { text: 'All functions', link: '/functions' },
+        { text: 'API', link: '/api/', collapsed: true, items: apiPages(root) },
         { text: 'JSON of the command', link: '/json' },
         { text: 'Writing a backend', link: '/writing-a-backend' },
         { text: 'Intel hardware', link: '/intel-hardware' },

@@ -5,6 +5,8 @@ declare module 'playground' {
   export const run: Api['run'];
   export const picture: Api['picture'];
   export const noise: Api['noise'];
+  export const show: Api['show'];
+  export const slider: Api['slider'];
 }
 
 /** The site's own plugin gives a file and what it imports as the text of one script. */
