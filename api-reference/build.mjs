@@ -50,6 +50,8 @@ const app = await Application.bootstrapWithPlugins({
   cleanOutputDir: true,
   ...{ router: 'module', entryFileName: 'index', excludeScopesInPaths: true },
   ...{ hideBreadcrumbs: true, hidePageHeader: true, disableSources: true, useCodeBlocks: true, sanitizeComments: true },
+  // As VitePress reads them: it would count names that occur twice in another way.
+  ...{ useCustomAnchors: true, customAnchorsFormat: 'curlyBrace' },
   ...{ parametersFormat: 'table', propertiesFormat: 'table', typeDeclarationFormat: 'table', indexFormat: 'table' },
   validation: { invalidLink: true, invalidPath: true, notExported: true, rewrittenLink: true },
 });

@@ -33,8 +33,10 @@ export function functionsPage(modules) {
       topics.get(topicOf(each))?.push(sectionOf(each, module.name));
     }
   }
-  const sections = [...topics].flatMap(([title, texts]) => (texts.length === 0 ? [] : [`## ${title}`, ...texts.sort()]));
-  const intro = `${count} functions of \`@concord/ops\` and \`@concord/grad\`, by topic, each with an example. The name leads to its arguments and errors.`;
+  const sections = [...topics].flatMap(([title, texts]) =>
+    texts.length === 0 ? [] : [`## ${title}`, ...texts.sort()],
+  );
+  const intro = `${count} functions of \`@concord/ops\` and \`@concord/grad\`, by topic, each with its example, and a link to its arguments and errors.`;
   return ['# All functions', intro, ...sections, ''].join('\n\n');
 }
 
@@ -52,7 +54,12 @@ function sectionOf({ name, signatures = [] }, module) {
   const text = textOf(documented?.summary).trim().split('\n\n')[0]?.replaceAll('\n', ' ') ?? '';
   const example = documented?.blockTags.find(({ tag }) => tag === '@example');
   const page = module.replace('@concord/', '');
-  return [`### ${name}`, text, textOf(example?.content).trim(), `[Arguments and errors of ${name}](${page}.md#${name.toLowerCase()})`]
+  return [
+    `### ${name}`,
+    text,
+    textOf(example?.content).trim(),
+    `[Arguments and errors of ${name}](${page}.md#${name.toLowerCase()})`,
+  ]
     .filter((part) => part !== '')
     .join('\n\n');
 }

@@ -38,7 +38,10 @@ export default ({ command }) => {
     head: [
       [
         'link',
-        { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(readFileSync(`${site}icon.svg`, 'utf8'))}` },
+        {
+          rel: 'icon',
+          href: `data:image/svg+xml,${encodeURIComponent(readFileSync(`${site}public/logo.svg`, 'utf8'))}`,
+        },
       ],
     ],
     // Pages stay where GitHub shows them: here, in docs/, in bench/, beside the packages.
@@ -55,6 +58,7 @@ export default ({ command }) => {
     transformHtml: (html, _, { page }) => (page === '404.md' ? NOT_FOUND : withRelativeBase(html, page)),
     vite: viteForPages(site, isBuild ? viteForRelativeBase() : {}),
     themeConfig: {
+      logo: '/logo.svg',
       search,
       outline: { level: [2, 3] },
       externalLinkIcon: true,

@@ -39,7 +39,7 @@ function rewriteLinks(root, file, tokens) {
       const href = token.attrs?.find(([name]) => name === 'href')?.[1] ?? '';
       if (/^(?:[a-z][a-z0-9+.-]*:|[#/])/i.test(href)) continue;
       const attributes = attributesOf(root, file, href);
-      token.attrs = attributes;
+      token.attrs = [...attributes, ...(token.attrs ?? []).filter(([name]) => name !== 'href')];
       isText = attributes.every(([name]) => name !== 'href');
       if (isText) token.tag = 'span';
     } else if (token.type === 'link_close' && isText) {

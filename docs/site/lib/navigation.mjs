@@ -9,6 +9,7 @@ import { join, sep } from 'node:path';
 export const nav = [
   { text: 'Start', link: '/start/node', activeMatch: '/start/' },
   { text: 'Recipes', link: '/recipes/', activeMatch: '/recipes/' },
+  { text: 'Functions', link: '/functions' },
   { text: 'Reference', link: '/contract' },
   { text: 'Benchmarks', link: '/benchmarks/', activeMatch: '/benchmarks/' },
   { text: 'Playground', link: '/playground' },
@@ -66,7 +67,19 @@ export function sidebar(root) {
         { text: 'A browser', link: '/start/browser' },
         { text: 'A worker', link: '/start/worker' },
         { text: 'React', link: '/start/react' },
+      ],
+    },
+    {
+      text: 'Guide',
+      items: [
+        { text: 'Debugging', link: '/guide/debugging' },
         { text: 'What ran, and how long', link: '/profile' },
+        { text: 'Your own kernel', link: '/recipes/custom-kernel' },
+        { text: 'Your own shader', link: '/recipes/custom-shader' },
+        { text: 'Keep weights', link: '/guide/caching' },
+        { text: 'Size of what you ship', link: '/guide/size' },
+        { text: 'Browsers and devices tried', link: '/guide/browsers' },
+        { text: 'Versions', link: '/guide/versions' },
       ],
     },
     {
@@ -81,9 +94,7 @@ export function sidebar(root) {
         { text: 'Search', link: '/recipes/search' },
         { text: 'Run an ONNX model', link: '/recipes/onnx' },
         { text: 'Images', link: '/recipes/images' },
-        { text: 'A custom kernel', link: '/recipes/custom-kernel' },
         { text: 'Gradients of your own kernel', link: '/recipes/gradients' },
-        { text: 'A custom shader', link: '/recipes/custom-shader' },
       ],
     },
     {
@@ -111,6 +122,7 @@ export function sidebar(root) {
       text: 'Benchmarks',
       items: [
         { text: 'Results', link: '/benchmarks/' },
+        { text: 'How it was measured', link: '/benchmarks/how' },
         { text: 'Notes', link: '/benchmarks/notes' },
       ],
     },

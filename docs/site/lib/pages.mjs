@@ -13,7 +13,7 @@ const ADDRESSES = [
   [/^api-reference\/pages\/(.+)$/, 'api/$1'],
   [/^docs\/site\/(.+)$/, '$1'],
   [/^docs\/(.+)$/, '$1'],
-  [/^bench\/README\.md$/, 'benchmarks/index.md'],
+  [/^bench\/README\.md$/, 'benchmarks/how.md'],
   [/^bench\/NOTES\.md$/, 'benchmarks/notes.md'],
   [/^([^/]+)\/README\.md$/, '$1/index.md'],
   [/^([^/]+\/[^/]+)\/README\.md$/, '$1.md'],

@@ -44,7 +44,7 @@ export function viteForRelativeBase() {
         // The addresses of all sections, in a string of JSON: too many for one expression.
         transform: (code, id) =>
           id.startsWith('/@localSearchIndex')
-            ? code.replace(/^export default ([^]*?);?$/, `export default ($1).replaceAll('${STAND_IN}', ${FOUND})`)
+            ? code.replace(/^export default (".*");?$/, `export default $1.replaceAll('${STAND_IN}', ${FOUND})`)
             : undefined,
       },
     ],

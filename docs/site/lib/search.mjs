@@ -13,12 +13,15 @@ export const search = {
       const html = md.render(source, env);
       if (env.frontmatter?.search === false) return '';
       // "Parameters", "Returns" and the like are no sections that somebody looks for.
-      return env.relativePath.startsWith('api/') ? html.replaceAll(/<h[4-6][^]*?<\/h[4-6]>/g, '') : html;
+      if (!env.relativePath.startsWith('api/')) return html;
+      return html.replaceAll(/<h[4-6][^]*?<\/h[4-6]>|<table[^]*?<\/table>|<pre[^]*?<\/pre>/g, '');
     },
     miniSearch: {
       searchOptions: {
         boostDocument: (id, term, { title = '' } = {}) => {
-          const name = String(title).toLowerCase().replaceAll(/^\d+\. |\(\)$/g, '');
+          const name = String(title)
+            .toLowerCase()
+            .replaceAll(/^\d+\. |\(\)$/g, '');
           const place = /\/(functions|errors)\.html/.test(id)
             ? 4
             : /\/(start|recipes|guide)\//.test(id)

@@ -105,10 +105,11 @@ async function mistakesIn(source: string, language: Language): Promise<Diagnosti
 
 /** Completion with signatures, and the type of what the pointer is over. */
 function typesOf(language: Language): Extension {
-  const complete = async ({ state, pos, explicit, matchBefore }: CompletionContext): Promise<CompletionResult | null> => {
+  const complete = async (context: CompletionContext): Promise<CompletionResult | null> => {
+    const { state, pos } = context;
     const source = state.doc.toString();
-    const word = /[\w$]*$/.exec(state.sliceDoc(Math.max(0, pos - 100), pos))?.[0] ?? '';
-    if (!explicit && word === '' && matchBefore(/[.'"]/) === null) return null;
+    const word = context.matchBefore(/[\w$]*/)?.text ?? '';
+    if (!context.explicit && word === '' && context.matchBefore(/[.'"]/) === null) return null;
     const found = await language.ask('completions', { source, place: pos });
     const options = found.map(({ name, kind }) => ({
       label: name,

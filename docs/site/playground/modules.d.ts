@@ -20,3 +20,8 @@ declare module '*?raw' {
   const text: string;
   export default text;
 }
+
+/** Vite gives the files that match. */
+interface ImportMeta {
+  glob<T>(patterns: string | readonly string[], options: object): Record<string, T>;
+}

@@ -1,5 +1,3 @@
-/* oxlint-disable import/default -- lib/vite-for-pages.mjs gives the bundle of a file as text */
-import evaluator from './kernel/evaluate.worker.ts?bundled';
 import { type Evaluation, type EvaluationRequest, readEvaluation, readOutput } from './kernel/evaluation.ts';
 import type { Output } from './kernel/program-api.ts';
 import { type RunProgress, type RunRequest, type RunResult } from './kernel/run-program.ts';
@@ -55,9 +53,17 @@ function evaluateApart(
       else onOutput(output);
     };
     globalThis.addEventListener('message', take);
-    frame.addEventListener('load', () => frame.contentWindow?.postMessage({ code: evaluator, request }, '*'));
-    document.body.append(frame);
     stop = () => end(() => reject(new Stopped()));
+    const isFrame = request.backend === 'webgpu' && request.source.includes('@concord/backend-webgpu');
+    // All packages in one text: loaded with the first run.
+    const evaluator = import('./kernel/evaluate.worker.ts?bundled');
+    frame.addEventListener('load', () => {
+      evaluator.then(
+        ({ default: code }) => frame.contentWindow?.postMessage({ code, request, isFrame }, '*'),
+        (error: unknown) => end(() => reject(error)),
+      );
+    });
+    document.body.append(frame);
   });
   return { result, stop: () => stop() };
 }

@@ -60,11 +60,15 @@ const NOTHING = {
   hint: "end it with console.log(await x.toArray()), with show(x), or with run(kernel, { shape, inputs }); the last two are of 'playground'",
 };
 
-/** As `selectBackend`, which takes the backend of the page where the program offers it. */
+/** As `selectBackend`, which takes the backend of the page first where the program offers it. */
 function selecting(backend: string | undefined): typeof core.selectBackend {
-  return (providers, options = {}) => {
-    const isOffered = backend !== undefined && providers.some(({ name }) => name === backend);
-    return core.selectBackend(providers, isOffered ? { prefer: [backend], ...options } : options);
+  return (providers, options) => {
+    const names = providers.map(({ name }) => name);
+    if (backend === undefined || !names.includes(backend)) return core.selectBackend(providers, options);
+    return core.selectBackend(providers, {
+      prefer: [backend, ...names.filter((name) => name !== backend)],
+      ...options,
+    });
   };
 }
 
@@ -77,7 +81,8 @@ function textOf(value: unknown): string {
     const shown = numbers.slice(0, MAX_NUMBERS).join(', ');
     return `${value.constructor.name}(${numbers.length}) [${shown}${numbers.length > MAX_NUMBERS ? ', ...' : ''}]`;
   }
-  const isPlain = Array.isArray(value) || (typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype);
+  const isPlain =
+    Array.isArray(value) || (typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype);
   return isPlain ? JSON.stringify(value) : String(value);
 }
 

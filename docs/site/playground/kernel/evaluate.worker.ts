@@ -1,4 +1,4 @@
-// The worker that evaluates a program, in the sandbox that sandbox.ts makes. The sandbox has an opaque origin, and its policy
+// The worker, or the frame, that evaluates a program, in the sandbox that sandbox.ts makes. The sandbox has an opaque origin, and its policy
 // refuses every request. The globals are removed besides, so that a program fails at the line that uses one. Of the navigator
 // WebGPU is left: it reaches memory of its own alone.
 import { evaluation, type EvaluationRequest } from './evaluation.ts';

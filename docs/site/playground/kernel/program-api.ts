@@ -75,7 +75,12 @@ export interface SliderRange {
 /** What a program puts onto the page while it runs. */
 export type Output =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'picture'; readonly label: string; readonly values: Float32Array; readonly shape: readonly number[] }
+  | {
+      readonly kind: 'picture';
+      readonly label: string;
+      readonly values: Float32Array;
+      readonly shape: readonly number[];
+    }
   | { readonly kind: 'slider'; readonly name: string; readonly range: SliderRange };
 
 /** The page of a program: its picture, where its sliders stand, and its outputs. */
@@ -86,7 +91,10 @@ export interface ProgramPage {
 }
 
 /** The module, and the arguments of `run`. */
-export function playgroundModule(page: ProgramPage): { readonly module: PlaygroundModule; planned(): Planned | undefined } {
+export function playgroundModule(page: ProgramPage): {
+  readonly module: PlaygroundModule;
+  planned(): Planned | undefined;
+} {
   let planned: Planned | undefined;
   const module: PlaygroundModule = {
     run(kernel, call) {

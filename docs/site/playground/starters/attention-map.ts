@@ -31,7 +31,9 @@ const shown = tidy(() => {
 await show(shown, 'who looks at whom');
 const shares = await map.toArray();
 words.forEach((word, row) => {
-  const own = [...shares.slice(row * words.length, (row + 1) * words.length)].map((share, i) => [words[i], share] as const);
+  const own = [...shares.slice(row * words.length, (row + 1) * words.length)].map(
+    (share, i) => [words[i], share] as const,
+  );
   const best = own.sort(([, a], [, b]) => Number(b) - Number(a)).slice(0, 3);
   console.log(`${word}: ${best.map(([other, share]) => `${other} ${Math.round(100 * Number(share))} %`).join(', ')}`);
 });

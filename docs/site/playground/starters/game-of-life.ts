@@ -15,7 +15,9 @@ const life = defineKernel('life', { inputs: { cells: { type: 'f32', access: 'gat
     return k.gather(cells, [along(0, down), along(1, right)], 0);
   };
   const around = [-1, 0, 1].flatMap((down) => [-1, 0, 1].map((right) => [down, right] as const));
-  const neighbours = around.filter(([down, right]) => down !== 0 || right !== 0).map(([down, right]) => at(down, right));
+  const neighbours = around
+    .filter(([down, right]) => down !== 0 || right !== 0)
+    .map(([down, right]) => at(down, right));
   const count = neighbours.reduce((sum, each) => k.add(sum, each));
   return { y: k.select(k.or(k.eq(count, 3), k.and(k.eq(count, 2), k.gt(at(0, 0), 0))), k.f32(1), 0) };
 });

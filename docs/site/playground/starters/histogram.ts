@@ -16,7 +16,10 @@ const chart = tidy(() => {
     return scatterAdd(full(backend, [bins], 0), 0, tensor(backend, shades), ones(backend, [pixels]));
   });
   // A bar is lit up to its height; where bars overlap, their colours mix.
-  const bars = stack(counts.map((count) => div(count, max(count))), { axis: -1 });
+  const bars = stack(
+    counts.map((count) => div(count, max(count))),
+    { axis: -1 },
+  );
   const heights = reshape(arange(backend, 1, 0, -1 / 120), [120, 1, 1]);
   return cast(greater(reshape(bars, [1, bins, 3]), heights), 'f32');
 });

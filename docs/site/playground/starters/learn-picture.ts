@@ -2,7 +2,19 @@ import { selectBackend } from '@concord/backend-core';
 import { wasm } from '@concord/backend-wasm';
 import { webgpu } from '@concord/backend-webgpu';
 import { adamW, valueAndGrad } from '@concord/grad';
-import { linear, mean, randomNormal, reshape, sigmoid, sin, square, sub, type Tensor, tensor, tidy } from '@concord/ops';
+import {
+  linear,
+  mean,
+  randomNormal,
+  reshape,
+  sigmoid,
+  sin,
+  square,
+  sub,
+  type Tensor,
+  tensor,
+  tidy,
+} from '@concord/ops';
 import { picture, show } from 'playground';
 
 const { backend } = await selectBackend([webgpu(), wasm()]);

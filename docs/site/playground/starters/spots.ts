@@ -38,7 +38,10 @@ const colour = defineKernel('colour', { inputs: { v: 'f32' } }, ({ v }, k) => ({
   y: k.clamp(k.mul(v, k.add(1.5, k.toF32(k.index(-1)))), 0, 1),
 }));
 
-const seeds = Float32Array.from({ length: size * size }, (_, i) => Number((i % 37) + (Math.floor(i / size) % 41) < 9) / 2);
+const seeds = Float32Array.from(
+  { length: size * size },
+  (_, i) => Number((i % 37) + (Math.floor(i / size) % 41) < 9) / 2,
+);
 let [u, v] = [full(backend, [size, size], 1), tensor(backend, seeds, [size, size])];
 for (let i = 1; i <= 3000; i++) {
   const [beforeU, beforeV] = [u, v];

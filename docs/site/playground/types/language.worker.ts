@@ -97,14 +97,19 @@ const ANSWERS: { [Name in keyof Answers]: (place: number, name: string) => Answe
   hover: (place) => {
     const found = service.getQuickInfoAtPosition(PROGRAM, place);
     if (found === undefined) return undefined;
-    const text = [partsText(found.displayParts), partsText(found.documentation)].filter((each) => each !== '').join('\n\n');
+    const text = [partsText(found.displayParts), partsText(found.documentation)]
+      .filter((each) => each !== '')
+      .join('\n\n');
     return { from: found.textSpan.start, to: found.textSpan.start + found.textSpan.length, message: text };
   },
 };
 
 const scope = globalThis as unknown as {
   postMessage(message: unknown): void;
-  addEventListener(type: 'message', listener: (event: { readonly data: Asked | { readonly files: Readonly<Record<string, string>> } }) => void): void;
+  addEventListener(
+    type: 'message',
+    listener: (event: { readonly data: Asked | { readonly files: Readonly<Record<string, string>> } }) => void,
+  ): void;
 };
 scope.addEventListener('message', ({ data }) => {
   if ('files' in data) {
