@@ -51,6 +51,7 @@ export default ({ command }) => {
     outDir: 'dist',
     cacheDir: 'node_modules/.vitepress',
     markdown: {
+      theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
       anchor: { slugify: (text) => slug(text) },
       config: linksOf(root),
       image: { lazyLoading: true },

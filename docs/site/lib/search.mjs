@@ -29,7 +29,8 @@ export const search = {
               : /\/(api|decisions|benchmarks|packages|examples|software-devices)\//.test(id)
                 ? 0.3
                 : 1;
-          return name === term ? 10 * place : place;
+          // `OUT_OF_MEMORY` is three words of the index.
+          return name === term || (name.includes('_') && name.split('_').includes(term)) ? 10 * place : place;
         },
       },
     },

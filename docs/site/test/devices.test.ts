@@ -25,7 +25,12 @@ it('a benchmark gives each of its devices, if it is whole', () => {
   } as unknown as BenchJson;
   const [device, ...others] = devicesOf(run);
   expect(others).toEqual([]);
-  expect(device).toMatchObject({ device: 'A GPU (rev. 2)', host: 'Chrome/156', date: '2026-11-28', speeds: { 'gemm/a': 12.3 } });
+  expect(device).toMatchObject({
+    device: 'A GPU (rev. 2)',
+    host: 'Chrome/156',
+    date: '2026-11-28',
+    speeds: { 'gemm/a': 12.3 },
+  });
   expect(fileNameOf(device!)).toBe('webgpu-a-gpu-rev-2.json');
   expect(devicesOf({ ...run, interrupted: true })).toEqual([]);
   expect(devicesOf({ ...run, op: 'gemm' })).toEqual([]);
