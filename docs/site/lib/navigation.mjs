@@ -14,7 +14,6 @@ export const nav = [
   { text: 'Benchmarks', link: '/benchmarks/', activeMatch: '/benchmarks/' },
   { text: 'Playground', link: '/playground' },
   { text: 'Test my GPU', link: '/test-my-gpu' },
-  { text: 'A language model', link: '/lm' },
 ];
 
 /** @param {string} file */

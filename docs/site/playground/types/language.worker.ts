@@ -83,8 +83,11 @@ function adviceAt(start: number, end: number): Mistake | undefined {
 const partsText = (parts: readonly ts.SymbolDisplayPart[] = []): string => ts.displayPartsToString([...parts]);
 
 const ANSWERS: { [Name in keyof Answers]: (place: number, name: string) => Answers[Name] } = {
-  mistakes: () =>
-    [...service.getSyntacticDiagnostics(PROGRAM), ...service.getSemanticDiagnostics(PROGRAM)].map(mistakeOf),
+  mistakes: () => {
+    const all = [...service.getSyntacticDiagnostics(PROGRAM), ...service.getSemanticDiagnostics(PROGRAM)].map(mistakeOf);
+    // TypeScript names both sides of an operator.
+    return [...new Map(all.map((mistake) => [`${mistake.from} ${mistake.message}`, mistake])).values()];
+  },
   completions: (place) => {
     const { entries = [] } = service.getCompletionsAtPosition(PROGRAM, place, {}) ?? {};
     const own = entries.filter(({ kind, sortText }) => kind !== 'keyword' && sortText < '15');
