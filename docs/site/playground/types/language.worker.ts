@@ -84,7 +84,9 @@ const partsText = (parts: readonly ts.SymbolDisplayPart[] = []): string => ts.di
 
 const ANSWERS: { [Name in keyof Answers]: (place: number, name: string) => Answers[Name] } = {
   mistakes: () => {
-    const all = [...service.getSyntacticDiagnostics(PROGRAM), ...service.getSemanticDiagnostics(PROGRAM)].map(mistakeOf);
+    const all = [...service.getSyntacticDiagnostics(PROGRAM), ...service.getSemanticDiagnostics(PROGRAM)].map(
+      mistakeOf,
+    );
     // TypeScript names both sides of an operator.
     return [...new Map(all.map((mistake) => [`${mistake.from} ${mistake.message}`, mistake])).values()];
   },
