@@ -54,7 +54,6 @@ const workspaces = [
   ...foldersIn('packages'),
   ...foldersIn('examples'),
   ...foldersIn('apps'),
-  'api-reference',
   'bench',
   'docs/site',
   'tools',

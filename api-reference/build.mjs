@@ -1,15 +1,15 @@
 // @ts-check
-// Writes the API reference to api-reference/dist: a page for each public package and each of its exports, from the
-// docstrings. Fails on a link that leads nowhere, and on a type that a page mentions and its package does not export: those that stay
-// internal are in typedoc.json of their package.
-import { readdirSync, readFileSync } from 'node:fs';
+// Writes the API reference as pages of the site to api-reference/pages: a page for each module that users import, from the
+// docstrings, and `functions.md`, all functions for tensors by topic. Fails on a type that a page mentions and its package does not
+// export: those that stay internal are in typedoc.json of their package. The site's own build checks the links.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Application, Logger, LogLevel } from 'typedoc';
-import { findBrokenLinks } from './lib/broken-links.mjs';
+import { functionsPage } from './lib/functions-page.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const out = fileURLToPath(new URL('dist', import.meta.url));
+const out = fileURLToPath(new URL('pages', import.meta.url));
 
 /** @returns {{ folder: string, name: string, modules: string[] }[]} `modules`: what users import, `@concord/x/sub` */
 function publicPackages() {
@@ -39,16 +39,20 @@ const logger = new CollectingLogger();
 // Sources have no address on the web that is known here: pages tell file and line as text.
 const sources = { disableGit: true, sourceLinkTemplate: '{path}' };
 const app = await Application.bootstrapWithPlugins({
-  name: 'Concord',
-  readme: join(root, 'api-reference/index.md'),
-  projectDocuments: [join(root, 'docs/*.md')],
+  name: 'API reference',
+  plugin: ['typedoc-plugin-markdown'],
+  readme: 'none',
   entryPointStrategy: 'packages',
   entryPoints: packages.map(({ folder }) => folder),
-  packageOptions: { excludeInternal: true, excludePrivate: true, ...sources },
+  packageOptions: { excludeInternal: true, excludePrivate: true, readme: 'none', ...sources },
   ...sources,
   out,
   cleanOutputDir: true,
-  hideGenerator: true,
+  ...{ router: 'module', entryFileName: 'index', excludeScopesInPaths: true },
+  ...{ hideBreadcrumbs: true, hidePageHeader: true, disableSources: true, useCodeBlocks: true, sanitizeComments: true },
+  // As VitePress reads them: it would count names that occur twice in another way.
+  ...{ useCustomAnchors: true, customAnchorsFormat: 'curlyBrace' },
+  ...{ parametersFormat: 'table', propertiesFormat: 'table', typeDeclarationFormat: 'table', indexFormat: 'table' },
   validation: { invalidLink: true, invalidPath: true, notExported: true, rewrittenLink: true },
 });
 app.logger = logger;
@@ -59,29 +63,29 @@ if (project === undefined) {
   process.exit(1);
 }
 
-for (const { name, modules } of packages) {
+// A package with one export is its module. One with more has them below it, without a name the first; here each is by itself.
+const modules = packages.flatMap(({ name, modules: wanted }) => {
   const page = project.children?.find((child) => child.name === name);
-  // A package with one export is its module. One with more has them below it, without a name the first.
-  const found = modules.length === 1 ? [page] : (page?.children ?? []);
-  for (const module of found) {
-    if (module !== undefined && module !== page) module.name = module.name === '' ? name : `${name}/${module.name}`;
-  }
-  for (const missing of modules.filter((wanted) => !found.some((module) => module?.name === wanted))) {
-    logger.error(/** @type {import('typedoc').TranslatedString} */ (`${missing} has no page`));
-  }
-}
-for (const reflection of Object.values(project.reflections)) {
-  if (reflection.isDeclaration() || reflection.isSignature()) {
-    for (const source of reflection.sources ?? []) delete source.url;
-  }
+  const found = wanted.length === 1 ? [page] : (page?.children ?? []);
+  if (page !== undefined) project.removeChild(page);
+  return found.flatMap((module) => {
+    if (module === undefined) return [];
+    if (module !== page) module.name = module.name === '' ? name : `${name}/${module.name}`;
+    module.parent = project;
+    project.addChild(module);
+    return [module];
+  });
+});
+for (const group of project.groups ?? []) group.children = modules;
+for (const missing of packages.flatMap((entry) => entry.modules)) {
+  if (modules.some(({ name }) => name === missing)) continue;
+  logger.error(/** @type {import('typedoc').TranslatedString} */ (`${missing} has no page`));
 }
 
 app.validate(project);
 await app.generateOutputs(project);
-const { pages, links, broken } = findBrokenLinks(out);
-const problems = [...logger.messages, ...broken.map(({ page, link }) => `${page}: ${link} leads nowhere`)];
-for (const problem of problems) console.error(problem);
-const modules = packages.flatMap((entry) => entry.modules);
-console.log(`api reference: ${packages.length} packages, ${modules.length} modules, ${pages} pages, ${links} links`);
-console.log(problems.length > 0 ? `${problems.length} problems` : 'api-reference/dist/index.html');
-process.exitCode = problems.length > 0 ? 1 : 0;
+writeFileSync(join(out, 'functions.md'), functionsPage(modules));
+for (const problem of logger.messages) console.error(problem);
+console.log(`api reference: ${packages.length} packages, ${modules.length} modules`);
+console.log(logger.messages.length > 0 ? `${logger.messages.length} problems` : 'api-reference/pages/index.md');
+process.exitCode = logger.messages.length > 0 ? 1 : 0;

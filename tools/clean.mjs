@@ -10,6 +10,7 @@ const workspaces = ['packages', 'examples', 'apps'].flatMap((parent) =>
 );
 const output = [
   join(root, '.turbo'),
+  join(root, 'api-reference/pages'),
   ...[...workspaces, join(root, 'api-reference'), join(root, 'bench')].flatMap((folder) => [
     join(folder, 'dist'),
     join(folder, '.turbo'),

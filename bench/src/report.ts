@@ -177,12 +177,10 @@ function fastestPeers(standings: readonly Standing[]): string {
 }
 
 const README = new URL('../README.md', import.meta.url);
-/** The table that `bench kernels --torch` printed on the GPU. */
-const KERNELS = new URL('webgpu-nvidia-h200/kernels.md', RESULTS);
 
 /**
- * `[--check] [FOLDER]`: writes tables beside every result in the folder. Of the committed results, the
- * picture of all and the parts of README.md between markers too, so that no number is typed. `--check` writes nothing.
+ * `[--check] [FOLDER]`: writes tables beside every result in the folder. Of the committed results, the picture and the table
+ * of all and the part of README.md between markers too, so that no number is typed. `--check` writes nothing.
  *
  * @returns whether all files agree with the results; always true without `--check`
  */
@@ -195,8 +193,8 @@ export async function benchReport(args: readonly string[]): Promise<boolean> {
   const [path] = positionals;
   const parent = path === undefined ? RESULTS : pathToFileURL(`${path}/`);
   const all = loadAll(parent, 'results.json');
-  const models = Object.entries(MODEL_FILES).flatMap(([kind, { results: file, table }]) =>
-    loadAll(parent, file).map((found) => ({ kind, table, ...found })),
+  const models = Object.values(MODEL_FILES).flatMap(({ results: file, table }) =>
+    loadAll(parent, file).map((found) => ({ table, ...found })),
   );
   if (all.length + models.length === 0) throw new NotHere(`no folder in ${parent.pathname} has results`);
   const files = all.map(({ folder, results }) => tableFile(folder, results));
@@ -205,9 +203,9 @@ export async function benchReport(args: readonly string[]): Promise<boolean> {
   }
   if (path === undefined) {
     const runs = all.map(({ results }) => results);
-    const kernels = readFileSync(KERNELS, 'utf8').trim();
     files.push([new URL('overview.svg', RESULTS), drawOverview(runs)]);
-    files.push([README, fillReadme(readFileSync(README, 'utf8'), runs, kernels, models)]);
+    files.push([new URL('summary.md', RESULTS), `${formatSummary(runs)}\n`]);
+    files.push([README, fillMarkers(readFileSync(README, 'utf8'), new Map([['advice', formatAdvice(runs)]]))]);
   }
   if (!values.check) {
     for (const [file, text] of files) saveText(file, text);
@@ -222,34 +220,6 @@ export async function benchReport(args: readonly string[]): Promise<boolean> {
 /** The table of a run, as a file of its folder. */
 export function tableFile(folder: URL, results: Results): [URL, string] {
   return [new URL('table.md', folder), `${formatResults(results, loadTargets(), loadOverheadTargets())}\n`];
-}
-
-/** The text of README.md with the tables of these results. */
-export function fillReadme(
-  readme: string,
-  all: readonly Results[],
-  kernels: string,
-  models: readonly { readonly kind: string; readonly results: Results }[],
-): string {
-  const targets = loadTargets();
-  const parts = all.map((results): [string, string] => [
-    results.arena,
-    formatResults(results, targets, loadOverheadTargets()),
-  ]);
-  const tables = models.map(({ kind, results }): [string, string] => [
-    `${kind} ${results.arena}`,
-    formatModel(results, targets),
-  ]);
-  return fillMarkers(
-    readme,
-    new Map([
-      ...parts,
-      ['advice', formatAdvice(all)],
-      ['summary', formatSummary(all)],
-      ['kernels', kernels],
-      ...tables,
-    ]),
-  );
 }
 
 /** The runs with that file name, in an order that does not depend on the file system. */

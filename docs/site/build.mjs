@@ -1,5 +1,5 @@
 // @ts-check
-// `build.mjs [--out FOLDER] [--without-api]`: writes the site to docs/site/dist, or FOLDER, and checks its links.
+// `build.mjs [--out FOLDER]`: writes the site to docs/site/dist, or FOLDER, and checks its links.
 import { cpSync } from 'node:fs';
 import { dirname, join, posix, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,12 +7,10 @@ import { parseArgs } from 'node:util';
 import { injectManifest } from '@serwist/build';
 import { build as bundle } from 'esbuild';
 import { build } from 'vitepress';
-import { findBrokenLinks } from '../../api-reference/lib/broken-links.mjs';
+import { findBrokenLinks } from './lib/broken-links.mjs';
 import { MODELS } from './lib/pages.mjs';
 
-const { values } = parseArgs({
-  options: { out: { type: 'string' }, 'without-api': { type: 'boolean', default: false } },
-});
+const { values } = parseArgs({ options: { out: { type: 'string' } } });
 const site = fileURLToPath(new URL('.', import.meta.url));
 const out = resolve(values.out ?? `${site}dist`);
 // VitePress makes a link to Vue where it runs, unless Vue is there.
@@ -21,12 +19,8 @@ await build('.', { outDir: out });
 for (const [address, folders] of Object.entries(MODELS)) {
   for (const folder of folders) cpSync(join(site, folder), `${out}/${address}`, { recursive: true });
 }
-const withApi = !values['without-api'];
-if (withApi)
-  cpSync(fileURLToPath(new URL('../../api-reference/dist', import.meta.url)), `${out}/api`, { recursive: true });
 const kept = await writeServiceWorker(out);
-const { pages, links, broken } = findBrokenLinks(out);
-const problems = broken.filter(({ link }) => withApi || !link.endsWith('api/index.html'));
+const { pages, links, broken: problems } = findBrokenLinks(out);
 // The navigation is on every page: one line for each target.
 const targets = new Map(problems.map((problem) => [posix.join(dirname(problem.page), problem.link), problem]));
 for (const { page, link } of targets.values()) console.error(`${page}: ${link} leads nowhere`);
@@ -57,8 +51,8 @@ async function writeServiceWorker(folder) {
     swDest: worker,
     globDirectory: folder,
     globPatterns: ['**/*'],
-    // Some 700 pages that few visit: kept as they are visited. Models are kept by their own pages.
-    globIgnores: ['sw.js', '404.html', 'api/**', ...Object.keys(MODELS).map((address) => `${address}/**`)],
+    // Models are kept by their own pages.
+    globIgnores: ['sw.js', '404.html', ...Object.keys(MODELS).map((address) => `${address}/**`)],
     dontCacheBustURLsMatching: /^assets\//,
     maximumFileSizeToCacheInBytes: 8 * 2 ** 20,
   });

@@ -7,6 +7,7 @@ import { linksOf } from '../lib/links.mjs';
 import { nav, sidebar } from '../lib/navigation.mjs';
 import { NO_PAGES, pageOf } from '../lib/pages.mjs';
 import { STAND_IN, viteForRelativeBase, withRelativeBase } from '../lib/relative-base.mjs';
+import { search } from '../lib/search.mjs';
 import { viteForPages } from '../lib/vite-for-pages.mjs';
 
 const site = fileURLToPath(new URL('..', import.meta.url));
@@ -37,7 +38,10 @@ export default ({ command }) => {
     head: [
       [
         'link',
-        { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(readFileSync(`${site}icon.svg`, 'utf8'))}` },
+        {
+          rel: 'icon',
+          href: `data:image/svg+xml,${encodeURIComponent(readFileSync(`${site}public/logo.svg`, 'utf8'))}`,
+        },
       ],
     ],
     // Pages stay where GitHub shows them: here, in docs/, in bench/, beside the packages.
@@ -47,6 +51,7 @@ export default ({ command }) => {
     outDir: 'dist',
     cacheDir: 'node_modules/.vitepress',
     markdown: {
+      theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
       anchor: { slugify: (text) => slug(text) },
       config: linksOf(root),
       image: { lazyLoading: true },
@@ -54,7 +59,8 @@ export default ({ command }) => {
     transformHtml: (html, _, { page }) => (page === '404.md' ? NOT_FOUND : withRelativeBase(html, page)),
     vite: viteForPages(site, isBuild ? viteForRelativeBase() : {}),
     themeConfig: {
-      search: { provider: 'local' },
+      logo: '/logo.svg',
+      search,
       outline: { level: [2, 3] },
       externalLinkIcon: true,
       nav,

@@ -7,9 +7,6 @@ import { isPage, pageOf } from './pages.mjs';
 
 /** @typedef {{ type: string, tag: string, attrs: [string, string][] | null, children: Token[] | null }} Token */
 
-/** The API reference is generated HTML beside the pages, so VitePress must not take its links for its own. */
-const API = { file: 'api-reference/index.md', address: 'api/index.html' };
-
 /**
  * A markdown-it plugin: a link to a file that is a page leads to that page, one to another file of the checkout becomes text
  * that tells its path.
@@ -42,7 +39,7 @@ function rewriteLinks(root, file, tokens) {
       const href = token.attrs?.find(([name]) => name === 'href')?.[1] ?? '';
       if (/^(?:[a-z][a-z0-9+.-]*:|[#/])/i.test(href)) continue;
       const attributes = attributesOf(root, file, href);
-      token.attrs = attributes;
+      token.attrs = [...attributes, ...(token.attrs ?? []).filter(([name]) => name !== 'href')];
       isText = attributes.every(([name]) => name !== 'href');
       if (isText) token.tag = 'span';
     } else if (token.type === 'link_close' && isText) {
@@ -60,11 +57,6 @@ function attributesOf(root, file, href) {
   if (!existsSync(absolute)) throw new Error(`${file}: ${href} leads to no file`);
   if (statSync(absolute).isDirectory() && existsSync(resolve(absolute, 'README.md'))) target += '/README.md';
   const from = dirname(pageOf(file));
-  if (target === API.file)
-    return [
-      ['href', posix.relative(from, API.address)],
-      ['target', '_self'],
-    ];
   if (!isPage(target))
     return [
       ['class', 'in-repository'],

@@ -1,6 +1,6 @@
 // @ts-check
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 
 /** @typedef {import('vitepress').DefaultTheme.NavItem} NavItem */
 /** @typedef {import('vitepress').DefaultTheme.SidebarItem} SidebarItem */
@@ -9,12 +9,11 @@ import { join } from 'node:path';
 export const nav = [
   { text: 'Start', link: '/start/node', activeMatch: '/start/' },
   { text: 'Recipes', link: '/recipes/', activeMatch: '/recipes/' },
+  { text: 'Functions', link: '/functions' },
   { text: 'Reference', link: '/contract' },
   { text: 'Benchmarks', link: '/benchmarks/', activeMatch: '/benchmarks/' },
   { text: 'Playground', link: '/playground' },
   { text: 'Test my GPU', link: '/test-my-gpu' },
-  { text: 'A language model', link: '/lm' },
-  { text: 'Read a picture', link: '/ocr' },
 ];
 
 /** @param {string} file */
@@ -25,6 +24,16 @@ function readmes(root, parent) {
   return readdirSync(join(root, parent))
     .filter((name) => existsSync(join(root, parent, name, 'README.md')))
     .map((name) => ({ text: name, link: `/${parent}/${name}` }));
+}
+
+/** @param {string} root @returns {SidebarItem[]} a page for each module that users import */
+function apiPages(root) {
+  const pages = join(root, 'api-reference/pages');
+  return readdirSync(pages, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && name !== 'index.md' && name !== 'functions.md')
+    .map((name) => name.split(sep).join('/').replace(/\.md$/, ''))
+    .sort()
+    .map((name) => ({ text: name, link: `/api/${name}` }));
 }
 
 /** @param {string} root @returns {SidebarItem[]} */
@@ -58,7 +67,19 @@ export function sidebar(root) {
         { text: 'A browser', link: '/start/browser' },
         { text: 'A worker', link: '/start/worker' },
         { text: 'React', link: '/start/react' },
+      ],
+    },
+    {
+      text: 'Guide',
+      items: [
+        { text: 'Debugging', link: '/guide/debugging' },
         { text: 'What ran, and how long', link: '/profile' },
+        { text: 'Your own kernel', link: '/recipes/custom-kernel' },
+        { text: 'Your own shader', link: '/recipes/custom-shader' },
+        { text: 'Keep weights', link: '/guide/caching' },
+        { text: 'Size of what you ship', link: '/guide/size' },
+        { text: 'Browsers and devices tried', link: '/guide/browsers' },
+        { text: 'Versions', link: '/guide/versions' },
       ],
     },
     {
@@ -75,9 +96,7 @@ export function sidebar(root) {
         { text: 'Transformers.js on Concord', link: '/recipes/transformers' },
         { text: 'Speech in a sound file', link: '/recipes/speech' },
         { text: 'Images', link: '/recipes/images' },
-        { text: 'A custom kernel', link: '/recipes/custom-kernel' },
         { text: 'Gradients of your own kernel', link: '/recipes/gradients' },
-        { text: 'A custom shader', link: '/recipes/custom-shader' },
       ],
     },
     {
@@ -95,7 +114,8 @@ export function sidebar(root) {
         { text: 'Errors', link: '/errors' },
         { text: 'Numerics', link: '/numerics' },
         { text: 'Stability', link: '/stability' },
-        { text: 'API', link: '/api/index.html', target: '_self' },
+        { text: 'All functions', link: '/functions' },
+        { text: 'API', link: '/api/', collapsed: true, items: apiPages(root) },
         { text: 'JSON of the command', link: '/json' },
         { text: 'Writing a backend', link: '/writing-a-backend' },
         { text: 'Intel hardware', link: '/intel-hardware' },
@@ -105,6 +125,7 @@ export function sidebar(root) {
       text: 'Benchmarks',
       items: [
         { text: 'Results', link: '/benchmarks/' },
+        { text: 'How it was measured', link: '/benchmarks/how' },
         { text: 'Notes', link: '/benchmarks/notes' },
       ],
     },

@@ -2,7 +2,7 @@
 // Which file of the checkout is which page of the site.
 
 /** Files that are no pages, as patterns from the top folder of the checkout. */
-export const NO_PAGES = ['README.md', 'api-reference/**', 'bench/results/**', 'packages/*/CHANGELOG.md'];
+export const NO_PAGES = ['README.md', 'api-reference/README.md', 'bench/results/**', 'packages/*/CHANGELOG.md'];
 
 /**
  * The folders, from that of the site, whose files pages load from an address of the site.
@@ -18,9 +18,12 @@ export const MODELS = {
 const ADDRESSES = [
   [/^README\.md$/, 'index.md'],
   [/^docs\/decisions$/, 'decisions/index.md'],
+  [/^api-reference\/README\.md$/, 'api/index.md'],
+  [/^api-reference\/pages\/functions\.md$/, 'functions.md'],
+  [/^api-reference\/pages\/(.+)$/, 'api/$1'],
   [/^docs\/site\/(.+)$/, '$1'],
   [/^docs\/(.+)$/, '$1'],
-  [/^bench\/README\.md$/, 'benchmarks/index.md'],
+  [/^bench\/README\.md$/, 'benchmarks/how.md'],
   [/^bench\/NOTES\.md$/, 'benchmarks/notes.md'],
   [/^([^/]+)\/README\.md$/, '$1/index.md'],
   [/^([^/]+\/[^/]+)\/README\.md$/, '$1.md'],
@@ -39,9 +42,10 @@ export function pageOf(file) {
 
 /**
  * @param {string} file from the top folder of the checkout
- * @returns {boolean} whether a link to it leads to a page. The home page stands for the README at the top
+ * @returns {boolean} whether a link to it leads to a page. The home page stands for the README at the top,
+ * and the list of modules for that of the API reference
  */
 export function isPage(file) {
   if (file === 'docs/decisions') return true;
-  return file.endsWith('.md') && !/^(?:api-reference\/|bench\/results\/|packages\/[^/]+\/CHANGELOG)/.test(file);
+  return file.endsWith('.md') && !/^(?:bench\/results\/|packages\/[^/]+\/CHANGELOG)/.test(file);
 }

@@ -41,9 +41,11 @@ export function viteForRelativeBase() {
       {
         name: 'relative-base-of-the-search',
         enforce: 'post',
-        // The addresses of all pages, in a string of JSON.
+        // The addresses of all sections, in a string of JSON: too many for one expression.
         transform: (code, id) =>
-          id.startsWith('/@localSearchIndex') ? code.replaceAll(STAND_IN, `"+${FOUND}+"`) : undefined,
+          id.startsWith('/@localSearchIndex')
+            ? code.replace(/^export default (".*");?$/, `export default $1.replaceAll('${STAND_IN}', ${FOUND})`)
+            : undefined,
       },
     ],
   };

@@ -3,19 +3,21 @@ import type { CompletionContext, CompletionResult } from '@codemirror/autocomple
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { javascript } from '@codemirror/lang-javascript';
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
-import { type Diagnostic, lintKeymap, linter, setDiagnostics } from '@codemirror/lint';
-import { EditorState } from '@codemirror/state';
-import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
+import { type Diagnostic, forceLinting, lintKeymap, linter, setDiagnostics } from '@codemirror/lint';
+import { EditorState, type Extension } from '@codemirror/state';
+import { drawSelection, EditorView, highlightActiveLine, hoverTooltip, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import { defineKernel } from '@concord/backend-core/kernel';
 import type { Fault } from './kernel/fault.ts';
 import { syntaxFaultOf } from './kernel/transpile.ts';
+import type { Language } from './types/language.ts';
 
 /** The events of the editor. */
 export interface EditorListener {
   readonly onChange: () => void;
   /** Ctrl-Enter, or Cmd-Enter. */
   readonly onRun: () => void;
+  /** Completes names, and marks what does not fit; without it only what cannot be parsed is marked. */
+  readonly language?: Language;
 }
 
 /** The editor of a program. */
@@ -29,10 +31,18 @@ export interface Editor {
 }
 
 /**
- * Makes an editor of TypeScript. Tab leaves it, as in a form: who uses the keyboard alone has to come past. What cannot be
- * parsed is marked while one types; nothing is evaluated.
+ * Makes an editor of TypeScript. Tab leaves it, as in a form: who uses the keyboard alone has to come past. Mistakes are
+ * marked while one types; nothing is evaluated.
  */
-export function createEditor(parent: HTMLElement, source: string, { onChange, onRun }: EditorListener): Editor {
+export function createEditor(parent: HTMLElement, source: string, listener: EditorListener): Editor {
+  const { onChange, onRun, language } = listener;
+  /** What the last run found, until the next change. */
+  let fault: Fault | undefined;
+  const problems = async ({ state }: EditorView): Promise<Diagnostic[]> => {
+    const text = state.doc.toString();
+    const found = language === undefined ? diagnosticsOf(state, syntaxFaultOf(text)) : await mistakesIn(text, language);
+    return [...diagnosticsOf(state, fault), ...found];
+  };
   const view = new EditorView({
     parent,
     state: EditorState.create({
@@ -46,11 +56,15 @@ export function createEditor(parent: HTMLElement, source: string, { onChange, on
         closeBrackets(),
         highlightActiveLine(),
         javascript({ typescript: true }),
-        autocompletion({ override: [builderMethods] }),
+        language === undefined ? [] : typesOf(language),
         syntaxHighlighting(COLORS),
-        linter(({ state }) => diagnosticsOf(state, syntaxFaultOf(state.doc.toString())), { delay: 500 }),
+        linter(problems, { delay: 500 }),
         EditorView.contentAttributes.of({ 'aria-label': 'Program in TypeScript; Control and Enter runs it' }),
-        EditorView.updateListener.of(({ docChanged }) => void (docChanged && onChange())),
+        EditorView.updateListener.of(({ docChanged }) => {
+          if (!docChanged) return;
+          fault = undefined;
+          onChange();
+        }),
         keymap.of([
           { key: 'Mod-Enter', run: () => (onRun(), true) },
           ...closeBracketsKeymap,
@@ -66,7 +80,12 @@ export function createEditor(parent: HTMLElement, source: string, { onChange, on
   return {
     source: () => view.state.doc.toString(),
     replace: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
-    mark: (fault) => view.dispatch(setDiagnostics(view.state, diagnosticsOf(view.state, fault))),
+    mark: (found) => {
+      fault = found;
+      // One that comes from a run changes no text, which alone would bring the problems up to date.
+      view.dispatch(setDiagnostics(view.state, diagnosticsOf(view.state, found)));
+      forceLinting(view);
+    },
     destroy: () => view.destroy(),
   };
 }
@@ -79,22 +98,37 @@ function diagnosticsOf({ doc }: EditorState, fault: Fault | undefined): Diagnost
   return [{ from: line.from + indent, to: line.to, severity: 'error', message: fault.message }];
 }
 
-/** The methods of a kernel builder, after `k.`. */
-function builderMethods(context: CompletionContext): CompletionResult | null {
-  const word = context.matchBefore(/\bk\.\w*/);
-  if (word === null) return null;
-  return { from: word.from + 2, options: METHODS.map((label) => ({ label, type: 'function' })), validFor: /^\w*$/ };
+async function mistakesIn(source: string, language: Language): Promise<Diagnostic[]> {
+  const found = await language.ask('mistakes', { source });
+  return found.map((mistake) => ({ ...mistake, severity: 'error' }));
 }
 
-const METHODS = methodsOfBuilder();
-
-function methodsOfBuilder(): readonly string[] {
-  let names: readonly string[] = [];
-  defineKernel('names', {}, (_, k) => {
-    names = Object.keys(k);
-    return { y: k.toF32(k.index(0)) };
+/** Completion with signatures, and the type of what the pointer is over. */
+function typesOf(language: Language): Extension {
+  const complete = async (context: CompletionContext): Promise<CompletionResult | null> => {
+    const { state, pos } = context;
+    const source = state.doc.toString();
+    const word = context.matchBefore(/[\w$]*/)?.text ?? '';
+    if (!context.explicit && word === '' && context.matchBefore(/[.'"]/) === null) return null;
+    const found = await language.ask('completions', { source, place: pos });
+    const options = found.map(({ name, kind }) => ({
+      label: name,
+      type: kind === 'method' ? 'function' : kind,
+      info: async () => textNode(await language.ask('details', { source, place: pos, name })),
+    }));
+    return { from: pos - word.length, options, validFor: /^[\w$]*$/ };
+  };
+  const hover = hoverTooltip(async ({ state }, place) => {
+    const found = await language.ask('hover', { source: state.doc.toString(), place });
+    if (found === undefined) return null;
+    return { pos: found.from, end: found.to, create: () => ({ dom: textNode(found.message) }) };
   });
-  return names;
+  return [autocompletion({ override: [complete] }), hover];
+}
+
+/** A signature and what it does. */
+function textNode(text: string): HTMLElement {
+  return Object.assign(document.createElement('div'), { className: 'pg-type', textContent: text });
 }
 
 const COLORS = HighlightStyle.define([
@@ -112,7 +146,7 @@ const THEME = EditorView.theme({
   '.cm-scroller': { fontFamily: 'var(--vp-font-family-mono)', lineHeight: '1.55', minHeight: '18rem' },
   '.cm-content': { caretColor: 'var(--vp-c-text-1)', padding: '0.75rem 0' },
   '.cm-cursor': { borderLeftColor: 'var(--vp-c-text-1)' },
-  '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--vp-c-text-2)', border: 'none' },
+  '.cm-gutters': { backgroundColor: 'var(--vp-code-block-bg)', color: 'var(--vp-c-text-2)', border: 'none' },
   '.cm-activeLine': { backgroundColor: 'var(--vp-c-default-soft)' },
   '&.cm-focused .cm-selectionBackground, .cm-selectionBackground': {
     backgroundColor: 'var(--pg-selection) !important',
@@ -122,5 +156,6 @@ const THEME = EditorView.theme({
     color: 'var(--vp-c-text-1)',
     border: '1px solid var(--vp-c-divider)',
   },
+  '.pg-type': { whiteSpace: 'pre-wrap', maxWidth: '32rem', padding: '0.4rem 0.6rem', fontSize: '0.8rem' },
   '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--vp-c-brand-3)', color: '#fff' },
 });

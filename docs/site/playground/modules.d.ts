@@ -5,6 +5,8 @@ declare module 'playground' {
   export const run: Api['run'];
   export const picture: Api['picture'];
   export const noise: Api['noise'];
+  export const show: Api['show'];
+  export const slider: Api['slider'];
 }
 
 /** The site's own plugin gives a file and what it imports as the text of one script. */
@@ -17,4 +19,9 @@ declare module '*?bundled' {
 declare module '*?raw' {
   const text: string;
   export default text;
+}
+
+/** Vite gives the files that match. */
+interface ImportMeta {
+  glob<T>(patterns: string | readonly string[], options: object): Record<string, T>;
 }

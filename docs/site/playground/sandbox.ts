@@ -1,6 +1,5 @@
-/* oxlint-disable import/default -- lib/vite-for-pages.mjs gives the bundle of a file as text */
-import evaluator from './kernel/evaluate.worker.ts?bundled';
-import { type Evaluation, type EvaluationRequest, readEvaluation } from './kernel/evaluation.ts';
+import { type Evaluation, type EvaluationRequest, readEvaluation, readOutput } from './kernel/evaluation.ts';
+import type { Output } from './kernel/program-api.ts';
 import { type RunProgress, type RunRequest, type RunResult } from './kernel/run-program.ts';
 import { SANDBOX } from './sandbox-page.ts';
 import { startTask, Stopped, type Task } from './task.ts';
@@ -15,22 +14,26 @@ export interface ProgramRequest extends EvaluationRequest {
  * its call, as data that it checks, computes and judges.
  */
 export function startProgram(
-  { source, picture, backend }: ProgramRequest,
-  onProgress: (progress: RunProgress) => void,
+  request: ProgramRequest,
+  onProgress: (progress: RunProgress | Output) => void,
 ): Task<RunResult> {
-  const sandbox = evaluateApart({ source, picture });
+  const sandbox = evaluateApart(request, onProgress);
   let stop = (): void => sandbox.stop();
   const result = sandbox.result.then((evaluated): RunResult | Promise<RunResult> => {
     if (evaluated.fault !== undefined) return { fault: evaluated.fault };
+    if (evaluated.kernel === undefined) return { outputs: [] };
     const { kernel, call } = evaluated;
-    const task = startTask('program', { kernel, call, backend }, onProgress);
+    const task = startTask('program', { kernel, call, backend: request.backend }, onProgress);
     stop = () => task.stop();
     return task.result;
   });
   return { result, cancel: () => stop(), stop: () => stop() };
 }
 
-function evaluateApart(request: EvaluationRequest): Pick<Task<Evaluation>, 'result' | 'stop'> {
+function evaluateApart(
+  request: EvaluationRequest,
+  onOutput: (output: Output) => void,
+): Pick<Task<Evaluation>, 'result' | 'stop'> {
   const frame = document.createElement('iframe');
   frame.setAttribute('sandbox', 'allow-scripts');
   frame.hidden = true;
@@ -44,12 +47,23 @@ function evaluateApart(request: EvaluationRequest): Pick<Task<Evaluation>, 'resu
       settle();
     };
     const take = ({ source, data }: MessageEvent<unknown>): void => {
-      if (source === frame.contentWindow) end(() => resolve(readEvaluation(data)));
+      if (source !== frame.contentWindow) return;
+      const output = readOutput(data);
+      if (output === undefined) end(() => resolve(readEvaluation(data)));
+      else onOutput(output);
     };
     globalThis.addEventListener('message', take);
-    frame.addEventListener('load', () => frame.contentWindow?.postMessage({ code: evaluator, request }, '*'));
-    document.body.append(frame);
     stop = () => end(() => reject(new Stopped()));
+    const isFrame = request.backend === 'webgpu' && request.source.includes('@concord/backend-webgpu');
+    // All packages in one text: loaded with the first run.
+    const evaluator = import('./kernel/evaluate.worker.ts?bundled');
+    frame.addEventListener('load', () => {
+      evaluator.then(
+        ({ default: code }) => frame.contentWindow?.postMessage({ code, request, isFrame }, '*'),
+        (error: unknown) => end(() => reject(error)),
+      );
+    });
+    document.body.append(frame);
   });
   return { result, stop: () => stop() };
 }

@@ -1,6 +1,6 @@
 // Keeps the site for use without a network, and isolates its pages from other origins, which static hosts often cannot be
 // told to do: threads of WebAssembly need SharedArrayBuffer, and that needs isolation.
-import { Serwist, type SerwistPlugin, StaleWhileRevalidate } from 'serwist';
+import { Serwist, type SerwistPlugin } from 'serwist';
 
 declare const self: ServiceWorkerGlobalScope & { __SW_MANIFEST: (string | { url: string; revision: string | null })[] };
 
@@ -24,12 +24,5 @@ const serwist = new Serwist({
   precacheEntries: self.__SW_MANIFEST,
   precacheOptions: { cleanupOutdatedCaches: true, plugins: [isolating] },
   clientsClaim: true,
-  runtimeCaching: [
-    {
-      matcher: ({ sameOrigin, url }) =>
-        sameOrigin && url.pathname.startsWith(new URL('api/', self.location.href).pathname),
-      handler: new StaleWhileRevalidate({ cacheName: 'api-reference', plugins: [isolating] }),
-    },
-  ],
 });
 serwist.addEventListeners();

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { compressToEncodedURIComponent } from 'lz-string';
 import { hashOf, MAX_SOURCE, sharedIn } from '../playground/share.ts';
-import { evaluation, readEvaluation } from '../playground/kernel/evaluation.ts';
+import { evaluation, readEvaluation, readOutput } from '../playground/kernel/evaluation.ts';
 import { syntaxFaultOf } from '../playground/kernel/transpile.ts';
 import { type RunProgress, type RunResult, runProgram } from '../playground/kernel/run-program.ts';
 import { verdictOf } from '../playground/kernel/judge.ts';
-import type { Picture } from '../playground/kernel/program-api.ts';
+import type { Output, Picture } from '../playground/kernel/program-api.ts';
 
 const picture: Picture = {
   values: Float32Array.from({ length: 6 * 5 * 4 }, (_, i) => ((i * 37) % 100) / 100),
@@ -15,6 +15,9 @@ const picture: Picture = {
 };
 const folder = join(import.meta.dirname, '../playground/starters');
 const starters = readdirSync(folder).filter((name) => name !== 'index.ts');
+const isKernel = (name: string): boolean => /from 'playground';/.test(sourceOf(name)) && /\nrun\(/.test(sourceOf(name));
+const sourceOf = (name: string): string => readFileSync(join(folder, name), 'utf8');
+const page = { picture, sliders: {}, backend: 'cpu' };
 
 async function runOn(
   backend: 'webgpu' | 'wasm' | 'cpu',
@@ -22,8 +25,9 @@ async function runOn(
 ): Promise<{ result: RunResult; progress: readonly RunProgress[] }> {
   const progress: RunProgress[] = [];
   // As it comes from the sandbox.
-  const evaluated = readEvaluation(structuredClone(evaluation({ source, picture })));
+  const evaluated = readEvaluation(structuredClone(await evaluation({ source, ...page })));
   if (evaluated.fault !== undefined) return { result: { fault: evaluated.fault }, progress };
+  if (evaluated.kernel === undefined) return { result: { outputs: [] }, progress };
   const result = await runProgram({ ...evaluated, backend }, (each) => progress.push(each));
   return { result, progress };
 }
@@ -31,20 +35,61 @@ async function runOn(
 const faultOf = async (source: string) => (await runOn('cpu', source)).result.fault;
 
 describe.each(['cpu', 'wasm'] as const)('on %s', (backend) => {
-  it.each(starters)('%s runs, with its graph, its WGSL, and values that the oracle lets pass', async (name) => {
-    const { result, progress } = await runOn(backend, readFileSync(join(folder, name), 'utf8'));
-    expect(result.fault).toBeUndefined();
-    expect(progress.map(({ kind }) => kind)).toEqual(['graph', 'wgsl', 'values']);
-    for (const each of progress) {
-      if (each.kind === 'graph') expect(each.graph.nodes.at(-1)?.outputs).toEqual(['y']);
-      if (each.kind === 'wgsl') expect(each.wgsl.passes[0]?.code).toContain('@compute');
-      if (each.kind === 'values') expect(each.device).toMatch(new RegExp(`^${backend} on `));
-    }
-    const [output] = result.outputs ?? [];
-    expect(output).toMatchObject({ name: 'y', wrong: 0 });
-    expect(output?.total).toBeGreaterThan(20);
-    for (const { isRight, got, lo, hi } of output?.rows ?? [])
-      expect([isRight, lo <= got, got <= hi]).toEqual([true, true, true]);
+  it.each(starters.filter(isKernel))(
+    '%s runs, with its graph, its WGSL, and values that the oracle lets pass',
+    async (name) => {
+      const { result, progress } = await runOn(backend, sourceOf(name));
+      expect(result.fault).toBeUndefined();
+      expect(progress.map(({ kind }) => kind)).toEqual(['graph', 'wgsl', 'values']);
+      for (const each of progress) {
+        if (each.kind === 'graph') expect(each.graph.nodes.at(-1)?.outputs).toEqual(['y']);
+        if (each.kind === 'wgsl') expect(each.wgsl.passes[0]?.code).toContain('@compute');
+        if (each.kind === 'values') expect(each.device).toMatch(new RegExp(`^${backend} on `));
+      }
+      const [output] = result.outputs ?? [];
+      expect(output).toMatchObject({ name: 'y', wrong: 0 });
+      expect(output?.total).toBeGreaterThan(20);
+      for (const { isRight, got, lo, hi } of output?.rows ?? [])
+        expect([isRight, lo <= got, got <= hi]).toEqual([true, true, true]);
+    },
+  );
+});
+
+describe('programs that compute with tensors', () => {
+  // Those that go on for long are cut short.
+  const short = (name: string): string =>
+    sourceOf(name)
+      .replaceAll(/i <= (?:3000|300)\b/g, 'i <= 50')
+      .replace('< 400;', '< 5;');
+
+  it.each(starters.filter((name) => !isKernel(name)))('%s puts something onto the page', async (name) => {
+    const outputs: Output[] = [];
+    const ended = await evaluation({ source: short(name), ...page, backend: 'wasm' }, (output) => {
+      outputs.push(readOutput(structuredClone(output)) as Output);
+    });
+    expect(ended).toEqual({ isDone: true });
+    expect(outputs).not.toContain(undefined);
+    const pictures = outputs.flatMap((output) => (output.kind === 'picture' ? [output.values] : []));
+    if (name !== 'ten-lines.ts') expect(new Set(pictures.at(-1)).size).toBeGreaterThan(1);
+    else
+      expect(outputs).toMatchObject([
+        { kind: 'text', text: expect.stringMatching(/^Float32Array\(4\) \[0\.0474/) as string },
+      ]);
+  });
+
+  it('take the place of a slider from the page', async () => {
+    const source = "import { slider } from 'playground';\nconsole.log(slider('gain', { min: 0, max: 4, value: 1 }));";
+    const outputs: Output[] = [];
+    await evaluation({ source, ...page, sliders: { gain: 3 } }, (output) => outputs.push(output));
+    expect(outputs.map((output) => (output.kind === 'text' ? output.text : output.kind))).toEqual(['slider', '3']);
+  });
+
+  it('show nothing that is no picture', () => {
+    const values = new Float32Array(6);
+    expect(readOutput({ kind: 'picture', label: 'x', values, shape: [2, 3] })).toMatchObject({ kind: 'picture' });
+    expect(readOutput({ kind: 'picture', label: 'x', values, shape: [2, 4] })).toMatchObject({ kind: 'text' });
+    expect(readOutput({ kind: 'picture', label: 'x', values: 'all', shape: [2, 3] })).toBeUndefined();
+    expect(readOutput({ kind: 'text', text: {} })).toBeUndefined();
   });
 });
 
@@ -70,7 +115,7 @@ describe('says what is wrong, and where', () => {
   });
 
   it('of a program that runs nothing, or twice', async () => {
-    expect(await faultOf(HEAD)).toMatchObject({ message: 'the program runs nothing' });
+    expect(await faultOf(HEAD)).toMatchObject({ message: 'the program shows nothing' });
     const twice = `${HEAD}const f = defineKernel('f', {}, (_, k) => ({ y: k.toF32(k.index(0)) }));
 run(f, { shape: [2] });
 run(f, { shape: [3] });`;
@@ -113,11 +158,11 @@ describe('takes from a sandbox nothing but data, and checks it', () => {
     const forged = { name: 'f', nodes: [{ kind: 'evil' }], inputs: [], params: [], outputs: [], labels: {} };
     const run = (kernel: object, call: object) => runProgram({ kernel, call, backend: 'cpu' }, () => undefined);
     expect((await run(forged, { shape: [2] })).fault?.message).toMatch(/no node of kind "evil"/);
-    const asked = evaluation({
+    const asked = await evaluation({
       source: `${HEAD}run(defineKernel('f', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.exp(x) })), { shape: [2] });`,
-      picture,
+      ...page,
     });
-    const kernel = asked.fault === undefined ? asked.kernel : {};
+    const kernel = asked.kernel ?? {};
     for (const call of [{}, { shape: 'ab' }, { shape: [2], inputs: { x: { values: { length: 1e12 } } } }])
       expect((await run(kernel, call)).fault?.message).toEqual(expect.any(String));
   });
@@ -129,7 +174,7 @@ it('shows a wrong element beside its interval', async () => {
   const { prepareRun } = await import('../playground/kernel/prepare-run.ts');
   const source = `${HEAD}const f = defineKernel('f', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.exp(x) }));
 run(f, { shape: [2, 50], inputs: { x: Array.from({ length: 100 }, (_, i) => i / 100) } });`;
-  const run = prepareRun(evaluate(source, picture));
+  const run = prepareRun((await evaluate(source, { ...page, put: () => undefined }))!);
   const values = Float32Array.from({ length: 100 }, (_, i) => Math.exp(i / 100));
   values[70] = 0;
   const [output] = judge(run, [values], { f32Subnormals: 'may-flush' });

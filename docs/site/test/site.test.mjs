@@ -19,6 +19,10 @@ const PAGES = [
     'packages/backend-webgpu.html',
     'examples/edges.html',
     'contributing.html',
+    'functions.html',
+    'api/ops.html',
+    'api/backend-core/kernel.html',
+    'guide/size.html',
   ],
 ];
 
@@ -107,6 +111,25 @@ await describeInChromium('the site', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(`${site.url}recipes/`);
     await expect.poll(() => title(page)).toBe('Recipes');
+    expect(complaints).toEqual([]);
+  });
+
+  it.each([
+    ['rope', /functions\.html#rope$/],
+    ['layerNorm', /functions\.html#layernorm$/],
+    ['install', /start\/node\.html#/],
+    ['OUT_OF_MEMORY', /errors\.html#out_of_memory$/],
+    ['pooling', /recipes\/pooling\.html/],
+  ])('finds what is called %s first', async (words, address) => {
+    await page.goto(`${site.url}concepts.html`);
+    await search(page, words);
+    await expect.poll(() => page.locator('#localsearch-list a').first().getAttribute('href')).toMatch(address);
+  });
+
+  it('runs ten lines on its home page', async () => {
+    await page.goto(site.url);
+    await page.getByRole('button', { name: 'Run it here' }).click();
+    await page.getByText(/^Float32Array\(4\) \[0\.0474.* on CPU/).waitFor();
     expect(complaints).toEqual([]);
   });
 

@@ -1,5 +1,6 @@
-// The worker that evaluates a program, in the sandbox that sandbox.ts makes. The sandbox has an opaque origin, and its policy
-// refuses every request. The globals are removed besides, so that a program fails at the line that uses one.
+// The worker, or the frame, that evaluates a program, in the sandbox that sandbox.ts makes. The sandbox has an opaque origin, and its policy
+// refuses every request. The globals are removed besides, so that a program fails at the line that uses one. Of the navigator
+// WebGPU is left: it reaches memory of its own alone.
 import { evaluation, type EvaluationRequest } from './evaluation.ts';
 
 /** The part of a worker's global scope that is used here. */
@@ -24,8 +25,10 @@ const post = scope.postMessage.bind(scope);
 scope.addEventListener(
   'message',
   ({ data }) => {
+    const { gpu, userAgent } = navigator as Navigator & { readonly gpu?: unknown };
     removeGlobals();
-    post(evaluation(data));
+    if (gpu !== undefined) Object.assign(globalThis, { navigator: { gpu, userAgent } });
+    void evaluation(data, post).then(post);
   },
   { once: true },
 );

@@ -1,6 +1,6 @@
 import type { DType } from '@concord/backend-core';
 import { checkKernel, type Kernel } from '@concord/backend-core/kernel';
-import { ProgramError } from './fault.ts';
+import type { Tensor } from '@concord/ops';
 
 /** Numbers of an input. */
 export type Numbers =
@@ -52,29 +52,70 @@ export interface PlaygroundModule {
   picture(): Picture;
   /** `length` numbers in [-1, 1) that look random, the same ones for the same seed. */
   noise(length: number, seed?: number): Float32Array;
+  /** Shows a tensor of height x width, x 3 or x 4 numbers from 0 to 1 as a picture; again with the same label: in its place. */
+  show(picture: Tensor | Shown, label?: string): Promise<void>;
+  /** Adds a slider to the page, and gives where it stands. Moved, it runs the program again. */
+  slider(name: string, range: SliderRange): number;
+}
+
+/** Numbers that are shown as a picture. */
+export interface Shown {
+  readonly values: ArrayLike<number>;
+  readonly shape: readonly number[];
+}
+
+/** The ends of a slider, where it stands at first, and its step: by default a hundredth. */
+export interface SliderRange {
+  readonly min: number;
+  readonly max: number;
+  readonly value: number;
+  readonly step?: number;
+}
+
+/** What a program puts onto the page while it runs. */
+export type Output =
+  | { readonly kind: 'text'; readonly text: string }
+  | {
+      readonly kind: 'picture';
+      readonly label: string;
+      readonly values: Float32Array;
+      readonly shape: readonly number[];
+    }
+  | { readonly kind: 'slider'; readonly name: string; readonly range: SliderRange };
+
+/** The page of a program: its picture, where its sliders stand, and its outputs. */
+export interface ProgramPage {
+  readonly picture: Picture;
+  readonly sliders: Readonly<Record<string, number>>;
+  put(output: Output): void;
 }
 
 /** The module, and the arguments of `run`. */
-export function playgroundModule(shown: Picture): { readonly module: PlaygroundModule; planned(): Planned } {
+export function playgroundModule(page: ProgramPage): {
+  readonly module: PlaygroundModule;
+  planned(): Planned | undefined;
+} {
   let planned: Planned | undefined;
   const module: PlaygroundModule = {
     run(kernel, call) {
       if (planned !== undefined) throw new Error('run was called twice: the playground shows one run');
       planned = { kernel: checkKernel(kernel), call };
     },
-    picture: () => shown,
+    picture: () => page.picture,
     noise,
-  };
-  return {
-    module,
-    planned() {
-      if (planned !== undefined) return planned;
-      throw new ProgramError({
-        message: 'the program runs nothing',
-        hint: "end it with run(kernel, { shape: [...], inputs: {...} }), which comes from 'playground'",
-      });
+    async show(picture, label = 'picture') {
+      const values = 'toArray' in picture ? await picture.toArray() : picture.values;
+      const shape = [...picture.shape];
+      page.put({ kind: 'picture', label, values: Float32Array.from(values), shape });
+      // The page draws no faster.
+      await new Promise((resolve) => void setTimeout(resolve, 16));
+    },
+    slider(name, range) {
+      page.put({ kind: 'slider', name, range });
+      return page.sliders[name] ?? range.value;
     },
   };
+  return { module, planned: () => planned };
 }
 
 /** A linear congruential generator. */
