@@ -14,6 +14,7 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
        pnpm bench gpt [--size small|tiny] [--dtype f32|f16] [--device D] [--torch | --limit FILE] [--json] [--out FOLDER]
        pnpm bench gpt --backend wasm [--size example|tiny] [--threads N] [--json] [--out FOLDER]
        pnpm bench resnet [--size whole|tiny] [--device D] [--torch | --limit FILE] [--json] [--out FOLDER]
+       pnpm bench train  [--size whole|tiny] [--only mlp,resnet,gpt] [--device D] [--torch | --limit FILE] [--json] [--out FOLDER]
        pnpm bench calls  [--size small|tiny] [--device D] [--rounds N] [--json]
 
   (none)      everything that is there: cpu, wasm, level-zero, and webgpu on the GPU and on the software devices
@@ -32,6 +33,8 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
               --torch runs limits/torch_gpt.py first, --limit takes what it printed; --size tiny for a software device;
               --backend wasm: the model of examples/lm beside ONNX Runtime on the processor, with as many threads
   resnet      ResNet-18 over 16 images, beside eager PyTorch with --torch (limits/torch_resnet.py)
+  train       recorded steps of training with AdamW: an MLP, ResNet-18 over 32 images, GPT-2 over 8x512 tokens; beside eager
+              PyTorch with --torch (limits/torch_train.py), whose losses ours must be
   calls       what our own JavaScript takes of a launch: GPT-2 on WebGPU with native calls of passes replaced by nothing
 
   --device    WebGPU: lavapipe or swiftshader (software, set up when needed), or system (default): the GPU of this
@@ -66,6 +69,7 @@ const TARGETS: Readonly<Record<string, Target>> = {
   kernels: async (args) => (await import('./kernels.ts')).benchKernels(args),
   gpt: async (args) => (await import('./gpt.ts')).benchGpt(args),
   resnet: async (args) => (await import('./resnet.ts')).benchResnet(args),
+  train: async (args) => (await import('./train.ts')).benchTrain(args),
   calls: async (args) => (await import('./calls.ts')).benchCalls(args),
 };
 

@@ -151,6 +151,7 @@ function ms(value: number | undefined): string {
 export const MODEL_FILES = {
   gpt: { results: 'gpt.json', table: 'gpt.md' },
   resnet: { results: 'resnet.json', table: 'resnet.md' },
+  train: { results: 'train.json', table: 'train.md' },
 } as const;
 
 /** The outcome of a run of a model. */
