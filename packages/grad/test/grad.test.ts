@@ -272,6 +272,7 @@ describe('edges, as PyTorch has them', () => {
     expect(await at((x) => o.std(x), 2, 2)).toEqual([0, 0]);
     expect(await at((x) => o.l2Normalize(x, { eps: 0.5 }), 0, 0)).toEqual([2, 2]);
     expect(await at((x) => mul(o.sqrt(x), 0), 0)).toEqual([NaN]);
+    expect(await at((x) => o.gelu(x, { approximate: 'tanh' }), 1e20, -1e20)).toEqual([1, 0]);
   });
   test('bends', async () => {
     expect(await at(o.relu, 0, NaN)).toEqual([0, 1]);
