@@ -14,6 +14,7 @@ export const nav = [
   { text: 'Playground', link: '/playground' },
   { text: 'Test my GPU', link: '/test-my-gpu' },
   { text: 'A language model', link: '/lm' },
+  { text: 'Training', link: '/train' },
 ];
 
 /** @param {string} file */
@@ -47,6 +48,7 @@ export function sidebar(root) {
         { text: 'Playground', link: '/playground' },
         { text: 'Test my GPU', link: '/test-my-gpu' },
         { text: 'A language model', link: '/lm' },
+        { text: 'Training', link: '/train' },
       ],
     },
     {

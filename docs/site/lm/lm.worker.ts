@@ -1,10 +1,4 @@
-import {
-  type Attempt,
-  type BackendProvider,
-  type ComputeBackend,
-  isBackendError,
-  selectBackend,
-} from '@concord/backend-core';
+import type { ComputeBackend } from '@concord/backend-core';
 import {
   Batch,
   chatText,
@@ -16,15 +10,8 @@ import {
   tokensOf,
 } from '@concord/example-lm';
 import { byteSource, pageCache } from '@concord/ops';
-import { BACKEND_NAMES, type BackendName } from '../playground/backend-names.ts';
 import type { LmMessage, LmRequest, ModelRequest, PromptRequest } from './messages.ts';
-
-/** Only what is tried is loaded. WebAssembly is faster on a CPU than its imitation of a GPU, which has to be chosen. */
-const PROVIDERS: Readonly<Record<BackendName, (isChosen: boolean) => Promise<BackendProvider>>> = {
-  webgpu: async (isChosen) => (await import('@concord/backend-webgpu')).webgpu(isChosen ? {} : { software: 'refuse' }),
-  wasm: async () => (await import('@concord/backend-wasm')).wasm(),
-  cpu: async () => (await import('@concord/backend-cpu')).cpu(),
-};
+import { openBackend } from './open-backend.ts';
 
 const scope = globalThis as unknown as {
   postMessage(message: LmMessage): void;
@@ -63,7 +50,7 @@ async function open(
 ): Promise<typeof opened> {
   const files = await openFiles(from, keep);
   signal.throwIfAborted();
-  const backend = await openBackend(wanted === undefined ? BACKEND_NAMES : [wanted]);
+  const backend = await openBackend(wanted, [{ op: 'gemm' }, { op: 'attention' }, { op: 'run' }], (opened) => scope.postMessage(opened));
   try {
     const onProgress = (done: number, total: number): void => scope.postMessage({ kind: 'loading', done, total });
     const model = await files.load(backend, { dtype: 'f32', quantize, signal, onProgress });
@@ -88,22 +75,6 @@ function openFiles(from: ModelRequest['from'], keep: boolean): Promise<ModelFile
     if (file === undefined) return absent;
     return { ...byteSource(file), beside: (other) => byteSource(from.find((each) => each.name === other) as File) };
   });
-}
-
-async function openBackend(names: readonly BackendName[]): Promise<ComputeBackend> {
-  const attempts: Attempt[] = [];
-  for (const name of names) {
-    try {
-      const require = [{ op: 'gemm' }, { op: 'attention' }, { op: 'run' }] as const;
-      const selection = await selectBackend([await PROVIDERS[name](names.length === 1)], { prefer: [name], require });
-      scope.postMessage({ kind: 'backend', name, attempts: [...attempts, ...selection.attempts] });
-      return selection.backend;
-    } catch (error) {
-      if (!isBackendError(error) || error.attempts === undefined) throw error;
-      attempts.push(...error.attempts);
-    }
-  }
-  throw new Error(attempts.map(({ provider, message }) => `${provider}: ${message ?? 'not usable'}`).join('; '));
 }
 
 async function write(

@@ -1,5 +1,5 @@
-import type { Attempt } from '@concord/backend-core';
 import type { BackendName } from '../playground/backend-names.ts';
+import type { OpenedBackend } from './open-backend.ts';
 
 /** A model, and what it is to run on. */
 export interface ModelRequest {
@@ -28,7 +28,7 @@ export type LmRequest = { readonly model: ModelRequest; readonly text: PromptReq
 
 /** A message of the worker. */
 export type LmMessage =
-  | { readonly kind: 'backend'; readonly name: string; readonly attempts: readonly Attempt[] }
+  | OpenedBackend
   | { readonly kind: 'loading'; readonly done: number; readonly total: number }
   | { readonly kind: 'text'; readonly piece: string; readonly tokens: number; readonly rate: number | undefined }
   | { readonly kind: 'end'; readonly wasStopped: boolean }
