@@ -12,13 +12,16 @@ import {
 import { launchKernel } from '../compute/launches.ts';
 import { placeOver } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
-import { type OutOption, produce } from '../compute/produce.ts';
+import { copiedTo, type OutOption, produce } from '../compute/produce.ts';
 import { placesAlong, type Pair, type Sides, type Window, windowOf } from '../convolution/window.ts';
+import { takeAlongAxis } from '../indexing/take-along-axis.ts';
 import { allocate } from '../tensor/allocate.ts';
 import { OUT, checkOptions, checkTensor, type OptionKinds } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { listeners, unheard } from '../tensor/listeners.ts';
 import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
+import { reshape } from '../views/reshape.ts';
 
 /** Options of the functions that pool. */
 export interface PoolOptions extends OutOption {
@@ -66,8 +69,10 @@ export function pool(
 ): Tensor {
   checkTensor(op, 'x', x);
   checkOptions(op, options, POOL_OPTIONS[kind]);
+  const { countIncludePad = true, out, ...windows } = options;
+  if (kind === 'max' && listeners.length > 0)
+    return tidy(() => copiedTo(op, poolWithIndices(op, x, kernelSize, windows).values, out));
   const { window, places } = placesOf(op, x, kernelSize, options);
-  const { countIncludePad = true } = options;
   const [n, c] = x.shape as readonly [number, number];
   const [r, s] = window.kernel;
   const isFolded = r * s > UNROLLED;
@@ -94,10 +99,16 @@ export function poolWithIndices(op: string, x: Tensor, kernelSize: Pair, options
     const outputs = { values: placeOver(values, shape), indices: placeOver(indices, shape) };
     const params = { ...paramsOf(window), ...boundsOf(x, window, false) };
     const domain = { shape: [...shape, ...window.kernel], folded: 2 };
-    launch(op, [x], () =>
-      launchKernel(x.backend, withIndices(), { ...domain, inputs: { x: gathered(x) }, params, outputs }),
+    // Nothing is passed on by what follows: indices have no gradient, and values are read again.
+    unheard(() =>
+      launch(op, [x], () =>
+        launchKernel(x.backend, withIndices(), { ...domain, inputs: { x: gathered(x) }, params, outputs }),
+      ),
     );
-    return { values, indices };
+    if (listeners.length === 0) return { values, indices };
+    // What is read at a place has a gradient of one launch, the greatest of a window's elements one for each of them.
+    const flat = (of: Tensor): Tensor => reshape(of, [n, c, (of.shape[2] as number) * (of.shape[3] as number)]);
+    return { values: reshape(takeAlongAxis(flat(x), flat(indices)), shape), indices };
   });
 }
 
