@@ -42,8 +42,7 @@ export async function benchTrain(args: readonly string[]): Promise<boolean> {
     await backend.init();
     const work = (WORKS[name] as NewWork)(backend, size);
     const { op, name: what, traffic } = work;
-    const line =
-      'absent' in torch ? undefined : torch.lines.find((each) => each.op === op && each.case === what);
+    const line = 'absent' in torch ? undefined : torch.lines.find((each) => each.op === op && each.case === what);
     const reference = line?.losses && Float32Array.from(line.losses);
     const contestants = new Map([['concord', () => concordSteps(backend, work)]]);
     const entries = await measureModel('f32', contestants, reference, schedule);

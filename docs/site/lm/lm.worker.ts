@@ -50,7 +50,9 @@ async function open(
 ): Promise<typeof opened> {
   const files = await openFiles(from, keep);
   signal.throwIfAborted();
-  const backend = await openBackend(wanted, [{ op: 'gemm' }, { op: 'attention' }, { op: 'run' }], (opened) => scope.postMessage(opened));
+  const backend = await openBackend(wanted, [{ op: 'gemm' }, { op: 'attention' }, { op: 'run' }], (opened) =>
+    scope.postMessage(opened),
+  );
   try {
     const onProgress = (done: number, total: number): void => scope.postMessage({ kind: 'loading', done, total });
     const model = await files.load(backend, { dtype: 'f32', quantize, signal, onProgress });

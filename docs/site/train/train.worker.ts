@@ -11,7 +11,9 @@ scope.addEventListener('message', ({ data }) => void train(data));
 
 async function train({ backend: wanted, steps, seed }: TrainRequest): Promise<void> {
   try {
-    await using backend = await openBackend(wanted, [{ op: 'gemm' }, { op: 'run' }], (opened) => scope.postMessage(opened));
+    await using backend = await openBackend(wanted, [{ op: 'gemm' }, { op: 'run' }], (opened) =>
+      scope.postMessage(opened),
+    );
     const started = performance.now();
     const onProgress = (losses: readonly number[]): void => scope.postMessage({ kind: 'losses', losses });
     const { accuracy, heldOut } = await fit(backend, { ...SHAPE, steps, seed, onProgress });

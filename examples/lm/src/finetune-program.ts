@@ -1,6 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import type { ComputeBackend } from '@concord/backend-core';
-import { type CommandContext, type CommonOptions, deviceText, EXIT, factLines, progressOn, UserError, withBackend, writeResult } from '@concord/example-command';
+import {
+  type CommandContext,
+  type CommonOptions,
+  deviceText,
+  EXIT,
+  factLines,
+  progressOn,
+  UserError,
+  withBackend,
+  writeResult,
+} from '@concord/example-command';
 import { cast, loadSafetensors, QuantizedTensor, type Tensor } from '@concord/ops';
 import { fileSource, saveSafetensors } from '@concord/ops/node';
 import { type Adapter, adapted, finetune } from './finetune.ts';

@@ -126,7 +126,10 @@ export async function finetune(
   for (let step = 0; step < steps; step++) {
     signal?.throwIfAborted();
     // Multiples of the golden ratio are spread evenly, however many there are.
-    const starts = Array.from({ length: batch }, (_, part) => (((step * batch + part + seed) * 0.618_033_988_75) % 1) * (ids.length - whole + 1));
+    const starts = Array.from(
+      { length: batch },
+      (_, part) => (((step * batch + part + seed) * 0.618_033_988_75) % 1) * (ids.length - whole + 1),
+    );
     const texts = Uint32Array.from(starts.flatMap((start) => ids.slice(Math.floor(start), Math.floor(start) + whole)));
     using loss = tidy(() => {
       const { value, gradient } = lossAndGradient(adapter, tensor(backend, texts, [batch, whole]));

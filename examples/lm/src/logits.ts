@@ -2,7 +2,6 @@ import {
   add,
   attention,
   embedding,
-  empty,
   layerNorm,
   linear,
   type LinearOptions,
@@ -61,7 +60,9 @@ function attend(
   const part = (index: number, first: number, count: number): Tensor => {
     const [all] = rows as [Tensor];
     const own =
-      rows.length > 1 ? (rows[index] as Tensor) : slice(all, [null, null, [first * headDim, (first + count) * headDim]]);
+      rows.length > 1
+        ? (rows[index] as Tensor)
+        : slice(all, [null, null, [first * headDim, (first + count) * headDim]]);
     return reshape(own, [batch, length, count, headDim]);
   };
   const byHead = (of: Tensor): Tensor => permute(of, [0, 2, 1, 3]);
@@ -74,10 +75,9 @@ function attend(
     const frequencies = tensor(x.backend, given);
     [inQ, inK] = [rope(inQ, { frequencies, interleaved }), rope(inK, { frequencies, interleaved })];
   }
-  const merged = empty(x.backend, [batch, length, heads, headDim]);
   const limits = { ...(window && { window }), ...(softcap.scores && { softcap: softcap.scores }) };
-  attention(inQ, inK, byHead(v), { causal: true, scale, out: byHead(merged), ...limits });
-  return reshape(merged, [batch, length, heads * headDim]);
+  const merged = attention(inQ, inK, byHead(v), { causal: true, scale, ...limits });
+  return reshape(byHead(merged), [batch, length, heads * headDim]);
 }
 
 function mlp({ activation }: Config, { gate, up, down }: Block, x: Tensor, residual: LinearOptions): Tensor {

@@ -66,7 +66,10 @@ test.each(['gpt2', 'qwen3'])('%s: the gradient of an adapter agrees with differe
   for (const name of Object.keys(adapter).slice(0, 4)) {
     const values = (await (adapter[name] as Tensor).toArray()) as Float32Array;
     const slopes = await (gradient[name] as Tensor).toArray();
-    const at = slopes.reduce((most, each, index) => (Math.abs(each) > Math.abs(slopes[most] as number) ? index : most), 0);
+    const at = slopes.reduce(
+      (most, each, index) => (Math.abs(each) > Math.abs(slopes[most] as number) ? index : most),
+      0,
+    );
     const lossAt = async (by: number): Promise<number> => {
       const moved = values.with(at, (values[at] as number) + by);
       const { shape } = adapter[name] as Tensor;
@@ -93,6 +96,11 @@ test('--finetune lessens the loss on a text, and --adapter writes another one', 
   const answer = ['--temperature', '0', '--tokens', '3', 'A backend is'];
   const [own, other] = [await run(...answer), await run('--adapter', file, ...answer)];
   expect(other.code).toBe(0);
-  expect((JSON.parse(other.stdout) as { text: string }).text).not.toBe((JSON.parse(own.stdout) as { text: string }).text);
-  expect(await run('--finetune', text)).toMatchObject({ code: 2, stderr: expect.stringContaining('NO_ADAPTER') as string });
+  expect((JSON.parse(other.stdout) as { text: string }).text).not.toBe(
+    (JSON.parse(own.stdout) as { text: string }).text,
+  );
+  expect(await run('--finetune', text)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('NO_ADAPTER') as string,
+  });
 });

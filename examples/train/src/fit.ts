@@ -26,7 +26,11 @@ export interface Fitted {
 }
 
 /** What the program and the page fit. */
-export const SHAPE: Pick<FitOptions, 'batch' | 'hidden' | 'learningRate'> = { batch: 256, hidden: 64, learningRate: 0.01 };
+export const SHAPE: Pick<FitOptions, 'batch' | 'hidden' | 'learningRate'> = {
+  batch: 256,
+  hidden: 64,
+  learningRate: 0.01,
+};
 
 const POINTS = 3072;
 /** Losses that are read together: the device goes on meanwhile. */

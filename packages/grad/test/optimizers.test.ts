@@ -111,7 +111,10 @@ describe('optimisers', () => {
 
   test('one tensor under two names is refused: it would be updated twice', () => {
     const w = tensor(backend, [1, 2]);
-    const refused = { code: 'INVALID_ARGUMENT', message: expect.stringContaining('parameter.head has another name too') as string };
+    const refused = {
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringContaining('parameter.head has another name too') as string,
+    };
     expect(() => sgd({ tokens: w, head: w }, { rate: 1 })).toThrow(expect.objectContaining(refused) as Error);
     const halves = [slice(w, [[0, 1]]), slice(w, [[1, 2]])];
     expect(() => sgd(halves, { rate: 1 })).not.toThrow();

@@ -66,11 +66,15 @@ function passAttention(
   const { batch, heads, kvHeads = heads, seqQ, seqKv, headDim, valueDim = headDim } = call;
   const v = operands['v'] as Tensor;
   // Queries of heads that share keys are rows of one product; dense operands make it one launch.
-  const rows = (x: Tensor, columns: number): Tensor => reshape(pack(x), [batch, kvHeads, (heads / kvHeads) * seqQ, columns]);
+  const rows = (x: Tensor, columns: number): Tensor =>
+    reshape(pack(x), [batch, kvHeads, (heads / kvHeads) * seqQ, columns]);
   const given = gradient && rows(gradient, valueDim);
   tape.again(
     () => {
-      const s = matmul(rows(floatOf(operands['q'] as Tensor), headDim), transpose(pack(floatOf(operands['k'] as Tensor))));
+      const s = matmul(
+        rows(floatOf(operands['q'] as Tensor), headDim),
+        transpose(pack(floatOf(operands['k'] as Tensor))),
+      );
       return probabilities(reshape(s, [batch, heads, seqQ, seqKv]), operands, call);
     },
     ([p]) => {

@@ -268,7 +268,10 @@ export class Tape implements Listener {
   }
 
   /** Computes again what `work` computes, and passes the gradients of that on to what it was computed from. */
-  again(work: () => readonly Tensor[], gradientsOf: (results: readonly Tensor[]) => readonly (Tensor | undefined)[]): void {
+  again(
+    work: () => readonly Tensor[],
+    gradientsOf: (results: readonly Tensor[]) => readonly (Tensor | undefined)[],
+  ): void {
     const inner = new Tape(this.#entryOf, this);
     tidy(() => {
       const results = listen(inner, work);

@@ -76,7 +76,9 @@ export function convolve(op: string, x: Tensor, w: Tensor, options: Conv2dOption
   const { bias, activation, residual, groups = 1, out } = options;
   if (listeners.length > 0 && activation !== undefined) {
     const own = { ...options, activation: undefined, residual: undefined, out: undefined };
-    return tidy(() => finished(op, convolve(op, x, w, own, outputPadding), { activation, residual, joined: 'add', out }));
+    return tidy(() =>
+      finished(op, convolve(op, x, w, own, outputPadding), { activation, residual, joined: 'add', out }),
+    );
   }
   const operands = [x, w, bias, residual].filter((each) => each !== undefined);
   // Filters may be of a type of their own where the others are f32.

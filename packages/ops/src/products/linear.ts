@@ -60,7 +60,9 @@ export function joinedProduct(
   const { bias, activation, residual, out } = options;
   const isFactor = residual !== undefined && joined === 'mul';
   if (listeners.length > 0 && (activation !== undefined || isFactor)) {
-    return tidy(() => finished(op, joinedProduct(op, x, weight, { bias }, joined), { activation, residual, joined, out }));
+    return tidy(() =>
+      finished(op, joinedProduct(op, x, weight, { bias }, joined), { activation, residual, joined, out }),
+    );
   }
   const operands: [Tensor, ...Tensor[]] = isQuantized ? [x, ...weight.parts] : [x, weight];
   if (bias !== undefined) operands.push(bias);
