@@ -138,20 +138,22 @@ function passApart(
     if (gradient !== undefined) named[vjp.gradientOf(name)] = gradient;
   }
   const later: (() => void)[] = [];
-  const zeroed = new Map<string, Tensor>();
+  /** By the inputs that several gathers read. */
+  const stored = new Map<string, Tensor>();
   launchParts(run, vjp, named, ({ input, level, type, isGathered }) => {
     const rows = level === 'row' ? shape.slice(0, shape.length - folded) : shape;
     if (input === undefined) return empty(backend, rows, { dtype: type });
     const to = at(input);
+    const before = stored.get(input);
+    if (before !== undefined) return before;
     if (direct.has(input) && (isGathered || level === 'element' || !tape.wouldAdd(to))) {
       const { view } = tape.target(to, isGathered);
       later.push(() => view.dispose());
+      if (isGathered) stored.set(input, view);
       return view;
     }
-    const before = zeroed.get(input);
-    if (before !== undefined) return before;
     const apart = isGathered ? zeros(backend, to.shape) : empty(backend, rows);
-    if (isGathered) zeroed.set(input, apart);
+    if (isGathered) stored.set(input, apart);
     later.push(() => tape.give(to, apart));
     return apart;
   });
