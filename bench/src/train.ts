@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { ComputeBackend } from '@concord/backend-core';
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import { adamW, valueAndGrad } from '@concord/grad';
-import { record, tidy } from '@concord/ops';
+import { record, type Tensor, tidy } from '@concord/ops';
 import { slugOf, startDevice } from './device.ts';
 import { torchContestants, torchEntries, torchTimes } from './limits/torch.ts';
 import { finishModel, hostMsOf, measureModel, type PreparedModel, QUICK, WHOLE } from './models.ts';
@@ -65,9 +65,10 @@ export async function benchTrain(args: readonly string[]): Promise<boolean> {
  *
  * @throws {Error} where the first steps do not lessen the loss
  */
-async function concordSteps(backend: ComputeBackend, { params, batch, lossOf }: Work): Promise<PreparedModel> {
+async function concordSteps(backend: ComputeBackend, work: Work): Promise<PreparedModel> {
+  const { params, batch } = work;
   const optimizer = adamW(params, { rate: RATE });
-  const lossAndGradient = valueAndGrad(lossOf);
+  const lossAndGradient = valueAndGrad((own: unknown, ...given: readonly Tensor[]) => work.lossOf(own, ...given));
   const step = record(backend, () =>
     tidy(() => {
       const { value, gradient } = lossAndGradient(params, ...batch);

@@ -90,9 +90,9 @@ function mlpWork(backend: ComputeBackend, size: TrainSize): Work<readonly Dense[
       const scores = layers.reduce(
         (y, { weight, bias }, at) =>
           linear(y, weight, { bias, activation: at === layers.length - 1 ? undefined : 'relu' }),
-        x as Tensor,
+        x,
       );
-      return crossEntropy(scores, classes as Tensor);
+      return crossEntropy(scores, classes);
     },
   };
 }
@@ -147,12 +147,12 @@ function resnetWork(backend: ComputeBackend, size: TrainSize): Work<Resnet> {
     ],
     lossOf: ({ layers, head: { weight, bias } }, images, classes) => {
       const at = (name: string): Layer => layers[name] as Layer;
-      let x = maxPool(relu(convolved(images as Tensor, at('stem'), 2, 3)), 3, { stride: 2, padding: 1 });
+      let x = maxPool(relu(convolved(images, at('stem'), 2, 3)), 3, { stride: 2, padding: 1 });
       for (const { name, stride } of blocks) {
         const y = convolved(relu(convolved(x, at(`${name} 1`), stride, 1)), at(`${name} 2`), 1, 1);
         x = relu(add(y, stride === 1 ? x : convolved(x, at(`${name} shortcut`), stride, 0)));
       }
-      return crossEntropy(linear(globalAveragePool(x), weight, { bias }), classes as Tensor);
+      return crossEntropy(linear(globalAveragePool(x), weight, { bias }), classes);
     },
   };
 }
@@ -189,8 +189,8 @@ function gptWork(backend: ComputeBackend, size: TrainSize): Work<Omit<Weights, '
       classesOf(backend, batch * length, config.vocab_size, 1),
     ],
     lossOf: (weights, ids, targets) => {
-      const logits = logitsOf(parsed, { ...weights, head: { weight: weights.tokens } }, ids as Tensor);
-      return crossEntropy(reshape(logits, [batch * length, config.vocab_size]), targets as Tensor);
+      const logits = logitsOf(parsed, { ...weights, head: { weight: weights.tokens } }, ids);
+      return crossEntropy(reshape(logits, [batch * length, config.vocab_size]), targets);
     },
   };
 }
