@@ -1,24 +1,23 @@
+import { readFile } from 'node:fs/promises';
 import type { ComputeBackend } from '@concord/backend-core';
-import { adamW, clipByNorm, valueAndGrad } from '@concord/grad';
 import {
-  add,
-  cast,
-  copy,
-  crossEntropy,
-  matmul,
-  QuantizedTensor,
-  randomNormal,
-  reshape,
-  slice,
-  tensor,
-  type Tensor,
-  tidy,
-  transpose,
-  zeros,
-} from '@concord/ops';
-import { UserError } from '@concord/example-command/user-error';
+  type CommandContext,
+  deviceText,
+  EXIT,
+  factLines,
+  progressOn,
+  UserError,
+  withBackend,
+  writeResult,
+} from '@concord/example-command';
+import { adamW, clipByNorm, valueAndGrad } from '@concord/grad';
+import * as o from '@concord/ops';
+import { QuantizedTensor, type Tensor, tidy } from '@concord/ops';
+import { fileSource, saveSafetensors } from '@concord/ops/node';
 import type { Config } from './config.ts';
 import { logitsOf } from './logits.ts';
+import type { ModelFiles } from './model.ts';
+import type { Options } from './program.ts';
 import { type NamedWeights, weightsOf } from './weights.ts';
 
 /**
@@ -49,8 +48,8 @@ export function newAdapter(backend: ComputeBackend, named: NamedWeights, rank: n
         const [a, b] = namesOf(name);
         const std = 1 / Math.sqrt(from);
         return [
-          [a, randomNormal(backend, [rank, from], { seed: seed + index, std })],
-          [b, zeros(backend, [to, rank])],
+          [a, o.randomNormal(backend, [rank, from], { seed: seed + index, std })],
+          [b, o.zeros(backend, [to, rank])],
         ];
       }),
     );
@@ -67,13 +66,13 @@ export function adapted(named: NamedWeights, adapter: Adapter): NamedWeights {
   const entries = Object.entries(named).map(([name, weight]) => {
     const [a, b] = namesOf(name).map((each) => adapter[each]);
     if (a === undefined || b === undefined)
-      return [name, weight instanceof QuantizedTensor ? weight : reshape(weight, weight.shape)];
+      return [name, weight instanceof QuantizedTensor ? weight : o.reshape(weight, weight.shape)];
     used += 2;
     if (weight instanceof QuantizedTensor) throw new UserError('BAD_ADAPTER', `${name} is quantized`);
-    const product = isTurned(name) ? matmul(transpose(a), transpose(b)) : matmul(b, a);
+    const product = isTurned(name) ? o.matmul(o.transpose(a), o.transpose(b)) : o.matmul(b, a);
     if (product.shape.join() !== weight.shape.join())
       throw new UserError('BAD_ADAPTER', `${name} is [${weight.shape.join()}], its adapter [${product.shape.join()}]`);
-    return [name, add(weight, weight.dtype === 'f32' ? product : cast(product, weight.dtype))];
+    return [name, o.add(weight, weight.dtype === 'f32' ? product : o.cast(product, weight.dtype))];
   });
   if (used < Object.keys(adapter).length) throw new UserError('BAD_ADAPTER', 'the adapter is of another model');
   return Object.fromEntries(entries) as NamedWeights;
@@ -83,62 +82,82 @@ export function adapted(named: NamedWeights, adapter: Adapter): NamedWeights {
 export function adapterLoss(adapter: Adapter, named: NamedWeights, config: Config, texts: Tensor): Tensor {
   const [batch = 1, length = 1] = texts.shape;
   const weights = weightsOf(adapted(named, adapter), config);
-  const part = (first: number): Tensor => copy(slice(texts, [null, [first, first + length - 1]]));
+  const part = (first: number): Tensor => o.copy(o.slice(texts, [null, [first, first + length - 1]]));
   const logits = logitsOf(config, weights, part(0));
   weights.dispose();
-  return crossEntropy(reshape(logits, [batch * (length - 1), -1]), reshape(part(1), [-1]));
+  return o.crossEntropy(o.reshape(logits, [batch * (length - 1), -1]), o.reshape(part(1), [-1]));
 }
 
-/** Options of {@link finetune}. */
-export interface FinetuneOptions {
-  readonly steps: number;
-  readonly rank: number;
-  readonly rate: number;
-  /** Parts of the text in each step, and tokens of each. */
-  readonly batch: number;
-  readonly length: number;
-  readonly seed: number;
-  readonly signal?: AbortSignal;
-  readonly onStep?: (step: number, loss: number) => void;
+/** What adds an adapter of a file to weights, and disposes both. */
+export async function adapterOf(backend: ComputeBackend, path: string): Promise<(named: NamedWeights) => NamedWeights> {
+  // A plain object: that of a file throws for names that it lacks.
+  const adapter: Adapter = { ...(await o.loadSafetensors(backend, fileSource(path))) };
+  return (named) => {
+    const own = adapted(named, adapter);
+    const done = Object.values(named).filter((each) => !(each instanceof QuantizedTensor));
+    for (const each of [...Object.values(adapter), ...done]) each.dispose();
+    return own;
+  };
 }
+
+/** Of each step: parts of the text, and tokens of each. */
+const SHAPE = { rank: 8, rate: 5e-3, batch: 4, length: 64 };
 
 /**
- * An adapter that was fitted to a text, with the loss of each step.
+ * Fits an adapter to a text, and writes it.
  *
- * @param named - floats
- * @throws {UserError} TOO_SHORT for a text of fewer tokens than a part has, BAD_ADAPTER for a model without weights to adapt
+ * @throws {UserError} NO_ADAPTER, NO_TEXT; BAD_ADAPTER for a model without weights of floats to adapt
  */
 export async function finetune(
-  backend: ComputeBackend,
-  config: Config,
-  named: NamedWeights,
-  ids: readonly number[],
-  { steps, rank, rate, batch, length, seed, signal, onStep }: FinetuneOptions,
-): Promise<{ readonly adapter: Adapter; readonly losses: readonly number[] }> {
-  const whole = Math.min(length, config.context) + 1;
-  if (ids.length < whole)
-    throw new UserError('TOO_SHORT', `the text has ${ids.length} tokens, a part of it ${whole}`, { hint: 'give more' });
-  const adapter = newAdapter(backend, named, rank, seed);
-  if (Object.keys(adapter).length === 0) throw new UserError('BAD_ADAPTER', 'the model has no weights to adapt');
-  using optimizer = adamW(adapter, { rate, decay: 0 });
-  const lossAndGradient = valueAndGrad((own: Adapter, texts: Tensor) => adapterLoss(own, named, config, texts));
-  const losses: number[] = [];
-  for (let step = 0; step < steps; step++) {
-    signal?.throwIfAborted();
+  path: string,
+  { tokenizer, config, read }: ModelFiles,
+  { backend: wanted, adapter: to, steps, seed, json = false }: Options,
+  { stdout, stderr, signal }: CommandContext,
+): Promise<number> {
+  if (to === undefined) throw new UserError('NO_ADAPTER', '--finetune needs --adapter, the file to write');
+  const text = await readFile(path, 'utf8').catch(() => '');
+  const { ids } = tokenizer.encode(text, { add_special_tokens: false });
+  const { rank, rate, batch } = SHAPE;
+  const whole = Math.min(SHAPE.length, config.context) + 1;
+  if (ids.length < whole) throw new UserError('NO_TEXT', `${path} has ${ids.length} tokens, a step takes ${whole}`);
+  return withBackend(wanted, [{ op: 'gemm' }, { op: 'attention' }, { op: 'run' }], async (backend) => {
+    const stored = await read(backend, { signal, onProgress: () => undefined });
+    const wide = Object.entries(stored).map(([name, x]) => [name, x instanceof QuantizedTensor ? x : o.cast(x, 'f32')]);
+    const named = Object.fromEntries(wide) as NamedWeights;
+    const adapter = newAdapter(backend, named, rank, seed);
+    if (Object.keys(adapter).length === 0) throw new UserError('BAD_ADAPTER', 'the model has no weights to adapt');
+    using optimizer = adamW(adapter, { rate, decay: 0 });
+    const lossAndGradient = valueAndGrad((own: Adapter, texts: Tensor) => adapterLoss(own, named, config, texts));
+    const progress = progressOn(stderr, 'steps');
+    const losses: number[] = [];
     // Multiples of the golden ratio are spread evenly, however many there are.
-    const starts = Array.from(
-      { length: batch },
-      (_, part) => (((step * batch + part + seed) * 0.618_033_988_75) % 1) * (ids.length - whole + 1),
+    const part = (at: number): number[] => {
+      const start = Math.floor(((at * 0.618_033_988_75) % 1) * (ids.length - whole + 1));
+      return ids.slice(start, start + whole);
+    };
+    for (let step = 0; step < steps; step++) {
+      signal.throwIfAborted();
+      const parts = Array.from({ length: batch }, (_, index) => part(step * batch + index + seed));
+      using loss = tidy(() => {
+        const texts = o.tensor(backend, Uint32Array.from(parts.flat()), [batch, whole]);
+        const { value, gradient } = lossAndGradient(adapter, texts);
+        clipByNorm(gradient, 1);
+        optimizer.step(gradient);
+        return value;
+      });
+      losses.push(await loss.item());
+      progress.update(step + 1, steps, `loss ${losses.at(-1)?.toFixed(4)}`);
+    }
+    progress.stop();
+    await saveSafetensors(to, adapter);
+    for (const each of new Set([adapter, stored, named].flatMap((all) => Object.values(all)))) each.dispose();
+    writeResult(stdout, json, { adapter: to, ...SHAPE, steps, seed, tokens: ids.length, losses }, () =>
+      factLines({
+        Loss: `${losses[0]?.toFixed(3)} to ${losses.at(-1)?.toFixed(3)} in ${steps} steps over ${ids.length} tokens`,
+        Adapter: to,
+        Backend: deviceText(backend),
+      }),
     );
-    const texts = Uint32Array.from(starts.flatMap((start) => ids.slice(Math.floor(start), Math.floor(start) + whole)));
-    using loss = tidy(() => {
-      const { value, gradient } = lossAndGradient(adapter, tensor(backend, texts, [batch, whole]));
-      clipByNorm(gradient, 1);
-      optimizer.step(gradient);
-      return value;
-    });
-    losses.push(await loss.item());
-    onStep?.(step + 1, losses.at(-1) as number);
-  }
-  return { adapter, losses };
+    return EXIT.ok;
+  });
 }

@@ -23,11 +23,12 @@ import { Option } from 'commander';
 import { Batch } from './batch.ts';
 import type { Decoder } from './decoder.ts';
 import { chatText, type Folder, type ModelFiles, openFile, openFolder, tokensOf } from './model.ts';
-import { adapterOf, finetuneOn } from './finetune-program.ts';
+import { adapterOf, finetune } from './finetune.ts';
 import { serve } from './serve.ts';
 import { type Making, textOf } from './token-text.ts';
 
-interface Options extends CommonOptions {
+/** Options of the command. */
+export interface Options extends CommonOptions {
   readonly model: string;
   readonly cache?: string;
   readonly tokens: number;
@@ -95,7 +96,7 @@ repository's own text: it knows the words, not what they mean.`,
       .option('--steps <n>', 'steps of --finetune', integer(1, MAX), 100),
   run: async ([given = ''], options, context) => {
     const files = await openModel(options.model, options.cache);
-    if (options.finetune !== undefined) return finetuneOn(options.finetune, files, options, context);
+    if (options.finetune !== undefined) return finetune(options.finetune, files, options, context);
     if (options.chat === true && files.chatTemplate === undefined)
       throw new UserError('NO_CHAT', 'the model has no chat template', { hint: 'leave --chat out' });
     const prompt = options.chat === true ? chatText(files, [{ role: 'user', content: given }]) : given;
