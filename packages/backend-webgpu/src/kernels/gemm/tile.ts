@@ -118,7 +118,7 @@ const FINISH_ENTRY = 0.001;
 const EPILOGUE_AFTER = 11_000;
 /** The minimum number of terms of a split. */
 const MIN_DEPTH = 128;
-/** Splits that are tried where there is a workgroup for each core without any: shorter ones leave fewer cores idle at the end. */
+/** Splits that are tried where there is a workgroup for most cores without any. */
 const MAX_SPLITS = 8;
 
 /** Sizes of a batch of products. */
@@ -143,8 +143,10 @@ export function costOf({ tile, cost }: RatedTile, { m, n, k, batchCount, hasEpil
     return perCore > (cost.most ?? perCore) ? Infinity : perCore * cost.start + Math.ceil(k / splits) * ofTerm + finish;
   };
   const most = Math.floor(k / MIN_DEPTH);
-  const few = [Math.floor(CORES / groups), 2, 3, 4, 5, 6, 7, MAX_SPLITS].map((splits) => Math.min(splits, most));
-  const all = [1, ...few.filter((splits) => splits > 1)].map((splits) => ({ splits, total: costWith(splits) }));
+  const few = Math.min(Math.floor(CORES / groups), most);
+  // With work for most cores already, shorter workgroups leave fewer of them idle at the end.
+  const tried = few > 1 ? [few] : [2, 3, 4, 5, 6, 7, MAX_SPLITS].filter((splits) => splits <= most);
+  const all = [1, ...tried].map((splits) => ({ splits, total: costWith(splits) }));
   return all.reduce((best, each) => (each.total < best.total ? each : best));
 }
 
