@@ -18,6 +18,7 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
        pnpm bench resnet [--size whole|tiny] [--device D] [--torch | --limit FILE] [--json] [--out FOLDER]
        pnpm bench onnx [--size whole|tiny] [--only MODEL,...] [--device D] [--json] [--out FOLDER]
        pnpm bench onnx --backend wasm [--threads N] [--size whole|tiny] [--only MODEL,...] [--json] [--out FOLDER]
+       pnpm bench train  [--size whole|tiny] [--only mlp,resnet,gpt] [--device D] [--torch | --limit FILE] [--json] [--out FOLDER]
        pnpm bench calls  [--size small|tiny] [--device D] [--rounds N] [--json]
 
   (none)      everything that is there: cpu, wasm, level-zero, and webgpu on the GPU and on the software devices
@@ -41,6 +42,8 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
   resnet      ResNet-18 over 16 images, beside eager PyTorch with --torch (limits/torch_resnet.py)
   onnx        models as ONNX files on WebGPU beside ONNX Runtime, and a decoder beside examples/lm; --backend wasm: beside
               ONNX Runtime on WebAssembly and native, with as many threads
+  train       recorded steps of training with AdamW: an MLP, ResNet-18 over 32 images, GPT-2 over 8x512 tokens; beside eager
+              PyTorch with --torch (limits/torch_train.py), whose losses ours must be
   calls       what our own JavaScript takes of a launch: GPT-2 on WebGPU with native calls of passes replaced by nothing
 
   --device    WebGPU: lavapipe or swiftshader (software, set up when needed), or system (default): the GPU of this
@@ -77,6 +80,7 @@ const TARGETS: Readonly<Record<string, Target>> = {
   lm: async (args) => (await import('./lm.ts')).benchLm(args),
   resnet: async (args) => (await import('./resnet.ts')).benchResnet(args),
   onnx: async (args) => (await import('./onnx.ts')).benchOnnx(args),
+  train: async (args) => (await import('./train.ts')).benchTrain(args),
   calls: async (args) => (await import('./calls.ts')).benchCalls(args),
 };
 

@@ -157,6 +157,7 @@ export const MODEL_FILES = {
   lm: { results: 'lm.json', table: 'lm.md' },
   resnet: { results: 'resnet.json', table: 'resnet.md' },
   onnx: { results: 'onnx.json', table: 'onnx.md' },
+  train: { results: 'train.json', table: 'train.md' },
 } as const;
 
 /** The outcome of a run of a model. */

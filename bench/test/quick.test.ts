@@ -113,6 +113,7 @@ it('explains itself, and refuses what it does not know', async () => {
     ['lm', '--backend', 'wasm', '--torch'],
     ['wasm', '--threads', '0'],
     ['resnet', '--size', 'huge'],
+    ['train', '--only', 'cnn'],
   ]) {
     expect(await bench(...args)).toMatchObject({
       code: 2,
@@ -204,4 +205,18 @@ it.skipIf(!hasDevice)('resnet: a small image, right', async () => {
   const script = join(import.meta.dirname, '../limits/torch_resnet.py');
   const { stdout: theirs, error } = spawnSync('python3', [script, '--batch', '1', '--pixels', '64', '--list']);
   if (error === undefined) expect(theirs.toString()).toBe(`${op} ${name}\n`);
+});
+
+it.skipIf(!hasDevice)('train: steps of tiny networks lessen their losses', async () => {
+  const { code, stdout } = await bench('train', '--size', 'tiny', '--only', 'mlp,gpt', '--json', ...device);
+  expect(code).toBe(0);
+  const cases = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Results['cases'][number]);
+  const names = cases.map(({ op, case: name }) => `${op} ${name}\n`).join('');
+  expect(names).toBe('train_mlp f32 8x12-16-16-10\ntrain_gpt f32 2x16\n');
+  const script = join(import.meta.dirname, '../limits/torch_train.py');
+  const { stdout: theirs, error } = spawnSync('python3', [script, '--size', 'tiny', '--only', 'mlp,gpt', '--list']);
+  if (error === undefined) expect(theirs.toString()).toBe(names);
 });

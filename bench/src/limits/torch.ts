@@ -18,6 +18,8 @@ export interface TheirLine {
   /** Of a model, launched from Python. */
   readonly eager_ms?: number;
   readonly eager_rounds?: readonly number[];
+  /** Of the first steps of training. */
+  readonly losses?: readonly number[];
   readonly failed?: string;
 }
 

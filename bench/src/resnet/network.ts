@@ -67,7 +67,7 @@ function of(weights: Weights, name: string): Tensor {
  * Numbers that look random, spread evenly from -bound to bound: a hash of each index, whose 24 upper bits are a multiple of 2^-23, times the
  * bound. `limits/resnet_reference.py` makes the same, bit for bit.
  */
-function seededNumbers(length: number, seed: number, bound: number): Float32Array {
+export function seededNumbers(length: number, seed: number, bound: number): Float32Array {
   const start = Math.imul(seed, 0x9e3779b9);
   return Float32Array.from({ length }, (_, index) => {
     let bits = (start + index) | 0;

@@ -58,6 +58,7 @@ export function sidebar(root) {
         { text: 'Test my GPU', link: '/test-my-gpu' },
         { text: 'A language model', link: '/lm' },
         { text: 'Read a picture', link: '/ocr' },
+        { text: 'Training', link: '/train' },
       ],
     },
     {

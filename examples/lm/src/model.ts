@@ -23,6 +23,8 @@ export interface ModelFiles extends ModelWeights {
 /** A model without its tokenizer. */
 export interface ModelWeights {
   readonly config: Config;
+  /** The weights by their names, as {@link ModelWeights.load} makes a decoder of. */
+  readonly read: (backend: ComputeBackend, options: GgufLoadOptions) => Promise<NamedWeights>;
   /**
    * @throws {UserError} BAD_MODEL for weights that do not fit
    * @throws {BackendError} INVALID_ARGUMENT for damaged weights, OUT_OF_MEMORY for more than the device has
@@ -34,6 +36,8 @@ export interface ModelWeights {
 export interface LoadModelOptions extends GgufLoadOptions, WeightOptions {
   /** Of activations and cache. */
   readonly dtype: 'f32' | 'f16';
+  /** What the decoder gets instead of the weights, which it disposes. Default: the weights. */
+  readonly adapt?: ((named: NamedWeights) => NamedWeights) | undefined;
 }
 
 /** The file of that name in the folder of a model. */
@@ -87,8 +91,10 @@ function weightsBy(
 ): ModelWeights {
   return {
     config,
-    async load(backend, { signal, onProgress, ...options }) {
-      const named = await read(backend, { signal, onProgress });
+    read,
+    async load(backend, { signal, onProgress, adapt, ...options }) {
+      const stored = await read(backend, { signal, onProgress });
+      const named = adapt?.(stored) ?? stored;
       return new Decoder(backend, config, weightsOf(named, config, options), options.dtype);
     },
   };

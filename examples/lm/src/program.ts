@@ -23,10 +23,12 @@ import { Option } from 'commander';
 import { Batch } from './batch.ts';
 import type { Decoder } from './decoder.ts';
 import { chatText, type Folder, type ModelFiles, openFile, openFolder, tokensOf } from './model.ts';
+import { adapterOf, finetune } from './finetune.ts';
 import { serve } from './serve.ts';
 import { type Making, textOf } from './token-text.ts';
 
-interface Options extends CommonOptions {
+/** Options of the command. */
+export interface Options extends CommonOptions {
   readonly model: string;
   readonly cache?: string;
   readonly tokens: number;
@@ -42,6 +44,9 @@ interface Options extends CommonOptions {
   readonly queue: number;
   readonly seed: number;
   readonly dtype: 'f32' | 'f16';
+  readonly adapter?: string;
+  readonly finetune?: string;
+  readonly steps: number;
 }
 
 /** The small model that comes with this example. */
@@ -56,6 +61,7 @@ export const runProgram: Program = defineProgram<Options>({
     'lm "A backend is"',
     'lm --model ~/models/SmolLM2-135M-Instruct --chat "What is a compute backend?"',
     'lm --model ~/models/SmolLM2-135M-Instruct --serve --port 8080',
+    'lm --finetune notes.txt --adapter notes.safetensors && lm --adapter notes.safetensors "A note"',
     'lm --model ~/models/llama-3.2-1b.q4_0.gguf --top-p 0.9 --json "The answer is" | jq .text',
   ],
   notes: `A model is a folder with config.json, model.safetensors and tokenizer.json, as Transformers' models are published, or one GGUF
@@ -84,9 +90,13 @@ repository's own text: it knows the words, not what they mean.`,
       .option('--port <n>', 'where --serve listens on this machine', integer(0, 65_535), 8080)
       .option('--batch <n>', 'texts that --serve continues together', integer(1, 256), 8)
       .option('--queue <n>', 'texts that may wait for that', integer(0, MAX), 64)
-      .addOption(new Option('--quantize <type>', 'round the weights of products').choices(['i8', 'i4'])),
+      .addOption(new Option('--quantize <type>', 'round the weights of products').choices(['i8', 'i4']))
+      .option('--adapter <file>', 'add what --finetune wrote to the weights')
+      .option('--finetune <text>', 'fit an adapter (LoRA) to a text file, and write it to --adapter')
+      .option('--steps <n>', 'steps of --finetune', integer(1, MAX), 100),
   run: async ([given = ''], options, context) => {
     const files = await openModel(options.model, options.cache);
+    if (options.finetune !== undefined) return finetune(options.finetune, files, options, context);
     if (options.chat === true && files.chatTemplate === undefined)
       throw new UserError('NO_CHAT', 'the model has no chat template', { hint: 'leave --chat out' });
     const prompt = options.chat === true ? chatText(files, [{ role: 'user', content: given }]) : given;
@@ -145,12 +155,13 @@ async function serveUntilStopped(
 async function load(
   backend: ComputeBackend,
   files: ModelFiles,
-  { dtype, quantize }: Options,
+  { dtype, quantize, adapter: path }: Options,
   { stderr, signal }: CommandContext,
 ): Promise<Decoder> {
   const progress = progressOn(stderr, 'weights');
   const onProgress = (done: number, total: number): void => progress.update(done, total, `of ${round(total / 1e6)} MB`);
-  return files.load(backend, { dtype, quantize, signal, onProgress }).finally(() => progress.stop());
+  const adapt = path === undefined ? undefined : await adapterOf(backend, path);
+  return files.load(backend, { dtype, quantize, adapt, signal, onProgress }).finally(() => progress.stop());
 }
 
 async function write(

@@ -50,6 +50,7 @@ test.each<[string, () => readonly [backend: ComputeBackend, lose: () => void]]>(
       tokenizer: tokenizer as never,
       chatTemplate: undefined,
       begin: undefined,
+      read: () => Promise.reject(new Error('is not asked')),
       load: () => Promise.reject(new Error('is not asked')),
     };
     const { server, batch } = serve(model, files, { name: 'small', size: 2, queue: 8 });

@@ -12,7 +12,8 @@ export interface FitOptions {
   readonly learningRate: number;
   readonly seed: number;
   readonly signal?: AbortSignal;
-  readonly onProgress?: (step: number, loss: number) => void;
+  /** Gets the losses of the steps since it was called before. */
+  readonly onProgress?: (losses: readonly number[]) => void;
 }
 
 /** The result of a training. */
@@ -23,6 +24,13 @@ export interface Fitted {
   readonly accuracy: number;
   readonly heldOut: number;
 }
+
+/** What the program and the page fit. */
+export const SHAPE: Pick<FitOptions, 'batch' | 'hidden' | 'learningRate'> = {
+  batch: 256,
+  hidden: 64,
+  learningRate: 0.01,
+};
 
 const POINTS = 3072;
 /** Losses that are read together: the device goes on meanwhile. */
@@ -50,7 +58,7 @@ export async function fit(backend: ComputeBackend, options: FitOptions): Promise
     const read = await Promise.all(reading.map((each) => each.item()));
     for (const each of reading) each.dispose();
     losses.push(...read);
-    onProgress?.(losses.length, losses.at(-1) as number);
+    onProgress?.(read);
   };
   try {
     for (let step = 0; step < steps; step++) {

@@ -15,14 +15,13 @@ import {
   writeResult,
 } from '@concord/example-command';
 import asciichart from 'asciichart';
-import { fit, type Fitted } from './fit.ts';
+import { fit, type Fitted, SHAPE } from './fit.ts';
 
 interface Options extends CommonOptions {
   readonly steps: number;
   readonly seed: number;
 }
 
-const SHAPE = { batch: 256, hidden: 64, learningRate: 0.01 };
 const MAX = 2 ** 31 - 1;
 
 /** Fits a network, and draws its loss. */
@@ -45,7 +44,9 @@ async function fitOn(
   { stdout, stderr, signal }: CommandContext,
 ): Promise<number> {
   const progress = progressOn(stderr, 'steps');
-  const onProgress = (step: number, loss: number): void => progress.update(step, steps, `loss ${loss.toFixed(4)}`);
+  let step = 0;
+  const onProgress = (losses: readonly number[]): void =>
+    progress.update((step += losses.length), steps, `loss ${losses.at(-1)?.toFixed(4)}`);
   const started = performance.now();
   const fitted = await fit(backend, { ...SHAPE, steps, seed, signal, onProgress }).finally(() => progress.stop());
   const seconds = (performance.now() - started) / 1000;

@@ -1,4 +1,4 @@
-import { randomNumbers } from '@concord/example-command';
+import { randomNumbers } from '@concord/example-command/random';
 
 /** Points of the plane in three arms of a spiral, and the arm of each. */
 export interface Points {

@@ -278,7 +278,11 @@ export function checkpoint<Arguments extends readonly unknown[], Value>(
         op: 'checkpoint',
         outputs: tensorsOf(value).map((each) => tape.hold(each)),
         kept: tensorsOf(held),
-        backward: (gradients) => tape.again(() => tensorsOf(f(...held)), gradients),
+        backward: (gradients) =>
+          tape.again(
+            () => tensorsOf(f(...held)),
+            () => gradients,
+          ),
       });
     }
     return value;

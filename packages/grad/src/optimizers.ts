@@ -129,7 +129,7 @@ const LION: Rule = {
 /**
  * Stochastic gradient descent, with momentum as PyTorch's: `m = momentum m + g; p -= rate m`.
  *
- * @throws {BackendError} INVALID_ARGUMENT where there is no tensor
+ * @throws {BackendError} INVALID_ARGUMENT where there is no tensor, and for one under two names
  * @example
  * ```ts
  * const params = { w: tensor(backend, [1, 2]) };
@@ -151,7 +151,7 @@ export function sgd<Params>(
  *
  * Kingma, Ba, Adam, 2015.
  *
- * @throws {BackendError} INVALID_ARGUMENT where there is no tensor
+ * @throws {BackendError} INVALID_ARGUMENT where there is no tensor, and for one under two names
  */
 export function adam<Params>(params: Params, options: AdamOptions): Optimizer<Params> {
   return adapted(ADAM, params, { decay: 0, ...options });
@@ -162,7 +162,7 @@ export function adam<Params>(params: Params, options: AdamOptions): Optimizer<Pa
  *
  * Loshchilov, Hutter, Decoupled weight decay regularization, 2019.
  *
- * @throws {BackendError} INVALID_ARGUMENT where there is no tensor
+ * @throws {BackendError} INVALID_ARGUMENT where there is no tensor, and for one under two names
  */
 export function adamW<Params>(params: Params, options: AdamOptions): Optimizer<Params> {
   return adapted(ADAM_W, params, { decay: 0.01, ...options });
@@ -182,7 +182,7 @@ function adapted<Params>(
  *
  * Chen et al., Symbolic discovery of optimization algorithms, 2023.
  *
- * @throws {BackendError} INVALID_ARGUMENT where there is no tensor
+ * @throws {BackendError} INVALID_ARGUMENT where there is no tensor, and for one under two names
  */
 export function lion<Params>(
   params: Params,
@@ -218,6 +218,13 @@ function optimizer<Params>(
   const tensors = form.map(([, p]) => p);
   const [first] = tensors;
   if (first === undefined) throw invalidArgument(rule.name, 'takes parameters, of which there are none');
+  const twice = form.find(([, p], at) =>
+    form.some(([, other], index) => index < at && other.storage === p.storage && other.offset === p.offset),
+  );
+  if (twice !== undefined) {
+    const hint = 'give it one name, and use it in both places of the function';
+    throw invalidArgument(rule.name, `parameter${twice[0]} has another name too, and would be updated twice`, hint);
+  }
   const { backend } = first;
   const steps = zeros(backend, []);
   const state = tensors.map(({ shape }) => rule.kept.map(() => zeros(backend, shape)));

@@ -272,6 +272,7 @@ describe('edges, as PyTorch has them', () => {
     expect(await at((x) => o.std(x), 2, 2)).toEqual([0, 0]);
     expect(await at((x) => o.l2Normalize(x, { eps: 0.5 }), 0, 0)).toEqual([2, 2]);
     expect(await at((x) => mul(o.sqrt(x), 0), 0)).toEqual([NaN]);
+    expect(await at((x) => o.gelu(x, { approximate: 'tanh' }), 1e20, -1e20)).toEqual([1, 0]);
   });
   test('bends', async () => {
     expect(await at(o.relu, 0, NaN)).toEqual([0, 1]);
@@ -279,6 +280,7 @@ describe('edges, as PyTorch has them', () => {
     expect(await at((x) => o.clamp(x, { min: 0 }), 0)).toEqual([0]);
     expect(await at((x) => o.maximum(x, tensor(backend, [0])), 0)).toEqual([0.5]);
     expect(await at((x) => o.max(x), 2, 1, 2)).toEqual([0.5, 0, 0.5]);
+    expect(await at((x) => o.maxPool(o.reshape(x, [1, 1, 2, 2]), 2), 1, 3, 3, 3)).toEqual([0, 1, 0, 0]);
     expect(await at((x) => o.pow(x, 0), 0)).toEqual([0]);
     expect(await at((x) => o.prod(x), 0, 2, 3)).toEqual([6, 0, 0]);
     expect(await at((x) => o.prod(x), 0, 2, 0)).toEqual([0, 0, 0]);

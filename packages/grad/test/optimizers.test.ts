@@ -1,5 +1,5 @@
 import { CpuBackend } from '@concord/backend-cpu';
-import { mul, tensor, type Tensor } from '@concord/ops';
+import { mul, slice, tensor, type Tensor } from '@concord/ops';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   adam,
@@ -107,6 +107,17 @@ describe('optimisers', () => {
     await close(params['b.c'], [-7, -6]);
     const other = { w: tensor(backend, [1, 1]), b: { c: tensor(backend, [1, 1]) } };
     expect(() => optimizer.step(other as never)).toThrow('takes gradients in the form of the parameters');
+  });
+
+  test('one tensor under two names is refused: it would be updated twice', () => {
+    const w = tensor(backend, [1, 2]);
+    const refused = {
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringContaining('parameter.head has another name too') as string,
+    };
+    expect(() => sgd({ tokens: w, head: w }, { rate: 1 })).toThrow(expect.objectContaining(refused) as Error);
+    const halves = [slice(w, [[0, 1]]), slice(w, [[1, 2]])];
+    expect(() => sgd(halves, { rate: 1 })).not.toThrow();
   });
 
   test('schedules and clipping', async () => {

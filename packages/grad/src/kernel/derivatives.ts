@@ -77,8 +77,11 @@ export const DERIVATIVES: Readonly<Partial<Record<NodeOp, Rule>>> = {
     const square = g.op('mul', x, x);
     const t = g.op('tanh', g.op('mul', times(g, x, root), g.op('add', times(g, square, 0.044715), g.f32(1))));
     const slope = times(g, g.op('add', times(g, square, 3 * 0.044715), g.f32(1)), root);
-    const steep = g.op('mul', times(g, x, 0.5), g.op('mul', one(g, g.op('mul', t, t)), slope));
-    return [g.op('mul', d, g.op('add', times(g, g.op('add', t, g.f32(1)), 0.5), steep))];
+    const flat = one(g, g.op('mul', t, t));
+    const steep = g.op('mul', times(g, x, 0.5), g.op('mul', flat, slope));
+    // Far from 0 it is flat, and the slope overflows.
+    const bend = g.op('select', g.op('eq', flat, g.f32(0)), flat, steep);
+    return [g.op('mul', d, g.op('add', times(g, g.op('add', t, g.f32(1)), 0.5), bend))];
   },
   erf: (g, d, _r, x) => [g.op('mul', d, times(g, bell(g, x), 2 / Math.sqrt(Math.PI)))],
   select: (g, d, _r, c) => [undefined, { value: d, mask: c }, { value: d, mask: g.op('not', c) }],

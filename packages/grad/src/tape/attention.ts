@@ -6,14 +6,14 @@ import {
   type NumberType,
   type Value,
 } from '@concord/backend-core/kernel';
-import { matmul, reshape, run, scatterAdd, type Tensor, transpose, zeros } from '@concord/ops';
+import { matmul, pack, reshape, run, scatterAdd, type Tensor, transpose, zeros } from '@concord/ops';
 import { denseStrides } from '@concord/ops/listen';
 import { floatOf } from './products.ts';
 import type { Entry, Tape } from './tape.ts';
 
 type Float = Value<'f32'>;
 
-/** The entry of an attention: it is computed again by parts that have gradients, whose scores are in memory meanwhile. */
+/** The entry of an attention: its probabilities are computed again, which are in memory meanwhile. */
 export function entryOfAttention(tape: Tape, backend: ComputeBackend, call: AttentionCall): Entry {
   const {
     batch,
@@ -52,17 +52,43 @@ export function entryOfAttention(tape: Tape, backend: ComputeBackend, call: Atte
     for (const operand of kept) operand.dispose();
     return { op: 'attention', outputs };
   }
-  const backward = (gradients: readonly (Tensor | undefined)[]): void =>
-    tape.again(() => byParts(operands, call), gradients);
+  const backward = (gradients: readonly (Tensor | undefined)[]): void => passAttention(tape, operands, call, gradients);
   return { op: 'attention', outputs, kept, backward };
 }
 
-/** Attention as products and one kernel. */
-function byParts(operands: Readonly<Record<string, Tensor>>, call: AttentionCall): readonly Tensor[] {
-  const { batch, heads, kvHeads = heads, seqQ, seqKv, headDim, valueDim = headDim, causal = false } = call;
-  const [q, k, v] = ['q', 'k', 'v'].map((name) => floatOf(operands[name] as Tensor)) as [Tensor, Tensor, Tensor];
-  const rows = [batch, kvHeads, (heads / kvHeads) * seqQ];
-  const s = reshape(matmul(reshape(q, [...rows, headDim]), transpose(k)), [batch, heads, seqQ, seqKv]);
+/** `dV = P^T dO`, `dP = dO V^T`; from those of P follow the gradients of queries and keys. */
+function passAttention(
+  tape: Tape,
+  operands: Readonly<Record<string, Tensor>>,
+  call: AttentionCall,
+  [gradient, ofSums]: readonly (Tensor | undefined)[],
+): void {
+  const { batch, heads, kvHeads = heads, seqQ, seqKv, headDim, valueDim = headDim } = call;
+  const v = operands['v'] as Tensor;
+  // Queries of heads that share keys are rows of one product; dense operands make it one launch.
+  const rows = (x: Tensor, columns: number): Tensor =>
+    reshape(pack(x), [batch, kvHeads, (heads / kvHeads) * seqQ, columns]);
+  const given = gradient && rows(gradient, valueDim);
+  tape.again(
+    () => {
+      const s = matmul(
+        rows(floatOf(operands['q'] as Tensor), headDim),
+        transpose(pack(floatOf(operands['k'] as Tensor))),
+      );
+      return probabilities(reshape(s, [batch, heads, seqQ, seqKv]), operands, call);
+    },
+    ([p]) => {
+      if (given === undefined) return [undefined, ofSums];
+      if (tape.wants(v)) tape.give(v, matmul(transpose(rows(p as Tensor, seqKv)), given));
+      const ofP = reshape(matmul(given, transpose(pack(floatOf(v)))), [batch, heads, seqQ, seqKv]);
+      return [ofP, ofSums];
+    },
+  );
+}
+
+/** What a query sees of each key by its scores, and the log of the sum by which that was divided, where it is asked for. */
+function probabilities(s: Tensor, operands: Readonly<Record<string, Tensor>>, call: AttentionCall): readonly Tensor[] {
+  const { causal = false } = call;
   const { mask, lengths, starts } = operands;
   const { scale, softcap, window, causalOffset = 0, lse } = call;
   const form = { mask: mask?.dtype, lengths: lengths !== undefined, starts: starts !== undefined, causal };
@@ -82,8 +108,7 @@ function byParts(operands: Readonly<Record<string, Tensor>>, call: AttentionCall
     ...(starts && (causal || window !== undefined) ? { starts } : {}),
   };
   const { p, lse: sums } = run(kernel, inputs, { shape: s.shape, params }) as Record<string, Tensor>;
-  const o = reshape(matmul(reshape(p as Tensor, [...rows, seqKv]), v), [batch, heads, seqQ, valueDim]);
-  return sums === undefined ? [o] : [o, sums];
+  return sums === undefined ? [p as Tensor] : [p as Tensor, sums];
 }
 
 /** Places beyond are as good. */

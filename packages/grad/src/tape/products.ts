@@ -7,17 +7,20 @@ import type {
   Epilogue,
   GemmCall,
 } from '@concord/backend-core';
+import { defineKernel, type Value } from '@concord/backend-core/kernel';
 import {
+  add,
   cast,
   conv2d,
-  type Conv2dOptions,
   convTranspose2d,
   matmul,
   permute,
   reshape,
+  run,
   slice,
   type Tensor,
   transpose,
+  zeros,
 } from '@concord/ops';
 import { denseStrides } from '@concord/ops/listen';
 import { unsupported } from '../errors.ts';
@@ -35,15 +38,13 @@ interface Product {
   readonly factors: Factors;
   readonly output: Tensor;
   readonly epilogue: Epilogue | undefined;
-  /** Computes it again, without the epilogue, in float32. */
-  readonly compute: (factors: Factors) => Tensor;
   /** Passes the gradient of what it gives before the epilogue on to each factor, with the other one. */
   readonly pass: readonly [(gradient: Tensor, other: Tensor) => void, (gradient: Tensor, other: Tensor) => void];
   /** What these read besides. */
   readonly kept?: readonly Tensor[];
 }
 
-function entryOfProduct(tape: Tape, { backend, factors, output, epilogue, compute, pass, ...product }: Product): Entry {
+function entryOfProduct(tape: Tape, { backend, factors, output, epilogue, pass, ...product }: Product): Entry {
   const { op, kept = [] } = product;
   const { shape } = output;
   const inputs: Record<string, Tensor> = { acc: place(backend, shape) };
@@ -62,11 +63,11 @@ function entryOfProduct(tape: Tape, { backend, factors, output, epilogue, comput
     name === 'acc' ? wanted.includes(true) : tape.wants(inputs[name] as Tensor),
   );
   const reads = epilogue === undefined || names.length === 0 ? NONE : vjpKernel(epilogue.kernel, names).reads;
-  const isAgain = reads.has('acc');
+  // Functions of tensors leave what they apply an activation to where somebody listens.
+  if (reads.has('acc')) throw unsupported(op, 'its epilogue is not linear', 'apply it by a function of its own');
   // The gradient of a factor is a product with the other.
-  const isRead = [isAgain || wanted[1] === true, isAgain || wanted[0] === true];
-  const read = [...factors.filter((_, index) => isRead[index]), ...kept];
-  for (const [name, input] of Object.entries(inputs)) if (name !== 'acc' && reads.has(name)) read.push(input);
+  const read = [...factors.filter((_, index) => wanted[1 - index]), ...kept];
+  for (const [name, input] of Object.entries(inputs)) if (reads.has(name)) read.push(input);
   const all = [...factors, ...kept, ...Object.values(inputs)];
   if (names.length === 0) {
     for (const each of all) each.dispose();
@@ -77,10 +78,10 @@ function entryOfProduct(tape: Tape, { backend, factors, output, epilogue, comput
   const backward = ([gradient]: readonly (Tensor | undefined)[]): void => {
     let own = gradient;
     if (epilogue !== undefined) {
-      const acc = isAgain ? reshape(compute(factors), shape) : (inputs['acc'] as Tensor);
+      const acc = inputs['acc'] as Tensor;
       const { kernel, params = {} } = epilogue;
-      const run: KernelRun = { backend, kernel, shape, folded: 0, inputs: { ...inputs, acc }, params };
-      passKernel(tape, run, names, [gradient]);
+      const call: KernelRun = { backend, kernel, shape, folded: 0, inputs, params };
+      passKernel(tape, call, names, [gradient]);
       own = tape.take(acc);
     }
     if (own !== undefined) {
@@ -118,7 +119,6 @@ export function entryOfGemm(tape: Tape, backend: ComputeBackend, call: GemmCall 
   return entryOfProduct(tape, {
     ...{ op: 'product', backend, factors: [a, b], epilogue: call.epilogue, kept: weight?.kept ?? [] },
     output: matrix(call.c, [batchCount, m, n], [strideC, ldc, 1], dtype),
-    compute: ([left, right]) => matmul(floatOf(left), transpose(columns(right))),
     pass: [
       (gradient, other) => tape.fill(a, (out) => matmul(gradient, columns(other), out)),
       (gradient, other) => tape.fill(b, (out) => matmul(transpose(gradient), other, out)),
@@ -131,14 +131,13 @@ type Size = readonly [batch: number, row: number, column: number];
 /** The entry of a convolution: its input's gradient is the transposed convolution, and the other way round. */
 export function entryOfConv2d(tape: Tape, backend: ComputeBackend, call: Conv2dCall): Entry {
   const { inputShape, filterShape, outputShape, dtype = 'f32', dtypeFilter = dtype, transposed = false } = call;
-  const { stride = [1, 1], dilation = [1, 1], groups = 1, outputPadding = [0, 0] } = call;
+  const { stride = [1, 1], dilation = [1, 1], groups = 1 } = call;
   const [top, left, bottom = top, right = left] = call.padding ?? [0, 0];
   const options = { stride, dilation, groups, padding: [top, left, bottom, right] } as const;
   const at = (ptr: DevicePtr, shape: readonly number[], type: DType): Tensor =>
     tape.at(backend, ptr, shape, denseStrides(shape), type);
   const input = at(call.input, inputShape, dtype);
   const filter = at(call.filter, filterShape, dtypeFilter);
-  const [, , r, s] = filterShape;
   const [, , h, w] = inputShape;
   return entryOfProduct(tape, {
     ...{
@@ -148,10 +147,6 @@ export function entryOfConv2d(tape: Tape, backend: ComputeBackend, call: Conv2dC
       output: at(call.output, outputShape, dtype),
       epilogue: call.epilogue,
     },
-    compute: ([x, f]) =>
-      transposed
-        ? convTranspose2d(floatOf(x), floatOf(f), { ...options, outputPadding })
-        : conv2d(floatOf(x), floatOf(f), options),
     pass: [
       (gradient, other) => {
         const f = floatOf(other);
@@ -166,27 +161,64 @@ export function entryOfConv2d(tape: Tape, backend: ComputeBackend, call: Conv2dC
         tape.fill(input, (out) => convTranspose2d(gradient, f, { ...options, outputPadding: extra, ...out }));
       },
       (gradient, other) => {
-        const x = floatOf(other);
-        const [image, steps] = transposed ? [gradient, x] : [x, gradient];
-        tape.give(filter, slice(filterGradient(image, steps, options), [null, null, [0, r], [0, s]]));
+        const [image, steps] = transposed ? [gradient, floatOf(other)] : [floatOf(other), gradient];
+        tape.give(filter, filterGradient(image, steps, filterShape, { stride, dilation, groups, origin: [top, left] }));
       },
     ],
   });
 }
 
-/**
- * `sum over n,p,q of steps[n,k,p,q] * image[n,c,p*sh - top + r*dh, q*sw - left + s*dw]`, `[k, c, r, s]`: a convolution of images along
- * their channels, whose filters are the steps and whose stride and dilation have changed places.
- */
-function filterGradient(
-  image: Tensor,
-  steps: Tensor,
-  options: Required<Pick<Conv2dOptions, 'groups' | 'stride' | 'dilation'>>,
-): Tensor {
-  const { groups, stride, dilation } = options;
-  const [n = 0, c = 0, h = 0, w = 0] = image.shape;
-  const apart = permute(reshape(image, [n, groups, c / groups, h, w]), [2, 1, 0, 3, 4]);
-  const channels = reshape(apart, [c / groups, groups * n, h, w]);
-  const own = { ...options, stride: dilation, dilation: stride };
-  return permute(conv2d(channels, permute(steps, [1, 0, 2, 3]), own), [1, 0, 2, 3]);
+/** The most elements of a matrix of patches that is in memory at a time. */
+const MOST_PATCHES = 2 ** 26;
+
+interface Patches {
+  readonly stride: readonly [number, number];
+  readonly dilation: readonly [number, number];
+  readonly groups: number;
+  /** Rows and columns of padding before the image. */
+  readonly origin: readonly [number, number];
 }
+
+/**
+ * `sum over n,p,q of steps[n,k,p,q] * image[n,c,p*sh - top + r*dh, q*sw - left + s*dw]`, `[k, c, r, s]`: the product of the steps and
+ * the patches of the image that filters of that shape see.
+ */
+function filterGradient(image: Tensor, steps: Tensor, filterShape: readonly number[], how: Patches): Tensor {
+  const { groups } = how;
+  const [n = 0, k = 0, p = 0, q = 0] = steps.shape;
+  const [, c = 0, r = 0, s = 0] = filterShape;
+  const taps = c * r * s;
+  const atOnce = Math.max(1, Math.floor(MOST_PATCHES / (groups * taps * p * q)));
+  let sum: Tensor | undefined;
+  for (let first = 0; first < n; first += atOnce) {
+    const images = Math.min(atOnce, n - first);
+    const some = (of: Tensor): Tensor => slice(of, [[first, first + images]]);
+    const params = { sh: how.stride[0], sw: how.stride[1], dh: how.dilation[0], dw: how.dilation[1] };
+    const origin = { top: how.origin[0], left: how.origin[1], c };
+    const shape = [groups, c, r, s, images, p, q];
+    const patches = run(PATCHES, { image: some(image) }, { shape, params: { ...params, ...origin } }).patches;
+    const places = images * p * q;
+    const rows = reshape(permute(some(steps), [1, 0, 2, 3]), [groups, k / groups, places]);
+    const columns = transpose(reshape(patches, [groups, taps, places]));
+    if (sum === undefined) sum = matmul(rows, columns);
+    else add(sum, matmul(rows, columns), { out: sum });
+  }
+  return reshape(sum ?? zeros(image.backend, filterShape), filterShape);
+}
+
+/** Over groups, channels of one, rows and columns of the filter, images, rows and columns of steps. */
+const PATCHES = defineKernel(
+  'patches',
+  {
+    inputs: { image: { type: 'f32', access: 'gather', rank: 4 } },
+    params: { sh: 'i32', sw: 'i32', dh: 'i32', dw: 'i32', top: 'i32', left: 'i32', c: 'u32' },
+  },
+  ({ image, sh, sw, dh, dw, top, left, c }, k) => {
+    const along = (step: number, tap: number, stride: Value<'i32'>, dilation: Value<'i32'>, first: Value<'i32'>) =>
+      k.sub(k.add(k.mul(k.toI32(k.index(step)), stride), k.mul(k.toI32(k.index(tap)), dilation)), first);
+    // All indices of a gather are of one type.
+    const channel = k.toI32(k.add(k.mul(k.index(0), c), k.index(1)));
+    const place = [k.toI32(k.index(4)), channel, along(5, 2, sh, dh, top), along(6, 3, sw, dw, left)] as const;
+    return { patches: k.gather(image, place, 0) };
+  },
+);

@@ -99,8 +99,24 @@ export function wantedOf(tape: Tape, { kernel, inputs }: KernelRun): string[] {
   return kernel.inputs.map(({ name }) => name).filter((name) => tape.wants(inputs[name] as Tensor));
 }
 
-/** Passes the gradients of a kernel's outputs on to its inputs. */
+/** Passes the gradients of a kernel's outputs on to its inputs: those that share memory one after the other. */
 export function passKernel(
+  tape: Tape,
+  run: KernelRun,
+  wanted: readonly string[],
+  gradients: readonly (Tensor | undefined)[],
+): void {
+  const apart: string[][] = [];
+  const storageOf = (name: string): unknown => (run.inputs[name] as Tensor).storage;
+  for (const name of wanted) {
+    const together = apart.find((names) => names.every((other) => storageOf(other) !== storageOf(name)));
+    if (together === undefined) apart.push([name]);
+    else together.push(name);
+  }
+  for (const names of apart) passApart(tape, run, names, gradients);
+}
+
+function passApart(
   tape: Tape,
   run: KernelRun,
   wanted: readonly string[],
@@ -110,10 +126,7 @@ export function passKernel(
   const given = kernel.outputs.filter((_, at) => gradients[at] !== undefined).map(({ name }) => name);
   const at = (name: string): Tensor => inputs[name] as Tensor;
   const accessOf = (name: string): string => (kernel.inputs.find((each) => each.name === name) as KernelInput).access;
-  // Parts store in memory that nothing else of them stores in.
-  const isAlone = (name: string): boolean =>
-    wanted.every((other) => other === name || at(other).storage !== at(name).storage);
-  const direct = new Set(wanted.filter((name) => areApart(at(name).shape, at(name).strides) && isAlone(name)));
+  const direct = new Set(wanted.filter((name) => areApart(at(name).shape, at(name).strides)));
   const adds = wanted.filter((name) => direct.has(name) && accessOf(name) === 'element' && tape.wouldAdd(at(name)));
   let vjp = vjpKernel(kernel, wanted, { given });
   const computed = new Set(vjp.parts.flatMap(({ outputs }) => outputs.map(({ input }) => input)));
@@ -125,20 +138,22 @@ export function passKernel(
     if (gradient !== undefined) named[vjp.gradientOf(name)] = gradient;
   }
   const later: (() => void)[] = [];
-  const zeroed = new Map<string, Tensor>();
+  /** By the inputs that several gathers read. */
+  const stored = new Map<string, Tensor>();
   launchParts(run, vjp, named, ({ input, level, type, isGathered }) => {
     const rows = level === 'row' ? shape.slice(0, shape.length - folded) : shape;
     if (input === undefined) return empty(backend, rows, { dtype: type });
     const to = at(input);
+    const before = stored.get(input);
+    if (before !== undefined) return before;
     if (direct.has(input) && (isGathered || level === 'element' || !tape.wouldAdd(to))) {
       const { view } = tape.target(to, isGathered);
       later.push(() => view.dispose());
+      if (isGathered) stored.set(input, view);
       return view;
     }
-    const before = zeroed.get(input);
-    if (before !== undefined) return before;
     const apart = isGathered ? zeros(backend, to.shape) : empty(backend, rows);
-    if (isGathered) zeroed.set(input, apart);
+    if (isGathered) stored.set(input, apart);
     later.push(() => tape.give(to, apart));
     return apart;
   });

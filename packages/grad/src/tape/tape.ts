@@ -268,13 +268,17 @@ export class Tape implements Listener {
   }
 
   /** Computes again what `work` computes, and passes the gradients of that on to what it was computed from. */
-  again(work: () => readonly (Tensor | undefined)[], gradients: readonly (Tensor | undefined)[]): void {
+  again(
+    work: () => readonly Tensor[],
+    gradientsOf: (results: readonly Tensor[]) => readonly (Tensor | undefined)[],
+  ): void {
     const inner = new Tape(this.#entryOf, this);
     tidy(() => {
       const results = listen(inner, work);
+      const gradients = gradientsOf(results);
       for (const [index, result] of results.entries()) {
         const gradient = gradients[index];
-        if (result === undefined || gradient === undefined) continue;
+        if (gradient === undefined) continue;
         const held = inner.hold(result);
         inner.give(held, gradient);
         held.dispose();

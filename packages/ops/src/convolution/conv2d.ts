@@ -2,12 +2,13 @@ import type { Epilogue, FloatDType, StoredFloatDType } from '@concord/backend-co
 import type { RunOperand } from '@concord/backend-core/kernel';
 import { launchOp } from '../compute/launches.ts';
 import { type OutOption, produceFitting } from '../compute/produce.ts';
-import { type Activation, epilogueKernel } from '../products/activation.ts';
+import { type Activation, epilogueKernel, finished } from '../products/activation.ts';
 import { checkProduct } from '../products/matmul.ts';
 import { runFused } from '../products/run-fused.ts';
 import { OUT, checkOptions, checkTensors, type OptionKinds } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, broadcastStrides, denseStrides, sameShape } from '../tensor/shape.ts';
+import { listeners } from '../tensor/listeners.ts';
 import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { pack } from '../views/pack.ts';
@@ -72,7 +73,13 @@ export function checkConvolution(op: string, x: Tensor, w: Tensor, options: obje
 
 /** {@link conv2d} for a function of that name; transposed where there is an output padding. */
 export function convolve(op: string, x: Tensor, w: Tensor, options: Conv2dOptions, outputPadding?: Pair): Tensor {
-  const { bias, activation, residual, groups = 1 } = options;
+  const { bias, activation, residual, groups = 1, out } = options;
+  if (listeners.length > 0 && activation !== undefined) {
+    const own = { ...options, activation: undefined, residual: undefined, out: undefined };
+    return tidy(() =>
+      finished(op, convolve(op, x, w, own, outputPadding), { activation, residual, joined: 'add', out }),
+    );
+  }
   const operands = [x, w, bias, residual].filter((each) => each !== undefined);
   // Filters may be of a type of their own where the others are f32.
   const dtype =

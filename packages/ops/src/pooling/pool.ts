@@ -12,13 +12,16 @@ import {
 import { launchKernel } from '../compute/launches.ts';
 import { placeOver } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
-import { type OutOption, produce } from '../compute/produce.ts';
+import { copiedTo, type OutOption, produce } from '../compute/produce.ts';
 import { placesAlong, type Pair, type Sides, type Window, windowOf } from '../convolution/window.ts';
+import { takeAlongAxis } from '../indexing/take-along-axis.ts';
 import { allocate } from '../tensor/allocate.ts';
 import { OUT, checkOptions, checkTensor, type OptionKinds } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { listeners, unheard } from '../tensor/listeners.ts';
 import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
+import { reshape } from '../views/reshape.ts';
 
 /** Options of the functions that pool. */
 export interface PoolOptions extends OutOption {
@@ -47,6 +50,8 @@ type Float = Value<'f32'>;
 
 /** Up to that many elements a window is written out; a larger one is folded. */
 const UNROLLED = 25;
+/** The same where places are found too: a kernel has a limit of nodes. */
+const UNROLLED_WITH_INDICES = 9;
 
 /** The options of a window. */
 export const WINDOW: OptionKinds = { stride: 'any', padding: 'any', dilation: 'any', ceilMode: 'boolean' };
@@ -67,8 +72,10 @@ export function pool(
 ): Tensor {
   checkTensor(op, 'x', x);
   checkOptions(op, options, POOL_OPTIONS[kind]);
+  const { countIncludePad = true, out, ...windows } = options;
+  if (kind === 'max' && listeners.length > 0)
+    return tidy(() => copiedTo(op, poolWithIndices(op, x, kernelSize, windows).values, out));
   const { window, places } = placesOf(op, x, kernelSize, options);
-  const { countIncludePad = true } = options;
   const [n, c] = x.shape as readonly [number, number];
   const [r, s] = window.kernel;
   const isFolded = r * s > UNROLLED;
@@ -94,11 +101,20 @@ export function poolWithIndices(op: string, x: Tensor, kernelSize: Pair, options
     const indices = allocate(op, x.backend, shape, 'u32');
     const outputs = { values: placeOver(values, shape), indices: placeOver(indices, shape) };
     const params = { ...paramsOf(window), ...boundsOf(x, window, false) };
-    const domain = { shape: [...shape, ...window.kernel], folded: 2 };
-    launch(op, [x], () =>
-      launchKernel(x.backend, withIndices(), { ...domain, inputs: { x: gathered(x) }, params, outputs }),
+    const [r, s] = window.kernel;
+    const isFolded = r * s > UNROLLED_WITH_INDICES;
+    const domain = isFolded ? { shape: [...shape, r, s], folded: 2 } : { shape };
+    const kernel = withIndices(isFolded ? undefined : [r, s]);
+    // Nothing is passed on by what follows: indices have no gradient, and values are read again.
+    unheard(() =>
+      launch(op, [x], () =>
+        launchKernel(x.backend, kernel, { ...domain, inputs: { x: gathered(x) }, params, outputs }),
+      ),
     );
-    return { values, indices };
+    if (listeners.length === 0) return { values, indices };
+    // What is read at a place has a gradient of one launch, the greatest of a window's elements one for each of them.
+    const flat = (of: Tensor): Tensor => reshape(of, [n, c, (of.shape[2] as number) * (of.shape[3] as number)]);
+    return { values: reshape(takeAlongAxis(flat(x), flat(indices)), shape), indices };
   });
 }
 
@@ -199,23 +215,37 @@ function folded(kind: PoolKind): Kernel {
   );
 }
 
-/** The greatest element, and the first place of one that equals it, or of a NaN: never one of the padding. */
-function withIndices(): Kernel {
+/**
+ * The greatest element, and the first place of one that equals it, or of a NaN: never one of the padding.
+ *
+ * @param size - of a window that is written out; default: it is folded
+ */
+function withIndices(size?: readonly [r: number, s: number]): Kernel {
   return kernels.of(
-    'indices',
+    `indices ${size?.join() ?? ''}`,
     () =>
       defineKernel('max-pool', { inputs: INPUTS, params: { ...PARAMS, ...BOUNDS } }, (own, k) => {
         const symbols = own as unknown as Symbols;
-        const { values, rows, columns } = tapsOf('max', symbols, k, [k.toI32(k.index(4))], [k.toI32(k.index(5))]);
-        const [value, row, column] = [values[0] as Float, rows[0] as Index, columns[0] as Index];
-        const greatest = k.fold('max', value);
-        const isInside = k.and(
-          isBetween(symbols, k, row, 'firstRow', 'endRow'),
-          isBetween(symbols, k, column, 'firstColumn', 'endColumn'),
-        );
-        const isGreatest = k.and(isInside, k.or(k.eq(value, greatest), k.isNan(value)));
-        const place = k.toU32(k.add(k.mul(row, symbols['endColumn'] as Index), column));
-        return { values: greatest, indices: k.fold('min', k.select(isGreatest, place, 2 ** 32 - 1)) };
+        const [i, j] =
+          size === undefined
+            ? [[k.toI32(k.index(4))], [k.toI32(k.index(5))]]
+            : [numbered(k, size[0]), numbered(k, size[1])];
+        const { values, rows, columns } = tapsOf('max', symbols, k, i, j);
+        const most = values.reduce((before, value) => k.max(before, value));
+        const greatest = size === undefined ? k.fold('max', most) : most;
+        const inside = {
+          rows: rows.map((row) => isBetween(symbols, k, row, 'firstRow', 'endRow')),
+          columns: columns.map((column) => isBetween(symbols, k, column, 'firstColumn', 'endColumn')),
+        };
+        let indices: Value<'u32'> = k.u32(2 ** 32 - 1);
+        for (let at = values.length - 1; at >= 0; at--) {
+          const [value, row, column] = [values[at] as Float, Math.floor(at / columns.length), at % columns.length];
+          const isInside = k.and(inside.rows[row] as Value<'bool'>, inside.columns[column] as Value<'bool'>);
+          const isGreatest = k.and(isInside, k.or(k.eq(value, greatest), k.isNan(value)));
+          const place = k.add(k.mul(rows[row] as Index, symbols['endColumn'] as Index), columns[column] as Index);
+          indices = k.select(isGreatest, k.toU32(place), indices);
+        }
+        return { values: greatest, indices: size === undefined ? k.fold('min', indices) : indices };
       }) as Kernel,
   );
 }

@@ -1,7 +1,9 @@
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
 import { Kernels } from '../compute/kernels.ts';
+import { run } from '../compute/run.ts';
 import { shown } from '../tensor/arguments.ts';
 import { refuse } from '../tensor/errors.ts';
+import type { Tensor } from '../tensor/tensor.ts';
 
 type Float = Value<'f32'>;
 
@@ -78,4 +80,22 @@ function define(hasBias: boolean, activation: Activation | undefined, joined: Jo
     const value = activated(k, activation, bias === undefined ? (acc as Float) : k.add(acc as Float, bias));
     return { y: joined === undefined ? value : k[joined](value, residual as Float) };
   }) as Kernel;
+}
+
+/** What {@link finished} applies. */
+interface Finish {
+  readonly activation: Activation | undefined;
+  readonly residual: Tensor | undefined;
+  readonly joined: Joined;
+  readonly out: Tensor | undefined;
+}
+
+/**
+ * `activation(acc) + residual` in a launch of its own: where somebody listens, since the gradient of an activation is computed from
+ * what it was applied to, which a product that applies it as it stores does not leave.
+ */
+export function finished(op: string, acc: Tensor, { activation, residual, joined, out }: Finish): Tensor {
+  const kernel = epilogueKernel(op, false, activation, residual && joined) as Kernel;
+  const to = out === undefined ? { dtypes: { y: acc.dtype } } : { out: { y: out } };
+  return run(kernel, { acc, ...(residual && { residual }) }, { shape: acc.shape, ...to })['y'] as Tensor;
 }

@@ -7,10 +7,11 @@ import { OUT, type OptionKinds, checkOptions, checkTensor } from '../tensor/argu
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { denseLayout } from '../tensor/layout.ts';
 import { broadcastShapes, broadcastStrides, reshapedStrides, sameShape, sizeOf } from '../tensor/shape.ts';
+import { listeners } from '../tensor/listeners.ts';
 import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { pack } from '../views/pack.ts';
-import { type Activation, epilogueKernel, type Joined } from './activation.ts';
+import { type Activation, epilogueKernel, finished, type Joined } from './activation.ts';
 import { checkProduct, PRODUCT_DTYPES, readable } from './matmul.ts';
 import { type Matrices, multiply, planProduct, type Product, storedAs } from './product.ts';
 
@@ -57,6 +58,12 @@ export function joinedProduct(
   const isQuantized = weight instanceof QuantizedTensor;
   if (!isQuantized) checkTensor(op, 'weight', weight);
   const { bias, activation, residual, out } = options;
+  const isFactor = residual !== undefined && joined === 'mul';
+  if (listeners.length > 0 && (activation !== undefined || isFactor)) {
+    return tidy(() =>
+      finished(op, joinedProduct(op, x, weight, { bias }, joined), { activation, residual, joined, out }),
+    );
+  }
   const operands: [Tensor, ...Tensor[]] = isQuantized ? [x, ...weight.parts] : [x, weight];
   if (bias !== undefined) operands.push(bias);
   if (residual !== undefined) operands.push(residual);

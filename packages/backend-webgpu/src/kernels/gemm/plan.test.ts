@@ -36,7 +36,7 @@ describe('which kernel', () => {
   it.each([
     ['128x128x8', { m: 4096, n: 4096, k: 4096 }],
     ['128x128x8', { m: 512, n: 512, k: 64, batchCount: 64 }],
-    ['64x64x8', { m: 1536, n: 1536, k: 1536 }],
+    ['64x64x8', { m: 1536, n: 1536, k: 512 }],
     ['64x64x16', { m: 1024, n: 1024, k: 1024 }],
     ['32x64x16', { m: 512, n: 512, k: 512 }],
     ['32x32x32', { m: 128, n: 768, k: 768 }],
@@ -44,6 +44,12 @@ describe('which kernel', () => {
     ['32x32x16', { m: 32, n: 32, k: 32, batchCount: 1024 }],
   ])('a GPU has tiles of %s for %o, in one launch', (tile, { m, n, k, ...batch }) => {
     expect(planned(gpu, callOf(m, n, k, batch)).kernelNames).toEqual([expect.stringContaining(` ${tile} `)]);
+  });
+
+  it('a GPU splits a product whose tiles leave cores idle at the end', () => {
+    const { kernelNames, launches } = planned(gpu, callOf(4096, 768, 3072));
+    expect(kernelNames).toEqual([expect.stringContaining(' 128x128x8 '), expect.stringContaining('finish')]);
+    expect(launches.at(-1)?.uniforms).toMatchObject({ splits: 2 });
   });
 
   it.each([

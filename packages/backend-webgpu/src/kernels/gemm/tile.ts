@@ -110,13 +110,16 @@ function rated(tile: Tile, cost: TileCost): RatedTile {
 /** Cores of a large GPU: a choice between tiles, or to split k, is made such that there is work for this many. */
 const CORES = 128;
 
-/** The cost of adding up the results of splits, and of each further split. */
+/** The cost of adding up the results of splits, of each further split, and of an entry of C that one leaves or takes. */
 const FINISH = 9000;
 const FINISH_SPLIT = 180;
+const FINISH_ENTRY = 0.001;
 /** The cost of an epilogue that comes after that, as a separate kernel. */
 const EPILOGUE_AFTER = 11_000;
 /** The minimum number of terms of a split. */
 const MIN_DEPTH = 128;
+/** Splits that are tried where there is a workgroup for most cores without any. */
+const MAX_SPLITS = 8;
 
 /** Sizes of a batch of products. */
 interface ProductSizes {
@@ -135,14 +138,16 @@ export function costOf({ tile, cost }: RatedTile, { m, n, k, batchCount, hasEpil
     const perCore = Math.ceil((groups * splits) / CORES);
     const ofTerm = Math.max(cost.alone, cost.packed * perCore);
     const after = hasEpilogue === true ? EPILOGUE_AFTER : 0;
-    const finish = splits > 1 ? FINISH + FINISH_SPLIT * splits + after : 0;
+    const entries = batchCount * m * n * (splits + 1);
+    const finish = splits > 1 ? FINISH + FINISH_SPLIT * splits + FINISH_ENTRY * entries + after : 0;
     return perCore > (cost.most ?? perCore) ? Infinity : perCore * cost.start + Math.ceil(k / splits) * ofTerm + finish;
   };
-  const whole = { splits: 1, total: costWith(1) };
-  const splits = Math.min(Math.floor(CORES / groups), Math.floor(k / MIN_DEPTH));
-  if (splits < 2) return whole;
-  const split = { splits, total: costWith(splits) };
-  return split.total < whole.total ? split : whole;
+  const most = Math.floor(k / MIN_DEPTH);
+  const few = Math.min(Math.floor(CORES / groups), most);
+  // With work for most cores already, shorter workgroups leave fewer of them idle at the end.
+  const tried = few > 1 ? [few] : [2, 3, 4, 5, 6, 7, MAX_SPLITS].filter((splits) => splits <= most);
+  const all = [1, ...tried].map((splits) => ({ splits, total: costWith(splits) }));
+  return all.reduce((best, each) => (each.total < best.total ? each : best));
 }
 
 /** See {@link costOf}. */
