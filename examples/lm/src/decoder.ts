@@ -4,14 +4,12 @@ import {
   attention,
   empty,
   layerNorm,
-  linear,
   type LinearOptions,
   mul,
   permute,
   reshape,
   rmsNorm,
   slice,
-  swiglu,
   tanh,
   tensor,
   type Tensor,
@@ -20,6 +18,7 @@ import {
 } from '@concord/ops';
 import type { Config, Layer } from './config.ts';
 import { embed, frequenciesOf, positionsOf, turnAndAppend, type Turns, turnsOf } from './kernels.ts';
+import { mlp, project } from './logits.ts';
 import type { Block, Norm, Product, Weights } from './weights.ts';
 
 /** The state of a batch of texts, all of it on the device. */
@@ -90,7 +89,9 @@ export class Decoder implements Disposable {
             this.#attend(this.#norm(given, block.norm1), layer, cached, turn, positions, lengths),
           );
           const h = this.#added(given, block.after1, (residual) => project(heads, block.merge, residual));
-          return this.#added(h, block.after2, (residual) => this.#mlp(this.#norm(h, block.norm2), residual, block));
+          return this.#added(h, block.after2, (residual) =>
+            mlp(this.config, block, this.#norm(h, block.norm2), residual),
+          );
         });
       }
       const logits = project(this.#norm(slice(x, [null, -1]), this.#weights.norm), this.#weights.head);
@@ -151,17 +152,6 @@ export class Decoder implements Disposable {
     return reshape(merged, [batch, length, heads * headDim]);
   }
 
-  #mlp(x: Tensor, residual: LinearOptions, { gate, up, down }: Block): Tensor {
-    const { activation } = this.config;
-    const hasBias = gate?.bias !== undefined || up.bias !== undefined;
-    if (gate !== undefined && !hasBias) {
-      return project(swiglu(x, gate.weight, up.weight, { activation }), down, residual);
-    }
-    const hidden =
-      gate === undefined ? project(x, up, { activation }) : mul(project(x, gate, { activation }), project(x, up));
-    return project(hidden, down, residual);
-  }
-
   dispose(): void {
     this.#weights.dispose();
     for (const each of this.#turned) each.dispose();
@@ -170,8 +160,4 @@ export class Decoder implements Disposable {
   [Symbol.dispose](): void {
     this.dispose();
   }
-}
-
-function project(x: Tensor, { weight, bias }: Product, options: LinearOptions = {}): Tensor {
-  return linear(x, weight, { ...options, bias });
 }

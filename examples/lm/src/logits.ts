@@ -80,13 +80,15 @@ function attend(
   return reshape(byHead(merged), [batch, length, heads * headDim]);
 }
 
-function mlp({ activation }: Config, { gate, up, down }: Block, x: Tensor, residual: LinearOptions): Tensor {
+/** What the two or three products after attention make of a block's tokens, with the rest of the block added. */
+export function mlp({ activation }: Config, { gate, up, down }: Block, x: Tensor, residual: LinearOptions): Tensor {
   if (gate === undefined) return project(project(x, up, { activation }), down, residual);
   if (gate.bias === undefined && up.bias === undefined)
     return project(swiglu(x, gate.weight, up.weight, { activation }), down, residual);
   return project(mul(project(x, gate, { activation }), project(x, up)), down, residual);
 }
 
-function project(x: Tensor, { weight, bias }: Product, options: LinearOptions = {}): Tensor {
+/** A product of a block. */
+export function project(x: Tensor, { weight, bias }: Product, options: LinearOptions = {}): Tensor {
   return linear(x, weight, { ...options, bias });
 }

@@ -34,7 +34,8 @@ const NEEDED = [{ op: 'gemm' }, { op: 'run' }, { op: 'topK' }] as const;
 /** Searches text, or serves searches. */
 export const runProgram: Program = defineProgram<Options>({
   name: 'search',
-  description: 'Finds passages by the words of a question (not its meaning), on the compute backend that works best here.',
+  description:
+    'Finds passages by the words of a question (not its meaning), on the compute backend that works best here.',
   examples: ['search "how do I report a security problem" --check', 'search --serve --port 8080 --dir ~/notes --watch'],
   exitCodes: {
     ok: 'done, also with Ctrl-C for --watch and --serve',

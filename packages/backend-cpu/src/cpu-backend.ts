@@ -1,10 +1,4 @@
-import {
-  BackendError,
-  type DevicePtr,
-  type DType,
-  type StoredFloatDType,
-  type MaskDType,
-} from '@concord/backend-core';
+import { BackendError, type DevicePtr, type DType, type StoredFloatDType, type MaskDType } from '@concord/backend-core';
 import {
   type BackendKernels,
   BaseBackend,

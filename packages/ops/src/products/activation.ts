@@ -7,15 +7,20 @@ import type { Tensor } from '../tensor/tensor.ts';
 
 type Float = Value<'f32'>;
 
-type Name = 'relu' | 'gelu' | 'geluTanh' | 'silu' | 'sigmoid' | 'tanh';
-
 /**
  * A function that a product, a convolution or a norm applies before it stores: by its name, or in the kernel language. `geluTanh` is
  * `gelu` with `approximate: 'tanh'`. What a function of the kernel language gives must not change from call to call.
  */
-export type Activation = Name | ((k: KernelBuilder, x: Float) => Float);
+export type Activation =
+  | 'relu'
+  | 'gelu'
+  | 'geluTanh'
+  | 'silu'
+  | 'sigmoid'
+  | 'tanh'
+  | ((k: KernelBuilder, x: Value<'f32'>) => Value<'f32'>);
 
-const ACTIVATIONS: Readonly<Record<Name, (k: KernelBuilder, x: Float) => Float>> = {
+const ACTIVATIONS: Readonly<Record<Extract<Activation, string>, (k: KernelBuilder, x: Float) => Float>> = {
   relu: (k, x) => k.max(x, 0),
   gelu: (k, x) => k.gelu(x),
   geluTanh: (k, x) => k.geluTanh(x),
