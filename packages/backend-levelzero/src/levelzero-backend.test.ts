@@ -14,6 +14,7 @@ const GIB = 2 ** 30;
 /** A client that builds and runs nothing, and notes for which memory it was to. */
 class NotingClient {
   readonly traits = TEST_DEVICES.gpu;
+  readonly stream = this;
   readonly builds = new Set<boolean>();
   readonly runs: { readonly scratch: readonly number[] }[] = [];
 
