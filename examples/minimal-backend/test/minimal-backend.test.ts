@@ -24,7 +24,7 @@ it('declares what it lacks, each with a reason, and nothing that it has', async 
   expect(lacking).toEqual(['gemmF16', 'conv2dForward', 'attention', 'topK']);
   for (const { op, status, detail } of cases.filter((result) => result.status === 'unsupported')) {
     expect({ op, status, detail }).toMatchObject({
-      detail: expect.stringMatching(/^minimal does not implement|dtype f16|is not implemented on minimal$/),
+      detail: expect.stringMatching(/^minimal does not implement|dtype b?f16|is not implemented on minimal$/),
     });
   }
   await backend.dispose();

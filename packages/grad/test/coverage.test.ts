@@ -33,7 +33,7 @@ const CONSTANT = [
     'floor',
     'round',
   ],
-  ...['sign', 'trunc', 'quantize', 'quantizeWeight', 'rem', 'randomNormal', 'randomUniform', 'viewAs'],
+  ...['sign', 'trunc', 'quantize', 'quantizeWeight', 'concatWeights', 'rem', 'randomNormal', 'randomUniform', 'viewAs'],
 ];
 /** Functions that make tensors of numbers of the host, or compute nothing. */
 const NOTHING = [

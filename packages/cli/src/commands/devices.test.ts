@@ -56,7 +56,7 @@ test('prints the same as JSON', async () => {
     available: true,
     device: { name: 'cpu device', type: 'cpu', vendor: 'Acme', driver: 'Acme 1.2' },
     limits: { maxHeadDim: expect.any(Number), maxTopK: expect.any(Number), maxAllocationBytes: expect.any(Number) },
-    dtypes: { gemm: ['f32', 'f16'] },
+    dtypes: { gemm: ['f32', 'f16', 'bf16'] },
   });
   expect(report.backends[1]).toEqual({
     name: 'webgpu',

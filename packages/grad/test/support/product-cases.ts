@@ -211,6 +211,12 @@ export const PRODUCT_CASES: readonly GradCase[] = [
   unary4('avgPool ceil', (x) => o.avgPool(x, 3, { stride: 2, ceilMode: true })),
   unary4('globalAveragePool', (x) => o.globalAveragePool(x)),
   { name: 'maxPool3d', shapes: [[1, 1, 3, 3, 3]], isApart: true, f: (xs) => o.maxPool3d(at(xs, 0), 2, { stride: 1 }) },
+  {
+    name: 'maxPool3dWithIndices',
+    shapes: [[1, 1, 3, 3, 3]],
+    isApart: true,
+    f: (xs) => o.maxPool3dWithIndices(at(xs, 0), 2, { stride: 1 }).values,
+  },
   { name: 'avgPool3d', shapes: [[1, 1, 3, 3, 3]], f: (xs) => o.avgPool3d(at(xs, 0), 2, { stride: 1, padding: 1 }) },
   unary4('resize nearest', (x) => o.resize(x, [3, 7])),
   unary4('resize bilinear', (x) => o.resize(x, [3, 7], { mode: 'bilinear' })),
