@@ -25,6 +25,7 @@ export const LONG = {
   'docs/site/test/playground.test.ts': 30,
   'docs/site/test/test-my-gpu.test.ts': 20,
   'docs/site/test/lm.test.ts': 15,
+  'docs/site/test/train.test.ts': 20,
   'docs/site/test/ocr.test.ts': 30,
   'docs/site/test/recipes.test.ts': 15,
   'docs/site/test/run-program.test.ts': 10,

@@ -6,7 +6,7 @@ import type { Random } from '../../harness/random.ts';
 import { Workspace } from '../../harness/workspace.ts';
 import { eachElement, extentOf } from '../../run/placement.ts';
 import { remembered } from '../../run/hand-kernels.ts';
-import { RUN_DEFAULTS, type RunParams } from '../../run/plan.ts';
+import { expectUnsupported, RUN_DEFAULTS, type RunParams } from '../../run/plan.ts';
 import type { RunEntry } from './lists.ts';
 
 type Index = Value<'u32'>;
@@ -90,8 +90,12 @@ function call(
   const type = dtype === 'i4' ? 'i32' : 'u32';
   const kernel = remembered(`${kind} ${dtype}`, () => (KERNELS[kind] as (type: 'i32' | 'u32') => Kernel)(type));
   const w = { ptr, strides, dtype: dtype as 'i4' | 'u4' };
-  const inputs = { w: kind === 'gather' ? { ...w, shape } : w };
-  backend.run(kernel, { shape, ...(folded === 0 ? {} : { folded }), inputs, outputs: { y } });
+  const { ptr: _, ...view } = { ...w, ...(kind === 'gather' ? { shape } : {}) };
+  const domain = { shape, ...(folded === 0 ? {} : { folded }) };
+  const make = (): void => backend.run(kernel, { ...domain, inputs: { w: { ...view, ptr } }, outputs: { y } });
+  const support = backend.supports('run', { kernel, ...domain, inputs: { w: view }, outputs: {} });
+  if (support.ok) make();
+  else expectUnsupported(`run of kernel ${kernel.name}`, support.reason, make);
 }
 
 export const nibblesText = ({ kernel, shape, views, offset, dtype }: RunParams): CaseText => ({
