@@ -58,15 +58,15 @@ export const runProgram: Program = defineProgram<Options>({
   name: 'lm',
   description: 'Continues a text with a language model, on whichever compute backend works best on this machine.',
   examples: [
-    'lm "A backend is"',
+    'lm "Once upon a time"',
     'lm --model ~/models/SmolLM2-135M-Instruct --chat "What is a compute backend?"',
     'lm --model ~/models/SmolLM2-135M-Instruct --serve --port 8080',
     'lm --finetune notes.txt --adapter notes.safetensors && lm --adapter notes.safetensors "A note"',
     'lm --model ~/models/llama-3.2-1b.q4_0.gguf --top-p 0.9 --json "The answer is" | jq .text',
   ],
   notes: `A model is a folder with config.json, model.safetensors and tokenizer.json, as Transformers' models are published, or one GGUF
-file: Llama, Mistral, Qwen 2 and 3, SmolLM, GPT-2 (as a folder). Without --model a small one runs that was trained on this
-repository's own text: it knows the words, not what they mean.`,
+file: Llama, Mistral, Qwen 2 and 3, SmolLM, GPT-2 (as a folder). Without --model a small one runs that tells
+short stories in simple English, and knows nothing else.`,
   exitCodes: { failed: 'the device failed', usage: 'wrong arguments, or no such model' },
   define: (command) =>
     command
