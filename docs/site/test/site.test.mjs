@@ -130,7 +130,8 @@ await describeInChromium('the site', () => {
     await page.goto(site.url);
     await page.getByRole('button', { name: 'Run it here' }).click();
     await page.getByText(/^Float32Array\(4\) \[0\.0474.* on CPU/).waitFor();
-    expect(complaints).toEqual([]);
+    // Chromium says so itself where a page asks for a GPU that is not there.
+    expect(complaints.filter((text) => text !== 'No available adapters.')).toEqual([]);
   });
 
   it('goes on without a network after the first load, isolated from other origins', async () => {
