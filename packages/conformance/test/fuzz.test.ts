@@ -32,19 +32,19 @@ describe('runFuzz', () => {
   it('finds a bug of run, and makes its kernel and its domain small', async () => {
     const create = mutant('run: strides of inputs ignored');
     const { failures } = await runFuzz(create, { count: 40, seed: 5, ops: ['run'] });
-    const drawn = failures.filter(({ id }) => id.startsWith('run/drawn/'));
+    // Those of 4 bits are made smaller by rules of their own, of written kernels.
+    const drawn = failures.filter(({ id }) => !id.startsWith('run/nibbles/'));
     expect(drawn.length).toBeGreaterThan(0);
-    const planOf = (id: string): { nodes: number; elements: number } => {
-      const { kernel, shape } = drawnPlan(findCase(id)?.params as RunParams);
-      return { nodes: kernel.nodes.length, elements: shape.reduce((product, size) => product * size, 1) };
-    };
-    const small = drawn.map(({ id }) => planOf(id)).filter(({ nodes, elements }) => nodes <= 8 && elements <= 16);
-    expect(small.length, 'of most is little left').toBeGreaterThan(drawn.length / 2);
     for (const { id, detail, shrunkFrom } of drawn) {
       const { params } = findCase(id) ?? {};
       expect(params, `${id} from ${shrunkFrom}`).toMatchObject({ dtype: 'own', offset: 0 });
-      // Or it reads beyond its operand.
-      expect(detail).toMatch(/^output y\d .* of kernel drawn over |^DEVICE_ERROR: /);
+      const { kernel, shape } = drawnPlan(params as RunParams);
+      expect(kernel.nodes.length, id).toBeLessThanOrEqual(8);
+      expect(
+        shape.reduce((product, size) => product * size, 1),
+        id,
+      ).toBeLessThanOrEqual(16);
+      expect(detail).toMatch(/^output y\d .* of kernel drawn over /);
       const replay = await runConformance(create, { filter: id });
       expect(replay.cases).toMatchObject([{ id, status: 'failed', detail }]);
       expect((await runConformance(() => new CpuBackend(), { filter: id })).ok).toBe(true);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ComputeBackend, isBackendError } from '@concord/backend-core';
-import { type ElementType, type HostTensor, scalars } from '../../src/graph/host-tensor.ts';
+import { type HostTensor, scalars } from '../../src/graph/host-tensor.ts';
 import { loadOnnx } from '../../src/index.ts';
 import { decode } from '../../src/read/decode.ts';
 import { TENSOR_MESSAGE, type TensorProto } from '../../src/read/schema.ts';
@@ -66,12 +66,8 @@ export async function runNodeTest(backend: ComputeBackend, name: string): Promis
   }
 }
 
-/** Of 16 bits a last bit may be another one, two where the reference rounds in between. */
-const LAST_BIT: Readonly<Partial<Record<ElementType, number>>> = { float16: 2 ** -9, bfloat16: 2 ** -6 };
-
 /** How a result differs from what is expected: 1e-3 of it and 1e-7 as ONNX's own runner has it. */
-export function difference(got: HostTensor, wanted: HostTensor, given = 1e-3, absolute = 1e-7): string | undefined {
-  const relative = Math.max(given, LAST_BIT[wanted.type] ?? 0);
+export function difference(got: HostTensor, wanted: HostTensor, relative = 1e-3, absolute = 1e-7): string | undefined {
   if (got.type !== wanted.type) return `is ${got.type}, expected ${wanted.type}`;
   if (got.dims.join() !== wanted.dims.join()) return `is [${got.dims.join()}], expected [${wanted.dims.join()}]`;
   if (got.type === 'string') return got.data.join() === wanted.data.join() ? undefined : `is ${got.data.join()}`;

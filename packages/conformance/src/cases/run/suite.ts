@@ -19,7 +19,7 @@ import {
   type Suite,
   UNTOUCHED,
 } from '../../harness/case.ts';
-import type { Random } from '../../harness/random.ts';
+import { Random } from '../../harness/random.ts';
 import { Workspace } from '../../harness/workspace.ts';
 import { type DataKind, specialsOf } from '../../run/data.ts';
 import { drawnPlan, drawRunParams, perhapsScanned, perhapsScattered, shrinkDrawn } from '../../run/drawn.ts';
@@ -368,9 +368,10 @@ export function isTight(params: RunParams): boolean {
 }
 
 function draw(random: Random): [string, RunParams] {
-  if (random.chance(0.05)) return drawNibbles(random);
   for (;;) {
-    const params = perhapsScanned(perhapsScattered(drawRunParams(random.uint32())));
+    const seed = random.uint32();
+    if (seed % 20 === 0) return drawNibbles(new Random(`${seed}`));
+    const params = perhapsScanned(perhapsScattered(drawRunParams(seed)));
     if (isTight(params)) return ['drawn', params];
   }
 }
