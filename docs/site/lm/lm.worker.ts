@@ -10,7 +10,7 @@ import {
   tokensOf,
 } from '@concord/example-lm';
 import { byteSource, pageCache } from '@concord/ops';
-import { openBackend } from './open-backend.ts';
+import { openBackend } from '../backend/open-backend.ts';
 import type { LmMessage, LmRequest, ModelRequest, PromptRequest } from './messages.ts';
 
 const scope = globalThis as unknown as {

@@ -1,5 +1,5 @@
 import type { BackendName } from '../playground/backend-names.ts';
-import type { Ran } from './open-backend.ts';
+import type { Ran } from '../backend/open-backend.ts';
 
 /** A model, and what it is to run on. */
 export interface ModelRequest {

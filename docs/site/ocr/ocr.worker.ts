@@ -1,7 +1,7 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { type Line, Ocr } from '@concord/example-ocr';
 import { byteSource, type OpenBytes, pageCache, readBytes } from '@concord/ops';
-import { openBackend, type Ran } from '../lm/open-backend.ts';
+import { openBackend, type Ran } from '../backend/open-backend.ts';
 import type { BackendName } from '../playground/backend-names.ts';
 
 /** A picture to read, which comes back with its lines, and what on; a page that wants another backend ends this worker. Or the end of that. */

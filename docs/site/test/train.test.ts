@@ -35,7 +35,7 @@ await describeInChromium('training in a page', () => {
     await page.getByRole('button', { name: 'Train' }).click();
     await expect.poll(() => status(page), { timeout: 120_000 }).toMatch(/Done|That did not work/);
     expect(await status(page)).toMatch(/^Done: finds the class of [\d.]+ % of the points/);
-    expect(await page.locator('.train-backend').innerText()).toMatch(/^Runs on webgpu: \S/);
+    expect(await page.locator('.pg-ran').innerText()).toMatch(/^Runs on webgpu: \S/);
     const drawn = await page.locator('.train-curve polyline').evaluate((line) => line.getAttribute('points') ?? '');
     const heights = drawn.split(' ').map((point) => 200 - Number(point.split(',')[1]));
     const most = Math.max(...losses);

@@ -1,5 +1,5 @@
 import type { BackendName } from '../playground/backend-names.ts';
-import type { Ran } from '../lm/open-backend.ts';
+import type { Ran } from '../backend/open-backend.ts';
 
 /** A training; undefined: on the first backend that works. */
 export interface TrainRequest {

@@ -1,5 +1,5 @@
 import { fit, SHAPE } from '@concord/example-train';
-import { openBackend } from '../lm/open-backend.ts';
+import { openBackend } from '../backend/open-backend.ts';
 import type { TrainMessage, TrainRequest } from './messages.ts';
 
 const scope = globalThis as unknown as {
