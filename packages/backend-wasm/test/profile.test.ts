@@ -22,16 +22,21 @@ describe.each([
     };
     await profile(backend, work);
     const { launches, wallMs } = await profile(backend, work);
-    const [small, large] = launches;
+    const [, large] = launches;
     expect(launches.map(({ kernel, isReplay }) => [kernel, isReplay])).toEqual([
       ['add', false],
       ['gemm', true],
     ]);
     expect(launches.map((launch) => launch.clock)).toEqual([clock, clock]);
     if (clock === undefined) return;
-    // 33 million operations take longer than four, and not longer than all.
-    expect(large?.ms).toBeGreaterThan(small?.ms ?? Infinity);
-    expect(large?.ms).toBeGreaterThan(0.1);
     expect(large?.ms).toBeLessThan(wallMs);
+    // 33 million operations take longer than four: the least of some, as a launch may wait for a busy machine.
+    const least = launches.map(({ ms }) => ms ?? Infinity);
+    for (let round = 0; round < 20; round++) {
+      const again = (await profile(backend, work)).launches;
+      for (const [index, { ms }] of again.entries()) least[index] = Math.min(least[index] as number, ms ?? Infinity);
+    }
+    expect(least[1]).toBeGreaterThan(least[0] as number);
+    expect(least[1]).toBeGreaterThan(0.1);
   });
 });
