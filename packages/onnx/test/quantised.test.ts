@@ -177,6 +177,20 @@ const REFUSED: readonly (readonly [string, OneNode])[] = [
 onBackends('quantised operators', (backend) => {
   it.each(Object.entries(CASES))('%s', (_, given) => expectAsRuntime(backend(), given));
 
+  it('MatMulInteger is exact with all of 8 bits', async () => {
+    const [m, k, n] = [3, 300, 5];
+    const [a, b] = [u8([m, k]), i8([k, n])];
+    const { parts, feeds } = modelOf({ op: 'MatMulInteger', inputs: [a, b], outputs: ['int32'] });
+    using model = await loadOnnx(backend(), modelBytes(parts));
+    const { out0 } = await model.runOnHost(feeds);
+    const dot = (row: number, column: number): number =>
+      Array.from({ length: k }, (_, t) => Number(a.data[row * k + t]) * Number(b.data[t * n + column])).reduce(
+        (sum, each) => sum + each,
+      );
+    const want = Array.from({ length: m * n }, (_, at) => dot(Math.floor(at / n), at % n));
+    expect(Array.from(out0?.data ?? [], Number)).toEqual(want);
+  });
+
   it('of constants leave the copies of later runs alone', () => {
     const nodes = [
       node('DequantizeLinear', ['q', 's'], ['w']),
