@@ -6,10 +6,10 @@ it('says what to take where, and draws a line for each run', () => {
   const results = exampleResults();
   // 2 ms of ours, 4 of the fastest peer, 1 of the limit; f16 is left out, and ours has no time for the third.
   expect(formatAdvice([results])).toBe(
-    '**On a GPU take `webgpu`.** On webgpu-example it is 2.00 times the speed of the fastest other library, which is second, by one case ' +
-      "in float32, and 0.50 times that of the vendor's library.",
+    '- **On a GPU take `webgpu`.**\n  On webgpu-example it is 2.00 times as fast as the fastest other library\n  ' +
+      "(one case in float32; the fastest is second).\n  It is 0.50 times as fast as the vendor's library.",
   );
-  expect(formatAdvice([{ ...results, arena: 'cpu' }])).toMatch(/^\*\*`cpu` is there because it runs everywhere\*\*/);
+  expect(formatAdvice([{ ...results, arena: 'cpu' }])).toMatch(/^- \*\*`cpu` is there because it runs everywhere\*\*/);
   const slower = results.cases.map((each) => ({
     ...each,
     entries: each.entries.map((entry) => ({ ...entry, ms: 8 / (entry.ms ?? 1) })),

@@ -85,38 +85,41 @@ export function formatAdvice(all: readonly Results[]): string {
   const gpu = of((arena) => /^webgpu-(?!lavapipe|swiftshader)/.test(arena));
   const wasm = of((arena) => arena.startsWith('wasm-'));
   const cpu = of((arena) => arena === 'cpu');
-  const sentences = [
-    gpu && `**On a GPU take \`webgpu\`.** ${besidePeers(gpu)}${besideLimit(gpu)}.`,
-    wasm && `**Without a GPU take \`wasm\`.** ${besidePeers(wasm)}.${productsOf(wasm)}`,
-    cpu && `**\`cpu\` is there because it runs everywhere**, not for its speed. ${besidePeers(cpu)}.`,
+  const points = [
+    gpu && ['**On a GPU take `webgpu`.**', ...besidePeers(gpu), ...besideLimit(gpu)],
+    wasm && ['**Without a GPU take `wasm`.**', ...besidePeers(wasm), ...productsOf(wasm)],
+    cpu && ['**`cpu` is there because it runs everywhere**, not for its speed.', ...besidePeers(cpu)],
   ];
-  return sentences.filter(Boolean).join(' ');
+  return points.flatMap((lines) => (lines ? [`- ${lines.join('\n  ')}`] : [])).join('\n');
 }
 
-function besidePeers(results: Results): string {
+function besidePeers(results: Results): string[] {
   const { arena, peers, fastest } = summaryOf(results);
-  if (peers === undefined) return `On ${arena} it was not timed beside others`;
-  const cases = peers.count === 1 ? 'one case' : `the geometric mean of ${peers.count} cases`;
-  const others = `the fastest other library, which is ${fastest.join(' or ')}`;
-  return `On ${arena} it is ${spread(peers)} the speed of ${others}, by ${cases} in float32`;
+  if (peers === undefined) return [`On ${arena} it was not timed beside others.`];
+  const cases = peers.count === 1 ? 'one case' : `geometric mean of ${peers.count} cases`;
+  return [
+    `On ${arena} it is ${asFast(peers, 'the fastest other library')}`,
+    `(${cases} in float32; the fastest is ${fastest.join(' or ')}).`,
+  ];
 }
 
-function besideLimit(results: Results): string {
+function besideLimit(results: Results): string[] {
   const { limit } = summaryOf(results);
-  return limit === undefined ? '' : `, and ${spread(limit)} that of the vendor's library`;
+  return limit === undefined ? [] : [`It is ${asFast(limit, "the vendor's library")}.`];
 }
 
 /** The peer that multiplies matrices faster, if there is one. */
-function productsOf(results: Results): string {
+function productsOf(results: Results): string[] {
   const products = { ...results, cases: results.cases.filter(({ op }) => op === 'gemm') };
   const { peers, fastest } = summaryOf(products);
-  if (peers === undefined || peers.mean >= 1) return '';
-  return ` For products of matrices alone ${fastest[0]} is ${(1 / peers.mean).toFixed(1)} times as fast.`;
+  if (peers === undefined || peers.mean >= 1) return [];
+  return [`For products of matrices alone ${fastest[0]} is ${(1 / peers.mean).toFixed(1)} times as fast.`];
 }
 
 /** The mean, and the slowest and the fastest case. */
-function spread({ mean, least, most, count }: Ratios): string {
-  return `${mean.toFixed(2)} times${count === 1 ? '' : ` (${least.toFixed(2)} to ${most.toFixed(2)} times)`}`;
+function asFast({ mean, least, most, count }: Ratios, other: string): string {
+  const range = count === 1 ? '' : `, ${least.toFixed(2)} to ${most.toFixed(2)} times by case`;
+  return `${mean.toFixed(2)} times as fast as ${other}${range}`;
 }
 
 function summaryOf(results: Results): Summary {
