@@ -75,7 +75,7 @@ class PlanningBackend extends BaseBackend {
   doAlloc(/** @type {number} */ bytes) {
     const address = this.#address;
     this.#address += 64 + Math.ceil(bytes / 64) * 64;
-    return { id: address, address, size: Math.ceil(bytes / 4) * 4, label: '', home: undefined };
+    return { id: address, address, size: Math.ceil(bytes / 4) * 4, label: '', backing: undefined };
   }
   async doCopyDtoh() {
     throw new Error('nothing was computed');

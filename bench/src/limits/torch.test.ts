@@ -36,26 +36,26 @@ const limits = parseTorch(
   'x',
 );
 
-const ways = ['torch graph', 'torch eager'] as const;
+const modes = ['torch graph', 'torch eager'] as const;
 
-it('has a line in both ways for all cases of the same work', () => {
-  expect(torchEntries(limits, { op: 'gpt_decode', name: 'f32 at 512' }, ...ways)).toEqual([
+it('has a line in both modes for all cases of the same work', () => {
+  expect(torchEntries(limits, { op: 'gpt_decode', name: 'f32 at 512' }, ...modes)).toEqual([
     { name: 'torch graph', ms: 1.2, rounds: [1.1, 1.2, 1.3] },
     { name: 'torch eager', ms: 2.9, rounds: [2.9] },
   ]);
-  expect(torchEntries(limits, { op: 'gpt_prefill', name: 'f32 1x1024' }, ...ways)).toEqual([
+  expect(torchEntries(limits, { op: 'gpt_prefill', name: 'f32 1x1024' }, ...modes)).toEqual([
     { name: 'torch graph', failed: 'out of memory' },
     { name: 'torch eager', failed: 'out of memory' },
   ]);
-  expect(torchEntries(limits, { op: 'gpt_decode', name: 'f16 at 512' }, ...ways)).toEqual([]);
+  expect(torchEntries(limits, { op: 'gpt_decode', name: 'f16 at 512' }, ...modes)).toEqual([]);
 });
 
 it('says why it was not timed', () => {
-  expect(torchContestants({ absent: 'PyTorch is not installed' }, ...ways).map(({ absent }) => absent)).toEqual([
+  expect(torchContestants({ absent: 'PyTorch is not installed' }, ...modes).map(({ absent }) => absent)).toEqual([
     'PyTorch is not installed',
     'PyTorch is not installed',
   ]);
   expect(
-    torchEntries({ absent: 'PyTorch is not installed' }, { op: 'gpt_decode', name: 'f32 at 512' }, ...ways),
+    torchEntries({ absent: 'PyTorch is not installed' }, { op: 'gpt_decode', name: 'f32 at 512' }, ...modes),
   ).toEqual([]);
 });

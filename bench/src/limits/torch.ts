@@ -82,31 +82,31 @@ export function parseTorch(text: string, source: string): TorchLimits {
   return { device, versions: `${versions}, driver ${driver}`, ...(ceilings === undefined ? {} : { ceilings }), lines };
 }
 
-/** The ways that PyTorch is timed in: ops by themselves; models as one graph, and as its users write them. */
-export type TorchWay = 'torch' | 'torch graph' | 'torch eager';
+/** The modes that PyTorch is timed in: ops by themselves; models as one graph, and as its users write them. */
+export type TorchMode = 'torch' | 'torch graph' | 'torch eager';
 
-const REMARKS: Readonly<Record<TorchWay, { readonly remark?: string }>> = {
+const REMARKS: Readonly<Record<TorchMode, { readonly remark?: string }>> = {
   torch: {},
   'torch graph': { remark: 'a CUDA graph of many calls, replayed' },
   'torch eager': { remark: 'launched from Python' },
 };
 
-/** PyTorch in the ways that it was timed in, or why it was not. */
-export function torchContestants(torch: Torch | undefined, ...ways: readonly TorchWay[]): ContestantResult[] {
+/** PyTorch in the modes that it was timed in, or why it was not. */
+export function torchContestants(torch: Torch | undefined, ...modes: readonly TorchMode[]): ContestantResult[] {
   if (torch === undefined) return [];
   const about = 'absent' in torch ? { absent: torch.absent } : { version: torch.versions };
-  return ways.map((name) => ({ name, role: 'limit', ...about, ...REMARKS[name] }));
+  return modes.map((name) => ({ name, role: 'limit', ...about, ...REMARKS[name] }));
 }
 
 /** PyTorch's entries in a case. */
 export function torchEntries(
   torch: Torch | undefined,
   { op, name: wanted }: { readonly op: string; readonly name: string },
-  ...ways: readonly TorchWay[]
+  ...modes: readonly TorchMode[]
 ): Entry[] {
   if (torch === undefined || 'absent' in torch) return [];
   const line = torch.lines.find((each) => each.op === op && each.case === wanted);
-  return ways.flatMap((name): Entry[] => {
+  return modes.flatMap((name): Entry[] => {
     if (line === undefined) return name === 'torch' ? [{ name, lacks: 'was not timed' }] : [];
     const [ms, rounds] = name === 'torch eager' ? [line.eager_ms, line.eager_rounds] : [line.ms, line.rounds];
     if (ms !== undefined) return [{ name, ms, ...(rounds && { rounds }) }];

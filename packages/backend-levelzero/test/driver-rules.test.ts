@@ -118,7 +118,7 @@ it('large memory that was freed goes back to the device with the next wait', asy
   client.fill(large, 1);
   client.deallocate(large.buffer.id);
   await client.finish();
-  expect(client.memory()).toMatchObject({ allocatedBytes: 0, leavingBytes: 0 });
+  expect(client.memory()).toMatchObject({ allocatedBytes: 0, retiredBytes: 0 });
   await client.dispose();
 });
 

@@ -47,7 +47,7 @@ it('gives back pooled and live memory when it is disposed, also where its device
   one.deallocate(pooled.id);
   expect(one.memory().pooledBytes).toBeGreaterThan(0);
   one.dispose();
-  expect(one.memory()).toMatchObject({ allocatedBytes: 0, pooledBytes: 0, leavingBytes: 0, live: 0 });
+  expect(one.memory()).toMatchObject({ allocatedBytes: 0, pooledBytes: 0, retiredBytes: 0, live: 0 });
 });
 
 it('keeps allocations by id', async () => {

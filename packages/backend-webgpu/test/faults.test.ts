@@ -297,7 +297,7 @@ describe('memory', () => {
     expect(backend.native.memory().allocatedBytes).toBeLessThanOrEqual(4 * bytes);
     await backend.synchronize();
     expect(destroy).toHaveBeenCalledTimes(40);
-    expect(backend.native.memory()).toMatchObject({ live: 1, allocatedBytes: 256, pooledBytes: 0, leavingBytes: 0 });
+    expect(backend.native.memory()).toMatchObject({ live: 1, allocatedBytes: 256, pooledBytes: 0, retiredBytes: 0 });
     destroy.mockRestore();
   });
 

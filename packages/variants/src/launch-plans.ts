@@ -107,7 +107,7 @@ export class LaunchPlans<Buffer, Plan extends LaunchPlan, Recorder extends Varia
   /** The plans of a call without operands: for operands in their own allocations, and in place where that may be. */
   ofPlaces(op: KernelCall): readonly Plan[] {
     const apart = this.ofShape(op);
-    const inPlaceOf = op.kernel === 'run' ? matesOf(op.call) : undefined;
+    const inPlaceOf = op.kernel === 'run' ? inPlaceInputs(op.call) : undefined;
     return inPlaceOf === undefined ? [apart] : [apart, this.ofShape({ ...op, inPlaceOf } as KernelCall)];
   }
 
@@ -225,15 +225,15 @@ function keyOf(call: object): ListKey {
   });
 }
 
-/** The input whose name an output has, in whose place it is, or -1. */
+/** The index of the input that an output is computed in place of, as both have one name, or -1. */
 function namesakeOf({ inputs }: CheckedRun, output: RunLayout): number {
   return inputs.findIndex(({ name }) => name === output.name);
 }
 
-/** For each output the input that lies as it does, in whose place it may be, or -1; undefined where there is none. */
-function matesOf(geometry: CheckedRun): readonly number[] | undefined {
+/** The input that each output can be computed in place of, as both lie alike, or -1; undefined if no output has one. */
+function inPlaceInputs(geometry: CheckedRun): readonly number[] | undefined {
   const own = geometry.outputs.map((output) => namesakeOf(geometry, output));
-  const mates = geometry.outputs.map(({ access, dtype, strides }, index) => {
+  const candidates = geometry.outputs.map(({ access, dtype, strides }, index) => {
     const namesake = own[index] as number;
     if (namesake >= 0) return namesake;
     return geometry.inputs.findIndex(
@@ -245,8 +245,8 @@ function matesOf(geometry: CheckedRun): readonly number[] | undefined {
         input.strides.every((stride, axis) => stride === strides[axis]),
     );
   });
-  const firsts = mates.map((mate, output) => (mates.indexOf(mate) === output ? mate : -1));
-  return firsts.every((mate) => mate < 0) ? undefined : firsts;
+  const firsts = candidates.map((input, output) => (candidates.indexOf(input) === output ? input : -1));
+  return firsts.every((input) => input < 0) ? undefined : firsts;
 }
 
 /** A call with operands that are not there: for planning, not for running. */

@@ -94,11 +94,11 @@ export type TopKTable<Buffer, Recorder extends VariantChooser, Kernel> = Variant
   TopKVariant
 >;
 
-/** The kernels of one way to select. */
-export interface TopKWay<Recorder extends VariantChooser, Kernel> {
+/** One algorithm that selects, with its kernels. */
+export interface TopKAlgorithm<Recorder extends VariantChooser, Kernel> {
   readonly id: string;
   readonly kernelsFor: (traits: Recorder['traits']) => readonly Kernel[];
-  /** The length of the parts for some lists, and the rank of the way; undefined where it is none for them. */
+  /** Returns the length of the parts for some lists, and the rank of the algorithm; undefined if it cannot select from them. */
   readonly offer: (
     lists: Lists,
     traits: Recorder['traits'],
@@ -116,11 +116,11 @@ export interface GroupKernels<Traits, Kernel> {
 
 /** All that selects: `lane`, by single work-items, and groups. */
 export function topKTables<Buffer, Recorder extends VariantChooser, Kernel>(
-  lane: TopKWay<Recorder, Kernel>,
+  lane: TopKAlgorithm<Recorder, Kernel>,
   { sort, select, groupsOf }: GroupKernels<Recorder['traits'], Kernel>,
   launchPass: LaunchPass<Buffer, Recorder, Kernel>,
 ): VariantTables<Lists, TopKWork<Buffer>, Recorder, Kernel, TopKVariant> {
-  const sorting: TopKWay<Recorder, Kernel> = {
+  const sorting: TopKAlgorithm<Recorder, Kernel> = {
     id: 'top-k/sort',
     kernelsFor: () => TOP_K_SOURCES.flatMap((source) => SORT_ROOMS.map((room) => sort({ source, room }))),
     offer: ({ length, k }) =>
@@ -130,25 +130,25 @@ export function topKTables<Buffer, Recorder extends VariantChooser, Kernel>(
       return { kernel: sort({ source, room }), perGroup: SORT_ENTRIES / room };
     },
   };
-  const selecting: TopKWay<Recorder, Kernel> = {
+  const selecting: TopKAlgorithm<Recorder, Kernel> = {
     id: 'top-k/select',
     kernelsFor: () => TOP_K_SOURCES.flatMap((source) => SELECT_SIZES.map(([, size]) => select({ source, size }))),
     offer: (lists, traits) => ({ chunk: selectChunk(lists, groupsOf(traits)) }),
     kernelOf: (_, k, source) => ({ kernel: select({ source, size: selectSize(k) }), perGroup: 1 }),
   };
-  const ofGroups = (way: TopKWay<Recorder, Kernel>): TopKWay<Recorder, Kernel> => ({
-    ...way,
-    kernelsFor: (traits) => (groupsOf(traits) === 0 ? [] : way.kernelsFor(traits)),
-    offer: (lists, traits) => (groupsOf(traits) === 0 ? undefined : way.offer(lists, traits)),
+  const ofGroups = (algorithm: TopKAlgorithm<Recorder, Kernel>): TopKAlgorithm<Recorder, Kernel> => ({
+    ...algorithm,
+    kernelsFor: (traits) => (groupsOf(traits) === 0 ? [] : algorithm.kernelsFor(traits)),
+    offer: (lists, traits) => (groupsOf(traits) === 0 ? undefined : algorithm.offer(lists, traits)),
   });
   return new VariantTables(
-    [lane, ofGroups(sorting), ofGroups(selecting)].map((way) => tableOf(way, launchPass)),
+    [lane, ofGroups(sorting), ofGroups(selecting)].map((algorithm) => tableOf(algorithm, launchPass)),
     ({ rows, length, k }) => `top-k ${[rows, length, k].map(sizeStep).join(' ')}`,
   );
 }
 
 function tableOf<Buffer, Recorder extends VariantChooser, Kernel>(
-  { id, kernelsFor, offer, kernelOf }: TopKWay<Recorder, Kernel>,
+  { id, kernelsFor, offer, kernelOf }: TopKAlgorithm<Recorder, Kernel>,
   launchPass: LaunchPass<Buffer, Recorder, Kernel>,
 ): TopKTable<Buffer, Recorder, Kernel> {
   return {

@@ -53,7 +53,7 @@ describe('a pool', () => {
     fake.finish();
     pool.collect();
     expect(fake.count('zeMemFree')).toBeGreaterThan(0);
-    expect(pool.counters.leavingBytes).toBe(0);
+    expect(pool.counters.retiredBytes).toBe(0);
     expect(pool.counters.allocatedBytes).toBe(pool.counters.pooledBytes);
   });
 
@@ -72,6 +72,6 @@ describe('a pool', () => {
     pool.release(pool.take(LARGE, 'w'));
     pool.destroy(kept);
     expect(fake.allocations).toBe(0);
-    expect(pool.counters).toMatchObject({ allocatedBytes: 0, pooledBytes: 0, leavingBytes: 0, live: 0 });
+    expect(pool.counters).toMatchObject({ allocatedBytes: 0, pooledBytes: 0, retiredBytes: 0, live: 0 });
   });
 });

@@ -12,7 +12,7 @@ export interface PoolCounters {
   /** Freed and kept for reuse. */
   readonly pooledBytes: number;
   /** Freed for good: it goes back to the device when the work that uses it is done. */
-  readonly leavingBytes: number;
+  readonly retiredBytes: number;
   readonly peakBytes: number;
   /** Allocations that are handed out. */
   readonly live: number;
@@ -64,10 +64,10 @@ export class MemoryPool {
   readonly #options: PoolOptions;
   readonly #free = new Map<number, Block[]>();
   /** Removed from the pool, but perhaps in use until this submit is done; oldest first. */
-  #leaving: { readonly block: Block; readonly until: number }[] = [];
+  #retired: { readonly block: Block; readonly until: number }[] = [];
   #allocatedBytes = 0;
   #pooledBytes = 0;
-  #leavingBytes = 0;
+  #retiredBytes = 0;
   #peakBytes = 0;
   #live = 0;
   readonly #slot = new BigUint64Array(1);
@@ -81,7 +81,7 @@ export class MemoryPool {
     return {
       allocatedBytes: this.#allocatedBytes,
       pooledBytes: this.#pooledBytes,
-      leavingBytes: this.#leavingBytes,
+      retiredBytes: this.#retiredBytes,
       peakBytes: this.#peakBytes,
       live: this.#live,
     };
@@ -112,7 +112,7 @@ export class MemoryPool {
   release({ block }: Allocation): void {
     this.#live--;
     if (block.size > LARGEST_POOLED) {
-      this.#condemn(block);
+      this.#retire(block);
       // Large memory should not wait for the next flush of a program that only allocates.
       this.#options.flush();
       this.collect();
@@ -135,42 +135,42 @@ export class MemoryPool {
         const block = list.pop();
         if (block === undefined) break;
         this.#pooledBytes -= size;
-        this.#condemn(block);
+        this.#retire(block);
       }
       if (list.length === 0) this.#free.delete(size);
     }
     this.collect();
   }
 
-  /** Frees what is leaving and no longer in use. */
+  /** Frees retired blocks that are no longer in use. */
   collect(): void {
-    if (this.#leaving.length === 0) return;
+    if (this.#retired.length === 0) return;
     const done = this.#options.submissions.poll();
-    const gone = this.#leaving.filter(({ until }) => until <= done);
+    const gone = this.#retired.filter(({ until }) => until <= done);
     if (gone.length === 0) return;
-    this.#leaving = this.#leaving.filter(({ until }) => until > done);
+    this.#retired = this.#retired.filter(({ until }) => until > done);
     for (const { block } of gone) this.#destroy(block);
   }
 
-  /** Frees what is handed out, pooled and leaving. To be called when no work is in flight, nor will be. */
+  /** Frees what is handed out, pooled and retired. To be called when no work is in flight, nor will be. */
   destroy(handedOut: Iterable<Allocation>): void {
     for (const { block } of handedOut) this.#freeNow(block);
     this.#live = 0;
-    for (const { block } of this.#leaving.splice(0)) this.#destroy(block);
+    for (const { block } of this.#retired.splice(0)) this.#destroy(block);
     for (const list of this.#free.values()) for (const block of list) this.#freeNow(block);
     this.#free.clear();
     this.#pooledBytes = 0;
   }
 
-  #condemn(block: Block): void {
+  #retire(block: Block): void {
     const { submissions } = this.#options;
     // With nothing recorded, the last submit is the last that can use it: `next` might never come.
-    this.#leaving.push({ block, until: submissions.isRecording ? submissions.next : submissions.submitted });
-    this.#leavingBytes += block.size;
+    this.#retired.push({ block, until: submissions.isRecording ? submissions.next : submissions.submitted });
+    this.#retiredBytes += block.size;
   }
 
   #destroy(block: Block): void {
-    this.#leavingBytes -= block.size;
+    this.#retiredBytes -= block.size;
     this.#freeNow(block);
   }
 
@@ -191,7 +191,7 @@ export class MemoryPool {
     if (result !== RESULTS.SUCCESS) {
       const error = this.#options.device.error(result, 'zeMemAllocDevice', {
         requestedBytes,
-        inUseBytes: this.#allocatedBytes - this.#pooledBytes - this.#leavingBytes,
+        inUseBytes: this.#allocatedBytes - this.#pooledBytes - this.#retiredBytes,
       });
       if (error.code !== 'OUT_OF_MEMORY') throw error;
       const { status, inUseBytes } = error;
@@ -225,7 +225,7 @@ export class MemoryPool {
     const before = this.#allocatedBytes;
     const hadHost = this.#options.releaseHost();
     this.trim(0);
-    if (this.#leaving.length > 0) {
+    if (this.#retired.length > 0) {
       const { submissions, flush } = this.#options;
       flush();
       submissions.waitNow(submissions.submitted, SHORTAGE_WAIT_MS);

@@ -2,7 +2,7 @@ import { type Place, spanAt } from '@concord/variants';
 import { ListMap } from '@concord/backend-core/implement';
 import type { Moving } from '../kernels/dispatch.ts';
 import type { LaunchPlan, PlannedDispatch } from '../kernels/launch-plan.ts';
-import type { Home, Span } from '../kernels/recorder.ts';
+import type { Backing, Span } from '../kernels/recorder.ts';
 import { inScopes, type Scoped } from './errors.ts';
 import type { GpuContext } from './gpu-source.ts';
 import type { BindingLayout } from './pipeline-cache.ts';
@@ -107,7 +107,7 @@ export class BindGroupCache {
     key.length = 0;
     key.push(layout.id);
     for (const { buffer, byteOffset, byteLength } of spans) {
-      const { id, start } = buffer.home as Home;
+      const { id, start } = buffer.backing as Backing;
       key.push(id, start + byteOffset, byteLength);
     }
     let group = this.#groups.get(key);
@@ -128,7 +128,7 @@ export class BindGroupCache {
     key.push(id);
     for (let index = 0; index < memory.length; index++) {
       const span = memory[index] as Span;
-      const { id: gpu, start } = span.buffer.home as Home;
+      const { id: gpu, start } = span.buffer.backing as Backing;
       const isWhole = moving.has(index) && isBoundWhole(span, maxBindingBytes);
       key.push(gpu, isWhole ? start : start + span.byteOffset);
     }
@@ -152,7 +152,7 @@ export class BindGroupCache {
       layout: layout.group,
       entries: [
         ...spans.map(({ buffer, byteOffset, byteLength }, binding) => {
-          const { gpu, start } = buffer.home as Home;
+          const { gpu, start } = buffer.backing as Backing;
           return { binding, resource: { buffer: gpu, offset: start + byteOffset, size: byteLength } };
         }),
         { binding: spans.length, resource: { buffer: this.#uniforms.gpu, size: MAX_UNIFORM_BYTES } },

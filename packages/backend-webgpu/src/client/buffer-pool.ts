@@ -1,5 +1,5 @@
 import { BackendError } from '@concord/backend-core';
-import type { Home, StorageBuffer } from '../kernels/recorder.ts';
+import type { Backing, StorageBuffer } from '../kernels/recorder.ts';
 import { inScopes, toCodedError } from './errors.ts';
 import { type GpuContext, USAGE } from './gpu-source.ts';
 import { MAX_PIECE, SLAB_BYTES, Slabs } from './slabs.ts';
@@ -11,7 +11,7 @@ export interface PoolCounters {
   /** Freed and kept for reuse. */
   readonly pooledBytes: number;
   /** Freed for good: it goes back to the device after the next submit. */
-  readonly leavingBytes: number;
+  readonly retiredBytes: number;
   readonly peakBytes: number;
   /** Buffers that are handed out. */
   readonly live: number;
@@ -26,7 +26,7 @@ export interface PoolOptions {
   readonly onError: (error: BackendError) => void;
   /** A check of the device that is under way; settles before the work that uses the memory. */
   readonly onCheck: (check: Promise<void>) => void;
-  /** Submits what is recorded and calls `destroyCondemned`. */
+  /** Submits what is recorded and calls `destroyRetired`. */
   readonly flush: () => void;
 }
 
@@ -34,7 +34,7 @@ export interface PoolOptions {
 const LARGEST_ROUNDED = 64 * 2 ** 20;
 const SMALLEST_CLASS = 256;
 /** Memory that may wait for a submit; more of it asks for one. */
-const MAX_LEAVING_BYTES = 256 * 2 ** 20;
+const MAX_RETIRED_BYTES = 256 * 2 ** 20;
 
 let lastId = 0;
 
@@ -46,18 +46,18 @@ export class BufferPool {
   readonly #options: PoolOptions;
   /** Asking the device or a buffer takes longer than everything else here. */
   readonly #maxBufferSize: number;
-  readonly #free = new Map<number, Home[]>();
+  readonly #free = new Map<number, Backing[]>();
   readonly #slabs = new Slabs(
     () => this.#reuse(SLAB_BYTES) ?? this.#create(SLAB_BYTES, SLAB_BYTES, 'small allocations'),
     (whole) => this.#keep(whole),
   );
   /** Removed from the pool, but perhaps in use by commands that are not submitted yet. */
-  #toDestroy: Home[] = [];
+  #retired: Backing[] = [];
   #allocatedBytes = 0;
   #pooledBytes = 0;
   /** The number of times that memory moved: objects made for the old place must be made again. */
   moves = 0;
-  #leavingBytes = 0;
+  #retiredBytes = 0;
   #peakBytes = 0;
   #live = 0;
 
@@ -70,15 +70,15 @@ export class BufferPool {
     return {
       allocatedBytes: this.#allocatedBytes,
       pooledBytes: this.#pooledBytes,
-      leavingBytes: this.#leavingBytes,
+      retiredBytes: this.#retiredBytes,
       peakBytes: this.#peakBytes,
       live: this.#live,
     };
   }
 
   /**
-   * Memory of `bytes`, rounded up to a multiple of 4; its contents are unspecified. Small memory has no place yet: what it
-   * is used for first decides, see {@link settle}.
+   * Memory of `bytes`, rounded up to a multiple of 4; its contents are unspecified. Small memory has no backing yet: what
+   * it is used for first decides, see {@link ensureBacking}.
    *
    * @throws {BackendError} OUT_OF_MEMORY beyond the device's largest buffer; a later refusal goes to `onError`
    */
@@ -90,43 +90,43 @@ export class BufferPool {
         limitBytes: maxBufferSize,
       });
     }
-    const home = bytes > MAX_PIECE ? this.#own(bytes, label) : undefined;
+    const backing = bytes > MAX_PIECE ? this.#own(bytes, label) : undefined;
     this.#live++;
-    return { id: ++lastId, size: Math.ceil(bytes / 4) * 4, label, home };
+    return { id: ++lastId, size: Math.ceil(bytes / 4) * 4, label, backing };
   }
 
   /**
-   * Gives memory that has not been used yet its place.
+   * Gives memory a backing, unless it has one.
    *
    * @param canShare - whether other allocations may lie in the same GPU buffer, which no op could write beside them
    */
-  settle(buffer: StorageBuffer, canShare: boolean): Home {
-    buffer.home ??= canShare ? this.#slabs.take(buffer.size) : this.#own(buffer.size, buffer.label);
-    return buffer.home;
+  ensureBacking(buffer: StorageBuffer, canShare: boolean): Backing {
+    buffer.backing ??= canShare ? this.#slabs.take(buffer.size) : this.#own(buffer.size, buffer.label);
+    return buffer.backing;
   }
 
-  /** Gives memory its own GPU buffer; the caller copies what was in the place that is returned. */
-  resettle(buffer: StorageBuffer): Home | undefined {
-    const { home } = buffer;
-    if (home !== undefined && home.slab === undefined) return undefined;
+  /** Gives memory its own GPU buffer; the caller copies from the old backing, which is returned, and releases it. */
+  relocate(buffer: StorageBuffer): Backing | undefined {
+    const { backing } = buffer;
+    if (backing !== undefined && backing.slab === undefined) return undefined;
     this.moves++;
-    buffer.home = this.#own(buffer.size, buffer.label);
-    return home;
+    buffer.backing = this.#own(buffer.size, buffer.label);
+    return backing;
   }
 
   /** Gives memory back. Work queued so far may still use it. */
-  release({ home }: StorageBuffer): void {
+  release({ backing }: StorageBuffer): void {
     this.#live--;
-    if (home !== undefined) this.leave(home);
+    if (backing !== undefined) this.releaseBacking(backing);
   }
 
-  /** Gives a place back. Work queued so far may still use it. */
-  leave(home: Home): void {
-    const { size, start, slab } = home;
+  /** Gives a backing back. Work queued so far may still use it. */
+  releaseBacking(backing: Backing): void {
+    const { size, start, slab } = backing;
     if (slab !== undefined) this.#slabs.release(start, slab);
-    else if (size > this.#options.maxPooledBytes / 2) this.#condemn(home);
-    else this.#keep(home);
-    if (this.#leavingBytes > MAX_LEAVING_BYTES) this.#options.flush();
+    else if (size > this.#options.maxPooledBytes / 2) this.#retire(backing);
+    else this.#keep(backing);
+    if (this.#retiredBytes > MAX_RETIRED_BYTES) this.#options.flush();
   }
 
   /** Gives up pooled buffers, those of the largest classes first, until at most `bytes` are kept. */
@@ -138,21 +138,21 @@ export class BufferPool {
         const buffer = list.pop();
         if (buffer === undefined) break;
         this.#pooledBytes -= size;
-        this.#condemn(buffer);
+        this.#retire(buffer);
       }
       if (list.length === 0) this.#free.delete(size);
     }
   }
 
   /** To be called right after a submit: until then, commands that use a buffer to be destroyed would fail. */
-  destroyCondemned(): void {
-    if (this.#toDestroy.length === 0) return;
-    for (const { gpu, size } of this.#toDestroy) {
+  destroyRetired(): void {
+    if (this.#retired.length === 0) return;
+    for (const { gpu, size } of this.#retired) {
       this.#allocatedBytes -= size;
       gpu.destroy();
     }
-    this.#toDestroy = [];
-    this.#leavingBytes = 0;
+    this.#retired = [];
+    this.#retiredBytes = 0;
     // The memory comes back only when a later submit has completed.
     this.#options.context.device.queue.submit([]);
   }
@@ -160,37 +160,37 @@ export class BufferPool {
   /** Destroys what is pooled. Buffers that are handed out stay the caller's. */
   clear(): void {
     this.trim(0);
-    this.destroyCondemned();
+    this.destroyRetired();
   }
 
-  #own(bytes: number, label: string): Home {
+  #own(bytes: number, label: string): Backing {
     const size = Math.min(sizeClass(bytes), this.#maxBufferSize - (this.#maxBufferSize % 4));
     return this.#reuse(size) ?? this.#create(size, bytes, label);
   }
 
-  #keep(home: Home): void {
-    const { size } = home;
+  #keep(backing: Backing): void {
+    const { size } = backing;
     const list = this.#free.get(size);
-    if (list === undefined) this.#free.set(size, [home]);
-    else list.push(home);
+    if (list === undefined) this.#free.set(size, [backing]);
+    else list.push(backing);
     this.#pooledBytes += size;
     if (this.#pooledBytes > this.#options.maxPooledBytes) this.trim(this.#options.maxPooledBytes / 2);
   }
 
-  #condemn(home: Home): void {
-    this.#toDestroy.push(home);
-    this.#leavingBytes += home.size;
+  #retire(backing: Backing): void {
+    this.#retired.push(backing);
+    this.#retiredBytes += backing.size;
   }
 
-  #reuse(size: number): Home | undefined {
+  #reuse(size: number): Backing | undefined {
     const pooled = this.#free.get(size)?.pop();
     if (pooled !== undefined) this.#pooledBytes -= size;
     return pooled;
   }
 
-  #create(size: number, requestedBytes: number, label: string): Home {
+  #create(size: number, requestedBytes: number, label: string): Backing {
     // Unused memory must not be what makes this allocation fail.
-    if (size > LARGEST_ROUNDED && this.#pooledBytes + this.#leavingBytes > 0) {
+    if (size > LARGEST_ROUNDED && this.#pooledBytes + this.#retiredBytes > 0) {
       this.trim(0);
       this.#options.flush();
     }

@@ -3,7 +3,7 @@ import { annotate } from '@concord/backend-core/implement';
 import { type PlannedCall, spanAt } from '@concord/variants';
 import { type Dispatch, dispatchesOf } from '../kernels/dispatch.ts';
 import type { LaunchPlan, PlannedDispatch } from '../kernels/launch-plan.ts';
-import type { DeviceTraits, Home, Launch, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
+import type { DeviceTraits, Backing, Launch, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
 import { OpenEncoder, type ReadyDispatch, UniformRing, VariantRuns } from './batch.ts';
 import { BindGroupCache, callWords, spansOf, withinBuffer } from './bind-group-cache.ts';
 import type { BufferPool } from './buffer-pool.ts';
@@ -168,14 +168,14 @@ export class CommandStream implements Recorder {
 
   scratch(bytes: number): Span {
     const buffer = this.#options.pool.take(bytes, `scratch of ${this.#op}`);
-    this.#options.pool.settle(buffer, false);
+    this.#options.pool.ensureBacking(buffer, false);
     this.#scratch.push(buffer);
     return { buffer, byteOffset: 0, byteLength: bytes };
   }
 
   copy(dst: Span, src: Span): void {
     this.#place([dst, src], [0]);
-    const [from, to] = [src.buffer.home as Home, dst.buffer.home as Home];
+    const [from, to] = [src.buffer.backing as Backing, dst.buffer.backing as Backing];
     const bytes = Math.min(src.byteLength, dst.byteLength);
     const encoder = this.#outsidePass(this.#op);
     encoder.copyBufferToBuffer(from.gpu, from.start + src.byteOffset, to.gpu, to.start + dst.byteOffset, bytes);
@@ -183,7 +183,7 @@ export class CommandStream implements Recorder {
 
   /** Sets `span` to zeros; offset and length are multiples of 4. */
   clear({ buffer, byteOffset, byteLength }: Span): void {
-    const { gpu, start } = this.#options.pool.settle(buffer, true);
+    const { gpu, start } = this.#options.pool.ensureBacking(buffer, true);
     this.#outsidePass('fill').clearBuffer(gpu, start + byteOffset, byteLength);
   }
 
@@ -199,7 +199,7 @@ export class CommandStream implements Recorder {
     // Of a shared buffer, it would crash Dawn.
     const source = bytes.buffer instanceof ArrayBuffer ? (bytes as Uint8Array<ArrayBuffer>) : bytes.slice();
     const { context, pool } = this.#options;
-    const { gpu, start } = pool.settle(span.buffer, true);
+    const { gpu, start } = pool.ensureBacking(span.buffer, true);
     const offset = start + span.byteOffset;
     const { caught } = inScopes(context, () => context.device.queue.writeBuffer(gpu, offset, source));
     this.#check(caught, 'copyHtod');
@@ -207,15 +207,15 @@ export class CommandStream implements Recorder {
 
   /** Copies into a buffer that is no storage memory, such as staging memory. */
   copyOut(dst: GPUBuffer, { buffer, byteOffset, byteLength }: Span): void {
-    const { gpu, start } = this.#options.pool.settle(buffer, true);
+    const { gpu, start } = this.#options.pool.ensureBacking(buffer, true);
     this.#outsidePass('copyDtoh').copyBufferToBuffer(gpu, start + byteOffset, dst, 0, byteLength);
   }
 
   /** The GPU buffer of memory, which is from now on its own and stays. */
   bufferOf(buffer: StorageBuffer): GPUBuffer {
     const { context, pool } = this.#options;
-    const old = pool.resettle(buffer);
-    const { gpu } = buffer.home as Home;
+    const old = pool.relocate(buffer);
+    const { gpu } = buffer.backing as Backing;
     if (old !== undefined) {
       // At once: commands that a caller is adding come after it.
       if (!this.#isEncoding) this.flush();
@@ -223,7 +223,7 @@ export class CommandStream implements Recorder {
       encoder.copyBufferToBuffer(old.gpu, old.start, gpu, 0, buffer.size);
       const { caught } = inScopes(context, () => context.device.queue.submit([encoder.finish()]));
       this.#check(caught, 'bufferOf');
-      pool.leave(old);
+      pool.releaseBacking(old);
     }
     return gpu;
   }
@@ -268,7 +268,7 @@ export class CommandStream implements Recorder {
     }
     for (const buffer of this.#retired.splice(0)) buffer.destroy();
     this.#enough = FIRST_COMMANDS;
-    this.#options.pool.destroyCondemned();
+    this.#options.pool.destroyRetired();
   }
 
   destroy(): void {
@@ -279,7 +279,7 @@ export class CommandStream implements Recorder {
   }
 
   #writeSmall({ buffer, byteOffset }: Span, bytes: Uint8Array): void {
-    const { gpu, start } = this.#options.pool.settle(buffer, true);
+    const { gpu, start } = this.#options.pool.ensureBacking(buffer, true);
     if (this.#uploads.isFull) this.#submitBatch();
     const encoder = this.#outsidePass('copyHtod');
     encoder.copyBufferToBuffer(this.#uploads.gpu, this.#uploads.add(bytes), gpu, start + byteOffset, bytes.byteLength);
@@ -341,17 +341,17 @@ export class CommandStream implements Recorder {
     const { pool } = this.#options;
     for (let index = 0; index < operands.length; index++) {
       const { buffer } = operands[index] as Span;
-      if (buffer.home === undefined) pool.settle(buffer, operands.length === 1);
+      if (buffer.backing === undefined) pool.ensureBacking(buffer, operands.length === 1);
     }
     for (let index = 0; index < written.length; index++) {
       const { buffer } = operands[written[index] as number] as Span;
-      const home = buffer.home as Home;
-      if (home.slab === undefined) continue;
-      if (operands.every((other) => other.buffer === buffer || other.buffer.home?.gpu !== home.gpu)) continue;
-      pool.resettle(buffer);
-      const { gpu } = buffer.home as Home;
-      this.#outsidePass(this.#op).copyBufferToBuffer(home.gpu, home.start, gpu, 0, buffer.size);
-      pool.leave(home);
+      const backing = buffer.backing as Backing;
+      if (backing.slab === undefined) continue;
+      if (operands.every((other) => other.buffer === buffer || other.buffer.backing?.gpu !== backing.gpu)) continue;
+      pool.relocate(buffer);
+      const { gpu } = buffer.backing as Backing;
+      this.#outsidePass(this.#op).copyBufferToBuffer(backing.gpu, backing.start, gpu, 0, buffer.size);
+      pool.releaseBacking(backing);
     }
   }
 

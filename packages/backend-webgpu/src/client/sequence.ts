@@ -52,7 +52,7 @@ export class PlannedSequence implements Sequence {
   #uniforms: GPUBuffer | undefined;
   #scratch: StorageBuffer[] = [];
   /** Where the memory of the commands is. */
-  readonly #homes = new Map<StorageBuffer, StorageBuffer['home']>();
+  readonly #backings = new Map<StorageBuffer, StorageBuffer['backing']>();
   /** {@link BufferPool.moves} when that was looked at. */
   #moves = 0;
 
@@ -102,7 +102,7 @@ export class PlannedSequence implements Sequence {
       });
       const memory = [...operands, ...scratch];
       const { maxBindingBytes } = this.#options.traits;
-      for (const { buffer } of memory) this.#homes.set(buffer, buffer.home);
+      for (const { buffer } of memory) this.#backings.set(buffer, buffer.backing);
       return plan.steps.map((step): ReadyCommand => {
         if ('dst' in step) return { dst: spanAt(memory, step.dst), src: withinBuffer(spanAt(memory, step.src)) };
         const { pipeline, layout } = ready[index] as (typeof ready)[number];
@@ -119,7 +119,7 @@ export class PlannedSequence implements Sequence {
   }
 
   #hasMoved(): boolean {
-    for (const [buffer, home] of this.#homes) if (buffer.home !== home) return true;
+    for (const [buffer, backing] of this.#backings) if (buffer.backing !== backing) return true;
     return false;
   }
 
@@ -142,7 +142,7 @@ export class PlannedSequence implements Sequence {
     }
     this.#scratch = sizes.map((bytes) => {
       const buffer = pool.take(bytes, `scratch of ${this.#op}`);
-      pool.settle(buffer, false);
+      pool.ensureBacking(buffer, false);
       return buffer;
     });
   }
@@ -151,7 +151,7 @@ export class PlannedSequence implements Sequence {
     for (const buffer of this.#scratch) this.#options.pool.release(buffer);
     this.#scratch = [];
     this.#commands = undefined;
-    this.#homes.clear();
+    this.#backings.clear();
     if (this.#uniforms !== undefined) this.#options.retire(this.#uniforms);
     this.#uniforms = undefined;
   }

@@ -1,4 +1,4 @@
-import type { Home } from '../kernels/recorder.ts';
+import type { Backing } from '../kernels/recorder.ts';
 
 /** Larger allocations have separate buffers. */
 export const MAX_PIECE = 4096;
@@ -10,7 +10,7 @@ const MIN_PIECE = 256;
 /** A buffer that holds pieces of one size. */
 export interface Slab {
   /** All of it. */
-  readonly whole: Home;
+  readonly whole: Backing;
   readonly pieceBytes: number;
   /** Where pieces begin that are not handed out. */
   readonly free: number[];
@@ -21,8 +21,8 @@ export interface Slab {
  * out again while work queued before still uses it, as the buffers of a pool may.
  */
 export class Slabs {
-  readonly #take: () => Home;
-  readonly #give: (whole: Home) => void;
+  readonly #take: () => Backing;
+  readonly #give: (whole: Backing) => void;
   /** The slabs with room, by the size of their pieces. */
   readonly #open = new Map<number, Set<Slab>>();
 
@@ -30,13 +30,13 @@ export class Slabs {
    * @param take - a buffer of {@link SLAB_BYTES}
    * @param give - gets it back when its last piece has come back
    */
-  constructor(take: () => Home, give: (whole: Home) => void) {
+  constructor(take: () => Backing, give: (whole: Backing) => void) {
     this.#take = take;
     this.#give = give;
   }
 
   /** A place for `bytes`, at most {@link MAX_PIECE} of them. */
-  take(bytes: number): Home & { readonly slab: Slab } {
+  take(bytes: number): Backing & { readonly slab: Slab } {
     const pieceBytes = Math.max(MIN_PIECE, 2 ** Math.ceil(Math.log2(bytes)));
     const open = this.#openOf(pieceBytes);
     const [first] = open;

@@ -143,7 +143,7 @@ class OpRecorder extends StepRecorder<StorageBuffer, PlannedDispatch> implements
 /** A span that stands for a separate allocation. */
 export function fakeSpan(byteLength: number): Operand<StorageBuffer> {
   const size = Math.ceil(byteLength / 4) * 4;
-  const buffer: StorageBuffer = { id: ++lastId, size, label: 'planned', home: undefined };
+  const buffer: StorageBuffer = { id: ++lastId, size, label: 'planned', backing: undefined };
   return { buffer, byteOffset: 0, byteLength };
 }
 

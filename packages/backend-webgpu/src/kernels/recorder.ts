@@ -3,29 +3,29 @@ import type { Slab } from '../client/slabs.ts';
 import type { Kernel } from './kernel.ts';
 import type { VariantChooser, VariantPreferences } from '@concord/variants';
 
-/** Where memory lies. */
-export interface Home {
+/** The GPU buffer, or the piece of one, that backs an allocation. */
+export interface Backing {
   readonly gpu: GPUBuffer;
-  /** That of no other GPU buffer. */
+  /** Unique to this GPU buffer. */
   readonly id: number;
-  /** Of the buffer. */
+  /** Size of the buffer in bytes. */
   readonly size: number;
   /** Bytes from the start of the buffer, a multiple of 256. */
   readonly start: number;
-  /** The size of the pieces of the buffer, where other allocations lie in it too. */
+  /** The slab that this is a piece of; undefined if the buffer backs one allocation only. */
   readonly slab: Slab | undefined;
 }
 
 /** Device memory for storage and copies. */
 export interface StorageBuffer {
-  /** Of this allocation: not 0, and never used again in this process. */
+  /** Not 0, and never used again in this process. */
   readonly id: number;
   /** Size in bytes, a multiple of 4. */
   readonly size: number;
   /** For messages. */
   readonly label: string;
-  /** Small memory gets it with its first use, and may move: only the pool sets it. */
-  home: Home | undefined;
+  /** Small memory gets its backing with its first use, and may be moved to another: only the pool sets it. */
+  backing: Backing | undefined;
 }
 
 /** A piece of device memory. */

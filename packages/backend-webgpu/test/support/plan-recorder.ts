@@ -9,7 +9,7 @@ let lastId = 0;
 
 /** A buffer that plans can bind but nothing can run on. */
 export function fakeBuffer(size: number): StorageBuffer {
-  return { id: ++lastId, size: Math.ceil(size / 4) * 4, label: 'fake', home: undefined };
+  return { id: ++lastId, size: Math.ceil(size / 4) * 4, label: 'fake', backing: undefined };
 }
 
 /** A span of its own fake buffer, `byteOffset` bytes into it. */

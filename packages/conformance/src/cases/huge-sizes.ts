@@ -178,9 +178,9 @@ function heapBytes(): number {
   return process?.memoryUsage?.().heapUsed ?? 0;
 }
 
-type Way = 'call' | 'supports' | 'prepare';
+type EntryPoint = 'call' | 'supports' | 'prepare';
 
-async function tryAll(backend: ComputeBackend, op: OpName, way: Way): Promise<void> {
+async function tryAll(backend: ComputeBackend, op: OpName, entry: EntryPoint): Promise<void> {
   const allocated: DevicePtr[] = [];
   const alloc = (): DevicePtr => {
     const ptr = backend.alloc(OPERAND_BYTES);
@@ -194,8 +194,8 @@ async function tryAll(backend: ComputeBackend, op: OpName, way: Way): Promise<vo
     for (const path of sizePaths(op)) {
       for (const size of SIZES) {
         for (const shape of hugeShapes(op, path, size)) {
-          const what = `${way} of ${op} with ${path.join('.')} = ${size}`;
-          await expectQuick(what, () => attempt(backend, op, way, shape, pointers));
+          const what = `${entry} of ${op} with ${path.join('.')} = ${size}`;
+          await expectQuick(what, () => attempt(backend, op, entry, shape, pointers));
         }
       }
     }
@@ -205,9 +205,9 @@ async function tryAll(backend: ComputeBackend, op: OpName, way: Way): Promise<vo
   }
 }
 
-function attempt(backend: ComputeBackend, op: OpName, way: Way, shape: Fields, pointers: Fields): unknown {
-  if (way === 'supports') return backend.supports(op, shape);
-  if (way === 'prepare') return backend.prepare([{ op, call: shape } as never]);
+function attempt(backend: ComputeBackend, op: OpName, entry: EntryPoint, shape: Fields, pointers: Fields): unknown {
+  if (entry === 'supports') return backend.supports(op, shape);
+  if (entry === 'prepare') return backend.prepare([{ op, call: shape } as never]);
   const call = merged(pointers, shape);
   return op === 'run' ? looseRun(backend, SAMPLE_KERNEL, call) : callOp(backend, op, call);
 }
@@ -221,7 +221,7 @@ function merged(pointers: unknown, shape: unknown): unknown {
   );
 }
 
-const DOES: Readonly<Record<Way, string>> = {
+const DOES: Readonly<Record<EntryPoint, string>> = {
   call: 'Calls the op with small operands',
   supports: 'Asks supports for the call',
   prepare: 'Prepares the call',
@@ -229,15 +229,15 @@ const DOES: Readonly<Record<Way, string>> = {
 
 /** One wrong number keeps no program busy: every size of every op, huge in turn. */
 export const hugeSizeCases: readonly ConformanceCase[] = OP_NAMES.flatMap((op) =>
-  (['call', 'supports', 'prepare'] as const).map((way): ConformanceCase => ({
-    id: `${op}/huge-sizes/${way}`,
+  (['call', 'supports', 'prepare'] as const).map((entry): ConformanceCase => ({
+    id: `${op}/huge-sizes/${entry}`,
     op,
     params: {},
     needs: op === 'run' ? needsOfRun(samplePlan()) : needsOf({ op }),
     about: behaviour(
-      `${DOES[way]}, each size in turn being 2^31, 2^40 and 2^53 - 1.`,
+      `${DOES[entry]}, each size in turn being 2^31, 2^40 and 2^53 - 1.`,
       `Each is refused or answered; the best of ${REPETITIONS} attempts takes at most ${MAX_MS} ms and ${MAX_BYTES / 1e6} MB of heap.`,
     ),
-    run: ({ backend }) => tryAll(backend, op, way),
+    run: ({ backend }) => tryAll(backend, op, entry),
   })),
 );

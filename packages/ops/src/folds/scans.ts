@@ -25,28 +25,28 @@ export interface ScanOptions extends OutOption {
   readonly reverse?: boolean;
 }
 
-/** The function in each of its four ways, the number of which is `2 exclusive + reverse`. */
-function waysOf(name: string, op: ScanOp): readonly RowFunction[] {
-  return [0, 1, 2, 3].map((way) => ({
+/** The four variants of a scan, at the index `2 exclusive + reverse`. */
+function variantsOf(name: string, op: ScanOp): readonly RowFunction[] {
+  return [0, 1, 2, 3].map((variant) => ({
     ...{ name, types: NUMBERS },
-    compute: (k, x) => k.scan(op, x, { exclusive: way >= 2, reverse: way % 2 === 1 }),
+    compute: (k, x) => k.scan(op, x, { exclusive: variant >= 2, reverse: variant % 2 === 1 }),
   }));
 }
 
 function scanned(
-  ways: readonly RowFunction[],
+  variants: readonly RowFunction[],
   x: Tensor,
   options: ScanOptions,
   dtypeOf?: (x: Tensor) => DType,
 ): Tensor {
-  const [op] = ways as [RowFunction];
+  const [op] = variants as [RowFunction];
   checkRows(op.name, x, options, { ...ROWS, exclusive: 'boolean', reverse: 'boolean' });
   const { axis = -1, exclusive = false, reverse = false } = options;
-  if (listeners.length > 0 && (ways === CUMMAX || ways === CUMMIN) && ELEMENT_TYPES[x.dtype].value === 'f32') {
+  if (listeners.length > 0 && (variants === CUMMAX || variants === CUMMIN) && ELEMENT_TYPES[x.dtype].value === 'f32') {
     return byPlaces(op.name as keyof typeof ORDERS, x, axis, { ...options, exclusive, reverse });
   }
-  const way = ways[2 * Number(exclusive) + Number(reverse)] as RowFunction;
-  return mapRows(way, x, axis, options, {}, dtypeOf?.(x));
+  const variant = variants[2 * Number(exclusive) + Number(reverse)] as RowFunction;
+  return mapRows(variant, x, axis, options, {}, dtypeOf?.(x));
 }
 
 /** Of a running maximum or minimum the comparison by which an element replaces what was before, and what there is of none. */
@@ -87,7 +87,7 @@ function byPlaces(
   });
 }
 
-const CUMSUM = waysOf('cumsum', 'sum');
+const CUMSUM = variantsOf('cumsum', 'sum');
 
 /**
  * Running sums along an axis: at each element the sum of those up to it. Integers wrap at 32 bits; of i8 and u8 it is i32 and u32.
@@ -106,7 +106,7 @@ export function cumsum(x: Tensor, options: ScanOptions = {}): Tensor {
   return scanned(CUMSUM, x, options, wide);
 }
 
-const CUMPROD = waysOf('cumprod', 'product');
+const CUMPROD = variantsOf('cumprod', 'product');
 
 /**
  * Running products along an axis. Integers wrap at 32 bits; of i8 and u8 it is i32 and u32.
@@ -121,7 +121,7 @@ export function cumprod(x: Tensor, options: ScanOptions = {}): Tensor {
   return scanned(CUMPROD, x, options, wide);
 }
 
-const CUMMAX = waysOf('cummax', 'max');
+const CUMMAX = variantsOf('cummax', 'max');
 
 /**
  * Running maxima along an axis: from the first NaN on NaN. With `exclusive` the first one is -Infinity, or of integers the smallest of 32
@@ -137,7 +137,7 @@ export function cummax(x: Tensor, options: ScanOptions = {}): Tensor {
   return scanned(CUMMAX, x, options);
 }
 
-const CUMMIN = waysOf('cummin', 'min');
+const CUMMIN = variantsOf('cummin', 'min');
 
 /**
  * Running minima along an axis: from the first NaN on NaN. With `exclusive` the first one is Infinity, or of integers the largest of 32

@@ -20,7 +20,7 @@ import {
 } from './any-call.ts';
 import { anyCallOf } from './packed-call.ts';
 import { hasSubgroupKernels, subgroupTable } from './subgroup.ts';
-import { attend, type AttentionTable, FEW_QUERIES, splitsFor, WAYS } from './table.ts';
+import { attend, type AttentionTable, FEW_QUERIES, splitsFor, FORMS } from './table.ts';
 
 /** The parameters that distinguish the `row` kernels. */
 interface RowParams {
@@ -197,7 +197,7 @@ function sumEach(k: FunctionBuilder, { count }: VectorType, vectors: readonly Va
 /** Attention with a group for each query: for few of them, and for GPUs without sub-groups. */
 export const rowTable: AttentionTable = {
   ids: ['attention/row'],
-  kernelsFor: (traits) => (hasSubgroupKernels(traits) ? [] : WAYS.map(row)),
+  kernelsFor: (traits) => (hasSubgroupKernels(traits) ? [] : FORMS.map(row)),
   candidates: (sizes, traits) => {
     const { heads, queries, headDim } = sizes;
     if (headDim < LANES || subgroupTable.candidates(sizes, traits) !== undefined) return undefined;

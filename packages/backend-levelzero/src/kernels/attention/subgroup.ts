@@ -11,7 +11,7 @@ import {
   keysFrom,
   splitsFor,
   visibleKeys,
-  WAYS,
+  FORMS,
   wholeGroups,
 } from './table.ts';
 
@@ -30,7 +30,7 @@ const SUBGROUPS: readonly SubgroupKernel['subgroups'][] = [8, 1];
 export const subgroupTable: AttentionTable<SubgroupVariant> = {
   ids: SUBGROUPS.map(idOf),
   kernelsFor: (traits) =>
-    WAYS.flatMap((way) => allKernels(traits, way.any).map((params) => subgroup({ ...params, ...way }))),
+    FORMS.flatMap((form) => allKernels(traits, form.any).map((params) => subgroup({ ...params, ...form }))),
   candidates: (sizes, traits) => {
     const { heads, queries, keys, headDim, any } = sizes;
     // Places in a head are 32-bit numbers of bytes, which have a sign as offsets of pointers; and groups, which are split only where they are few, are numbered by 32.

@@ -34,7 +34,7 @@ export type AttentionTable<Variant extends AttentionVariant = AttentionVariant> 
 >;
 
 /** Kernels for plain calls and for any, which write rows of O or records. */
-export const WAYS: readonly { readonly any: AnyCall; readonly partial: boolean }[] = ANY_CALLS.flatMap((any) =>
+export const FORMS: readonly { readonly any: AnyCall; readonly partial: boolean }[] = ANY_CALLS.flatMap((any) =>
   [false, true].map((partial) => ({ any, partial })),
 );
 

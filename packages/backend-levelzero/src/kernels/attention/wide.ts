@@ -21,7 +21,7 @@ import {
   keysFrom,
   splitsFor,
   visibleKeys,
-  WAYS,
+  FORMS,
   wholeGroups,
 } from './table.ts';
 
@@ -39,7 +39,7 @@ export const wideTable: AttentionTable = {
   ids: [...COLUMNS_OF.keys()],
   kernelsFor: (traits) => {
     if (hasSubgroupKernels(traits)) return [];
-    const attending = WAYS.flatMap((way) => [...COLUMNS_OF.values()].map((columns) => wide({ columns, ...way })));
+    const attending = FORMS.flatMap((form) => [...COLUMNS_OF.values()].map((columns) => wide({ columns, ...form })));
     return [...[false, true].flatMap((placed) => [packKeys({ placed }), padValues({ placed })]), ...attending];
   },
   candidates: (sizes, traits) => {

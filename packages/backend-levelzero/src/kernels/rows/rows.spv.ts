@@ -7,7 +7,7 @@ import { contractionOf, formName, formParameters, type RunForm } from '../run/fo
 import { type Condition, coordinatesOf, KernelCode, type RowScope } from '../run/kernel-code.ts';
 import { loadBefore, loadStates, type Stage, stageParameters, storeStates } from '../stages/stage.ts';
 import { RowProgram } from './row-program.ts';
-import { acrossOf, waysOf } from './states.ts';
+import { acrossOf, unrollOf } from './states.ts';
 import { joinTeam, type TeamKind, teamOf } from './team.ts';
 import { keptWalk, lineWalk, type Share, stridedWalk, type Walk } from './walk.ts';
 
@@ -103,7 +103,7 @@ function writeRuns(k: FunctionBuilder, code: KernelCode, params: RowsParams): vo
   k.forLoop({ from, to }, [], (number) => {
     const item = itemAt(code, number, stage !== undefined);
     if (form.along === 'folded') {
-      runProgram(code, params, item, [code.row(item.coordinates, 1)], waysOf(form.kernel));
+      runProgram(code, params, item, [code.row(item.coordinates, 1)], unrollOf(form.kernel));
       return;
     }
     const { width } = form;
@@ -115,11 +115,11 @@ function writeRuns(k: FunctionBuilder, code: KernelCode, params: RowsParams): vo
       const tail = width === 1 ? block : k.add(block, k.and(k.sub(end, block), -width));
       if (width > 1) {
         k.forLoop({ from: block, to: tail, step: width }, [], (place) => {
-          runProgram(code, params, item, [rowsAt(place, width)], waysOf(form.kernel));
+          runProgram(code, params, item, [rowsAt(place, width)], unrollOf(form.kernel));
         });
       }
       k.forLoop({ from: tail, to: end }, [], (place) => {
-        runProgram(code, params, item, [rowsAt(place, 1)], waysOf(form.kernel));
+        runProgram(code, params, item, [rowsAt(place, 1)], unrollOf(form.kernel));
       });
     };
     if (!params.hasWholeBlocks) {
@@ -149,7 +149,7 @@ function runProgram(
   { form, stage }: RowsParams,
   { part }: Item,
   rows: readonly RowScope[],
-  ways: number,
+  unroll: number,
 ): void {
   const { k } = code;
   const program = new RowProgram(code);
@@ -168,7 +168,7 @@ function runProgram(
     start: isOneLine ? start : zero,
     end: isOneLine ? endOf(length) : length,
     width: form.along === 'folded' ? form.width : 1,
-    ways,
+    unroll,
   });
   passes({ code, program, rows, walk, stage, part, works: undefined, join: (_, states) => states });
 }
@@ -187,7 +187,7 @@ function writeTeams(k: FunctionBuilder, code: KernelCode, params: RowsParams, ki
   const width = form.along === 'folded' ? form.width : 1;
   const share = { first: team.lane, end: units, lanes: team.lanes, width };
   const own = item.part === undefined ? share : partOf(code, item.part, share);
-  const walk = kept === 0 ? stridedWalk(code, own, waysOf(form.kernel)) : keptWalk(code, row, share, kept);
+  const walk = kept === 0 ? stridedWalk(code, own, unrollOf(form.kernel)) : keptWalk(code, row, share, kept);
   const leads = team.lanes === 1 ? works : k.and(works, k.eq(team.lane, 0));
   const join = (phase: number, states: readonly Value[]): readonly Value[] =>
     joinTeam(code, team, program.phases[phase] as RowProgram['phases'][number], states);

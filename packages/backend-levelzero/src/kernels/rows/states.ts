@@ -39,14 +39,14 @@ export function fromWord(k: FunctionBuilder, word: Value, type: NumberType): Val
 }
 
 /** Places that are folded in turn into several sets of states. */
-export interface Ways {
+export interface UnrolledRange {
   readonly from: Value;
   /** After the last place from which there is one for each set. */
   readonly whole: Value;
   readonly to: Value;
   /** From one place to the next. */
   readonly step: Value | number;
-  readonly ways: number;
+  readonly unroll: number;
 }
 
 /**
@@ -55,20 +55,20 @@ export interface Ways {
  *
  * @param take - joins what is at a place to a set of states
  */
-export function foldWays(
+export function foldUnrolled(
   k: FunctionBuilder,
-  { from, whole, to, step, ways }: Ways,
+  { from, whole, to, step, unroll }: UnrolledRange,
   begin: States,
   take: (states: States, place: Value) => States,
 ): States {
-  const count = begin.length / ways;
+  const count = begin.length / unroll;
   const steps = (times: number): Value | number => (typeof step === 'number' ? times * step : k.mul(step, times));
-  const many = k.forLoop({ from, to: whole, step: steps(ways) }, begin, (place, carried) =>
-    Array.from({ length: ways }, (_, way) =>
-      take(carried.slice(way * count, (way + 1) * count), way === 0 ? place : k.add(place, steps(way))),
+  const many = k.forLoop({ from, to: whole, step: steps(unroll) }, begin, (place, carried) =>
+    Array.from({ length: unroll }, (_, set) =>
+      take(carried.slice(set * count, (set + 1) * count), set === 0 ? place : k.add(place, steps(set))),
     ).flat(),
   );
-  if (ways === 1) return many;
+  if (unroll === 1) return many;
   const first = k.forLoop({ from: whole, to, step }, many.slice(0, count), (place, carried) => [
     ...take(carried, place),
   ]);
@@ -76,16 +76,16 @@ export function foldWays(
 }
 
 /** The sets of states that follow each other. */
-export function setsOf(all: States, ways: number): readonly States[] {
-  const count = all.length / ways;
-  return Array.from({ length: ways }, (_, way) => all.slice(way * count, (way + 1) * count));
+export function setsOf(all: States, unroll: number): readonly States[] {
+  const count = all.length / unroll;
+  return Array.from({ length: unroll }, (_, set) => all.slice(set * count, (set + 1) * count));
 }
 
 /** Nodes up to which a graph is small: its code may stand there several times. */
 const FEW_NODES = 8;
 
 /** Values that a work-item folds at the same time, with the same aim: as many as hide the time of an addition. */
-export function waysOf({ nodes }: Pick<Kernel, 'nodes'>): number {
+export function unrollOf({ nodes }: Pick<Kernel, 'nodes'>): number {
   return nodes.length <= FEW_NODES ? 4 : 2;
 }
 

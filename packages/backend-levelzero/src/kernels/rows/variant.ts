@@ -7,7 +7,7 @@ import type { DeviceTraits } from '../recorder.ts';
 import type { PlanAxes, RunToPlan } from '../run/call-geometry.ts';
 import type { RunForm } from '../run/form.ts';
 import { rowBlock } from './rows.spv.ts';
-import { waysOf } from './states.ts';
+import { unrollOf } from './states.ts';
 import { type TeamKind, teamLocalBytes } from './team.ts';
 
 /** The way in which rows are computed. */
@@ -107,14 +107,14 @@ function runs(
   const width = isScan && along === 'folded' ? 1 : last >= 16 ? 16 : last >= 4 ? 4 : 1;
   const inner = folded?.sizes.at(-1) ?? 1;
   const lines = inner === 0 ? 0 : rowLength / inner;
-  const [block, ways] = [rowBlock({ kernel, width }), waysOf(kernel)];
+  const [block, unroll] = [rowBlock({ kernel, width }), unrollOf(kernel)];
   const blocks = along === 'rows' ? Math.ceil(last / block) : 1;
   const items = along === 'rows' ? (rowCount / last) * blocks : rowCount;
   const size = along === 'rows' ? Math.min(last, block) : 1;
   const wanted = Math.min((computeUnits * RUNS_PER_THREAD) / items, (rowLength * size) / MIN_RUN);
-  const side = isScan ? SCAN_BLOCKS : along === 'folded' ? width * ways : last >= block ? 1 : ways;
+  const side = isScan ? SCAN_BLOCKS : along === 'folded' ? width * unroll : last >= block ? 1 : unroll;
   // Where lines are cut apart they are, else the one line that there is.
-  const [units, least] = (folded?.sizes.length ?? 0) > 1 ? [lines, 1] : [rowLength, width * ways];
+  const [units, least] = (folded?.sizes.length ?? 0) > 1 ? [lines, 1] : [rowLength, width * unroll];
   const { parts, part } = cut(units, wanted, rowLength / units / side, least);
   return {
     id: 'run/rows-runs',
@@ -170,7 +170,7 @@ function teams(
     const items = along === 'rows' ? (rowCount / last) * blocks : rowCount;
     const all = lines * units;
     const wanted = Math.min(busy / (items * lanes), all / (lanes * (isScan ? MIN_SCANNED : MIN_SHARE)));
-    const side = isScan ? SCAN_BLOCKS : lanes * waysOf(kernel);
+    const side = isScan ? SCAN_BLOCKS : lanes * unrollOf(kernel);
     const { parts, part } = cut(all, wanted, 1 / side, lanes);
     const share = Math.ceil(all / lanes);
     const keeps =

@@ -1,7 +1,7 @@
 import type { Value } from '@concord/spirv-builder';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import { coordinatesOf, type ElementScope, type KernelCode, type RowScope } from '../run/kernel-code.ts';
-import { foldWays, setsOf, type States } from './states.ts';
+import { foldUnrolled, setsOf, type States } from './states.ts';
 
 /** Elements of a row that are visited at once. */
 export interface Place {
@@ -47,32 +47,32 @@ export interface Lines {
   readonly end: Value;
   readonly width: Width;
   /** Vectors at once, each into its own states. */
-  readonly ways: number;
+  readonly unroll: number;
 }
 
 const sizesOfLines = (code: KernelCode): readonly Value[] => code.sizes(code.form.rowRank, code.form.foldedRank - 1);
 
 /** Line by line, each by several vectors at a time, by single ones, and element by element at its end. For CPUs. */
-export function lineWalk(code: KernelCode, { firstLine, endLine, start, end, width, ways }: Lines): Walk {
+export function lineWalk(code: KernelCode, { firstLine, endLine, start, end, width, unroll }: Lines): Walk {
   const { k, form } = code;
   const size = k.sub(end, start);
-  const whole = k.add(start, k.and(size, -(width * ways)));
+  const whole = k.add(start, k.and(size, -(width * unroll)));
   const tail = k.add(start, k.and(size, -width));
   const isOneLine = form.foldedRank === 1;
   const sizes = sizesOfLines(code);
 
-  /** Carries the states of all ways, then those of single elements. */
+  /** Carries all sets of states of vectors, then that of single elements. */
   const foldLine = (line: readonly Value[], given: readonly Value[], visitor: Visitor): readonly Value[] => {
     const count = visitor.identity(width).length;
     const at = (place: Value, components: Width): Place => ({ coordinates: [...line, place], width: components });
-    const vectors = foldWays(
+    const vectors = foldUnrolled(
       k,
-      { from: start, whole, to: tail, step: width, ways },
-      given.slice(0, ways * count),
+      { from: start, whole, to: tail, step: width, unroll },
+      given.slice(0, unroll * count),
       (states, place) => visitor.take(states, at(place, width)),
     );
     if (width === 1) return vectors;
-    const singles = k.forLoop({ from: tail, to: end }, given.slice(ways * count), (place, carried) => [
+    const singles = k.forLoop({ from: tail, to: end }, given.slice(unroll * count), (place, carried) => [
       ...visitor.take(carried, at(place, 1)),
     ]);
     return [...vectors, ...singles];
@@ -81,15 +81,15 @@ export function lineWalk(code: KernelCode, { firstLine, endLine, start, end, wid
   return {
     fold(visitor) {
       const one = visitor.identity(width);
-      const begin = [...Array.from({ length: ways }, () => one).flat(), ...(width === 1 ? [] : visitor.identity(1))];
+      const begin = [...Array.from({ length: unroll }, () => one).flat(), ...(width === 1 ? [] : visitor.identity(1))];
       const all = isOneLine
         ? foldLine([], begin, visitor)
         : k.forLoop({ from: firstLine, to: endLine }, begin, (line, carried) => [
             ...foldLine(coordinatesOf(k, line, sizes), carried, visitor),
           ]);
-      const sets = setsOf(all.slice(0, ways * one.length), ways);
+      const sets = setsOf(all.slice(0, unroll * one.length), unroll);
       const folded: Folded[] = sets.map((states) => ({ states, width }));
-      return width === 1 ? folded : [...folded, { states: all.slice(ways * one.length), width: 1 }];
+      return width === 1 ? folded : [...folded, { states: all.slice(unroll * one.length), width: 1 }];
     },
     each(visit) {
       const line = (outer: readonly Value[]): void => {
@@ -148,21 +148,21 @@ function unitAt(code: KernelCode, unit: Value, width: Width): readonly Value[] {
 }
 
 /** Each `lanes`-th vector, read anew in each pass; several at a time. For GPUs. */
-export function stridedWalk(code: KernelCode, { first, end, lanes, width }: Share, ways: number): Walk {
+export function stridedWalk(code: KernelCode, { first, end, lanes, width }: Share, unroll: number): Walk {
   const { k } = code;
   const stride = typeof lanes === 'number' ? k.constant(end.type, lanes) : lanes;
   const room = k.select(k.ult(first, end), k.sub(end, first), k.constant(end.type, 0));
   const share = k.udiv(k.add(room, k.sub(stride, 1)), stride);
-  // After the last from which all ways are there.
-  const whole = k.add(first, k.mul(k.and(share, -ways), stride));
+  // After the last from which a whole unrolled step is there.
+  const whole = k.add(first, k.mul(k.and(share, -unroll), stride));
   const at = (unit: Value): Place => ({ coordinates: unitAt(code, unit, width), width });
   return {
     fold(visitor) {
       const one = visitor.identity(width);
-      const begin = Array.from({ length: ways }, () => one).flat();
-      const places = { from: first, whole, to: end, step: stride, ways };
-      const all = foldWays(k, places, begin, (states, unit) => visitor.take(states, at(unit)));
-      return setsOf(all, ways).map((states) => ({ states, width }));
+      const begin = Array.from({ length: unroll }, () => one).flat();
+      const places = { from: first, whole, to: end, step: stride, unroll };
+      const all = foldUnrolled(k, places, begin, (states, unit) => visitor.take(states, at(unit)));
+      return setsOf(all, unroll).map((states) => ({ states, width }));
     },
     each(visit) {
       k.forLoop({ from: first, to: end, step: stride }, [], (unit) => visit(at(unit)));

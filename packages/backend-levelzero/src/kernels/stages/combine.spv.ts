@@ -5,7 +5,7 @@ import { gridOf, groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import type { Recorder, Span } from '../recorder.ts';
 import { SpirvArithmetic } from '../arithmetic/spirv-arithmetic.ts';
-import { foldWays, fromWord, setsOf, type States, toWord } from '../rows/states.ts';
+import { foldUnrolled, fromWord, setsOf, type States, toWord } from '../rows/states.ts';
 
 /** The parameters that distinguish the kernels that join parts. */
 interface CombineParams {
@@ -15,7 +15,7 @@ interface CombineParams {
 }
 
 /** Parts that a work-item joins at the same time. */
-const WAYS = 4;
+const UNROLL = 4;
 
 /**
  * Joins states of parts: from `[value][parts][rows]` to `[value][ceil(parts / fan)][rows]`. A work-item joins `fan`
@@ -47,13 +47,13 @@ const combineKernel: (params: CombineParams) => Kernel = variants(({ folds, grou
           });
         const from = k.mul(result, fan);
         const to = k.math('u_min', k.add(from, fan), parts);
-        const whole = k.add(from, k.and(k.sub(to, from), -WAYS));
+        const whole = k.add(from, k.and(k.sub(to, from), -UNROLL));
         const one = states.identity(a);
-        const begin = Array.from({ length: WAYS }, () => one).flat();
-        const all = foldWays(k, { from, whole, to, step: 1, ways: WAYS }, begin, (before, part) =>
+        const begin = Array.from({ length: UNROLL }, () => one).flat();
+        const all = foldUnrolled(k, { from, whole, to, step: 1, unroll: UNROLL }, begin, (before, part) =>
           states.join(a, before, load(part)),
         );
-        states.joinAll(a, setsOf(all, WAYS)).forEach((value, index) => {
+        states.joinAll(a, setsOf(all, UNROLL)).forEach((value, index) => {
           const block = k.add(k.mul(left, index), result);
           k.store(k.at(output, k.add(k.mul(block, rows), row)), toWord(k, value));
         });

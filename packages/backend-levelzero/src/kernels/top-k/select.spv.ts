@@ -94,7 +94,7 @@ export const sort: (params: { source: TopKSource; room: number }) => Kernel = va
 );
 
 /** Elements that a work-item looks at in one step. */
-const WAYS = 8;
+const ELEMENTS_PER_STEP = 8;
 
 /**
  * Selects the best of a part of any length by a group that reads it once, for GPUs. The k best so far are at the start of an
@@ -112,7 +112,7 @@ export const select: (params: { source: TopKSource; size: number }) => Kernel = 
       const part = partOf(k, source, args, groupIndex(k));
       const list = new BestSoFar(k, size, self, args['k'] as Value);
       list.clear();
-      k.forLoop({ to: part.count, step: SORT_GROUP * WAYS }, [k.constant(u64, 0)], (start, [before]) => {
+      k.forLoop({ to: part.count, step: SORT_GROUP * ELEMENTS_PER_STEP }, [k.constant(u64, 0)], (start, [before]) => {
         const drawn = loadStep(k, part, k.add(start, self), args['flip'] as Value);
         const entries = drawn.map((entry) => betterThan(k, entry, before as Value));
         return [list.take(entries, before as Value)];
@@ -129,10 +129,10 @@ export const select: (params: { source: TopKSource; size: number }) => Kernel = 
 function loadStep(k: FunctionBuilder, { input, count }: Part, first: Value, flip: Value): Value[] {
   const u64 = k.types.int(64);
   const last = k.sub(count, 1);
-  const places = Array.from({ length: WAYS }, (_, way) => k.add(first, way * SORT_GROUP));
+  const places = Array.from({ length: ELEMENTS_PER_STEP }, (_, element) => k.add(first, element * SORT_GROUP));
   const loaded = places.map((at) => k.load(k.at(input, k.uconvert(k.math('u_min', at, last), u64))));
-  return places.map((at, way) =>
-    k.select(k.ult(at, count), entryOf(k, keyOf(k, loaded[way] as Value, flip), at), k.constant(u64, 0)),
+  return places.map((at, element) =>
+    k.select(k.ult(at, count), entryOf(k, keyOf(k, loaded[element] as Value, flip), at), k.constant(u64, 0)),
   );
 }
 
@@ -207,11 +207,11 @@ class BestSoFar {
       k.ne(own, 0),
       () => {
         let slot = k.add(this.#wanted, k.atomic('add', this.#filled, own));
-        return entries.map((entry, way) => {
+        return entries.map((entry, element) => {
           const fits = k.and(k.ne(entry, 0), k.ult(slot, this.#size));
           const place = this.#placeOf(slot);
           k.when(fits, () => k.store(place, entry));
-          slot = k.add(slot, counts[way] as Value);
+          slot = k.add(slot, counts[element] as Value);
           return k.select(fits, k.constant(entry.type, 0), entry);
         });
       },

@@ -65,7 +65,7 @@ export class ScratchCode {
         plane++;
       }
     }
-    this.#block.enclose('if (is_row && mate == 0u)', block);
+    this.#block.enclose('if (is_row && team_lane == 0u)', block);
   }
 
   /** The states of the team's lanes for each fold after each has joined some of the parts, by default of all. */
@@ -89,7 +89,7 @@ export class ScratchCode {
       setVariables(inner, own, fold.join(innerMath, own, read));
     }
     block.enclose(
-      `for (var ${at} = ${first === '0u' ? '' : `${first} + `}mate; ${at} < ${end}; ${at} += ${this.#spec.team.team}u)`,
+      `for (var ${at} = ${first === '0u' ? '' : `${first} + `}team_lane; ${at} < ${end}; ${at} += ${this.#spec.team.team}u)`,
       inner,
     );
     return variables.map((state) => readVariables(block, state));

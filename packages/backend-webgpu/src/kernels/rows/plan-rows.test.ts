@@ -23,8 +23,8 @@ function numberIn(code: string, pattern: RegExp): number | undefined {
 /** The longest chain of additions of a launch: in its loops, then in its trees. */
 function chainOf({ kernel: { code }, uniforms }: Launch): number {
   const lanes = numberIn(code, /@workgroup_size\((\d+)\)/) as number;
-  const columns = numberIn(code, /let mate = lane \/ (\d+)u/);
-  const team = columns === undefined ? (numberIn(code, /let mate = lane % (\d+)u/) ?? 1) : lanes / columns;
+  const columns = numberIn(code, /let team_lane = lane \/ (\d+)u/);
+  const team = columns === undefined ? (numberIn(code, /let team_lane = lane % (\d+)u/) ?? 1) : lanes / columns;
   const { steps = 0, chunk = steps, all_parts: parts = 0 } = uniforms;
   const tree = Math.log2(team);
   const joined = code.includes('< u.all_parts') ? Math.ceil(parts / team) + tree : 0;

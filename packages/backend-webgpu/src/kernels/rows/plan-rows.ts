@@ -129,7 +129,7 @@ function product(sizes: readonly number[]): number {
   return sizes.reduce((all, size) => all * size, 1);
 }
 
-function teamOf({ team, rows, isAcross }: TeamWay, { hasSubgroups, subgroupSize }: DeviceTraits): TeamSpec {
+function teamOf({ team, rows, isAcross }: TeamShape, { hasSubgroups, subgroupSize }: DeviceTraits): TeamSpec {
   return { team, rows, isAcross, subgroup: hasSubgroups && !isAcross && team > 1 ? subgroupSize : 0 };
 }
 
@@ -201,10 +201,10 @@ function columnVariants(piece: Piece, question: Question, traits: DeviceTraits):
   return rows >= BUSY.gpu ? [lone, together] : [together, lone];
 }
 
-type TeamWay = Pick<Variant, 'team' | 'rows' | 'isAcross'> & Partial<Pick<Variant, 'vectors'>>;
+type TeamShape = Pick<Variant, 'team' | 'rows' | 'isAcross'> & Partial<Pick<Variant, 'vectors'>>;
 
 /** Returns whether a team's values fit the memory of a workgroup. */
-function fitsMemory(kernel: Kernel, variant: TeamWay, width: 1 | 4, traits: DeviceTraits): boolean {
+function fitsMemory(kernel: Kernel, variant: TeamShape, width: 1 | 4, traits: DeviceTraits): boolean {
   const phases: ValueType[][] = foldsOf(kernel).map((folds) => folds.flatMap(({ folding }) => folding.state));
   const [team, own] = [teamOf(variant, traits), variant.isAcross ? width : 1];
   const scans = scansOf(kernel);
@@ -215,7 +215,7 @@ function fitsMemory(kernel: Kernel, variant: TeamWay, width: 1 | 4, traits: Devi
 }
 
 /** The maximum number of lanes of a team, up to those wanted, whose values fit the memory of a workgroup. */
-function fitting(kernel: Kernel, wanted: TeamWay, width: 1 | 4, traits: DeviceTraits): number {
+function fitting(kernel: Kernel, wanted: TeamShape, width: 1 | 4, traits: DeviceTraits): number {
   let { team } = wanted;
   while (!fitsMemory(kernel, { ...wanted, team }, width, traits)) team /= 2;
   return team;

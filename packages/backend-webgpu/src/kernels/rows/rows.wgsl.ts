@@ -179,7 +179,7 @@ class RowsCode {
     const { team, vectors } = this.#spec;
     const block = this.#block;
     const steps = Array.from({ length: vectors }, (_, k) => {
-      return this.#stepInOrder(block, `begin + mate + ${k * team.team}u`);
+      return this.#stepInOrder(block, `begin + team_lane + ${k * team.team}u`);
     });
     for (const { scope } of steps) scope.preload();
     return steps;
@@ -282,7 +282,7 @@ class RowsCode {
     const { kernel, team, width } = this.#spec;
     const [stride, unroll] = [team.team, unrollOf(kernel, width)];
     const at = block.fresh();
-    block.add(`var ${at} = begin + mate;`);
+    block.add(`var ${at} = begin + team_lane;`);
     if (unroll > 1) {
       const inner = block.inner();
       const steps = Array.from({ length: unroll }, (_, k) =>
@@ -357,7 +357,7 @@ class RowsCode {
     const unroll = unrollOf(kernel, width);
     const [first, inner] = [block.fresh(), block.inner()];
     const steps = Array.from({ length: unroll }, (_, k) =>
-      this.#stepInOrder(inner, `${first} + mate + ${k * team.team}u`),
+      this.#stepInOrder(inner, `${first} + team_lane + ${k * team.team}u`),
     );
     setVariables(inner, carried, scan(inner, steps, readVariables(inner, carried)));
     // What the lanes left for each other is overwritten in the next turn.
@@ -374,7 +374,7 @@ class RowsCode {
     const stores = block.inner();
     for (const [index, raw] of raws.entries()) this.#store(stores, outputs[index] as number, raw, []);
     const isFirst = stage === undefined ? '' : ' && part + u.first_part == 0u';
-    block.enclose(`if (is_row && mate == 0u${isFirst})`, stores);
+    block.enclose(`if (is_row && team_lane == 0u${isFirst})`, stores);
   }
 
   #store(block: WgslBlock, output: number, raw: StoredValue, coordinates: readonly (string | undefined)[]): void {

@@ -39,7 +39,7 @@ export class TeamScan {
     const none = this.#folds.identity(new WgslArithmetic(block));
     if (team === 1) return sets.map((all) => ({ before: none, all }));
     if (!meetsInSubgroups(this.#spec)) return this.#inMemory(block, sets);
-    if (team <= subgroup) return this.#scanRun(block, sets, team, 'mate', `(lane % ${subgroup}u) | ${team - 1}u`);
+    if (team <= subgroup) return this.#scanRun(block, sets, team, 'team_lane', `(lane % ${subgroup}u) | ${team - 1}u`);
     return this.#meet(block, sets, team / subgroup);
   }
 
@@ -66,18 +66,18 @@ export class TeamScan {
     }));
   }
 
-  /** Sub-groups leave what they have in workgroup memory; the lanes of each scan that. */
+  /** Sub-groups store what they have in workgroup memory; the lanes of each scan that. */
   #meet(block: WgslBlock, sets: readonly State[], groups: number): readonly Scanned[] {
     const { subgroup, rows } = this.#spec;
-    const own = this.#scanRun(block, sets, subgroup, `(mate % ${subgroup}u)`, `${subgroup - 1}u`);
+    const own = this.#scanRun(block, sets, subgroup, `(team_lane % ${subgroup}u)`, `${subgroup - 1}u`);
     const memory = own.map(({ all }) => this.#declare(all, groups * rows));
-    const leave = block.inner();
+    const store = block.inner();
     for (const [set, { all }] of own.entries()) {
       for (const [k, { text }] of all.entries()) {
-        leave.add(`${memory[set]?.[k]}[slot * ${groups}u + mate / ${subgroup}u] = ${text};`);
+        store.add(`${memory[set]?.[k]}[slot * ${groups}u + team_lane / ${subgroup}u] = ${text};`);
       }
     }
-    block.enclose(`if (mate % ${subgroup}u == 0u)`, leave);
+    block.enclose(`if (team_lane % ${subgroup}u == 0u)`, store);
     block.add('workgroupBarrier();');
     const at = block.define(`lane & ${groups - 1}u`);
     const taken = own.map(({ all }, set) =>
@@ -85,7 +85,7 @@ export class TeamScan {
     );
     const outer = this.#scanRun(block, taken, groups, at, `${groups - 1}u`);
     const math = new WgslArithmetic(block);
-    const group = block.define(`mate / ${subgroup}u`);
+    const group = block.define(`team_lane / ${subgroup}u`);
     return outer.map(({ before, all }, set) => {
       const ofGroup = this.#each(block, before, ({ text }) => `subgroupShuffle(${text}, ${group})`);
       return { before: this.#folds.join(math, ofGroup, (own[set] as Scanned).before), all };
@@ -116,13 +116,13 @@ export class TeamScan {
         const step = block.inner();
         const joined = this.#folds.join(new WgslArithmetic(step), read(step, own, `lane - ${distance * stride}u`), own);
         setVariables(step, own, joined);
-        block.enclose(`if (mate >= ${distance}u)`, step);
+        block.enclose(`if (team_lane >= ${distance}u)`, step);
         block.add('workgroupBarrier();');
         write(block);
       }
       block.add('workgroupBarrier();');
-      const neighbour = read(block, own, `select(lane, lane - ${stride}u, mate > 0u)`);
-      const condition: WgslValue = { text: 'mate > 0u', type: 'bool', width: 1 };
+      const neighbour = read(block, own, `select(lane, lane - ${stride}u, team_lane > 0u)`);
+      const condition: WgslValue = { text: 'team_lane > 0u', type: 'bool', width: 1 };
       const last = isAcross ? `${(team - 1) * rows}u + slot` : `slot * ${team}u + ${team - 1}u`;
       const scanned = { before: this.#folds.select(math, condition, neighbour, none), all: read(block, own, last) };
       block.add('workgroupBarrier();');

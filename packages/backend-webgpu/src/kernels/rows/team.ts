@@ -13,7 +13,7 @@ export interface TeamSpec {
   readonly isAcross: boolean;
 }
 
-/** Part of a fold that a lane knows: one value or more. */
+/** State of a fold: one value or more. */
 export type State = States<WgslValue>;
 
 /** Sets variables to a state. */
@@ -52,7 +52,7 @@ function memoryLength({ team, rows, subgroup }: TeamSpec): number {
   return meetsInSubgroups({ team, subgroup }) ? (team / subgroup) * rows : team * rows;
 }
 
-/** Returns whether what sub-groups leave fits one of them. */
+/** Returns whether one sub-group can join the states of all sub-groups of a team. */
 export function meetsInSubgroups({ team, subgroup }: Pick<TeamSpec, 'team' | 'subgroup'>): boolean {
   return subgroup > 0 && team <= subgroup * subgroup;
 }
@@ -61,7 +61,7 @@ export function meetsInSubgroups({ team, subgroup }: Pick<TeamSpec, 'team' | 'su
 export class TeamCode {
   readonly declarations: string[] = [];
   readonly #spec: TeamSpec;
-  /** Of the calls of `reduce` with an even number, then of the others: the arrays of each type. */
+  /** Arrays by type: those of even calls of `reduce`, then those of odd ones. */
   readonly #arrays: readonly Map<string, string[]>[] = [new Map(), new Map()];
   readonly #used: Map<string, number> = new Map();
   #calls = 0;
@@ -70,10 +70,10 @@ export class TeamCode {
     this.#spec = spec;
   }
 
-  /** Names of the lane's number in its team and of its team's in the workgroup. */
+  /** Declares `team_lane`, the lane of its team, and `slot`, the team of the workgroup. */
   place(block: WgslBlock): void {
     const { team, rows, isAcross } = this.#spec;
-    block.add(`let mate = ${team === 1 ? '0u' : isAcross ? `lane / ${rows}u` : `lane % ${team}u`};`);
+    block.add(`let team_lane = ${team === 1 ? '0u' : isAcross ? `lane / ${rows}u` : `lane % ${team}u`};`);
     block.add(`let slot = ${rows === 1 ? '0u' : isAcross ? `lane % ${rows}u` : `lane / ${team}u`};`);
   }
 
@@ -110,17 +110,17 @@ export class TeamCode {
     return now;
   }
 
-  /** Sub-groups leave what they have in workgroup memory; each lane takes one, and they are shuffled again. */
+  /** Sub-groups store what they have in workgroup memory; each lane takes one, and they are shuffled again. */
   #meet(block: WgslBlock, states: readonly State[], folds: Joins, groups: number): readonly State[] {
     const { subgroup } = this.#spec;
     const memory = states.map((state) => state.map((part) => this.#declare(part)));
-    const leave = block.inner();
+    const store = block.inner();
     for (const [index, state] of states.entries()) {
       for (const [at, part] of state.entries()) {
-        leave.add(`${memory[index]?.[at]}[slot * ${groups}u + mate / ${subgroup}u] = ${part.text};`);
+        store.add(`${memory[index]?.[at]}[slot * ${groups}u + team_lane / ${subgroup}u] = ${part.text};`);
       }
     }
-    block.enclose(`if (mate % ${subgroup}u == 0u)`, leave);
+    block.enclose(`if (team_lane % ${subgroup}u == 0u)`, store);
     block.add('workgroupBarrier();');
     const taken = states.map((state, index) =>
       state.map((part, at) => ({
@@ -155,7 +155,7 @@ export class TeamCode {
         step,
         mine.map((state, index) => (folds[index] as Joins[number]).join(math, state, others[index] as State)),
       );
-      block.enclose(`if (mate < ${half}u)`, step);
+      block.enclose(`if (team_lane < ${half}u)`, step);
     }
     block.add('workgroupBarrier();');
     return read(block, isAcross ? 'slot' : `slot * ${team}u`);

@@ -210,7 +210,7 @@ ${mainOf(SORT_SIZE)}
 );
 
 /** Elements that an invocation looks at in one step. */
-const WAYS = 8;
+const ELEMENTS_PER_STEP = 8;
 
 /**
  * Selects the best of a part of any length by a workgroup that reads it once. The k best so far are at the start of an
@@ -235,15 +235,15 @@ ${mainOf(SORT_SIZE)}
   let room = ${size}u - u.k;
   var worst = vec2u(0u);
   // Workgroup memory starts as zeros: no entries.
-  for (var start = 0u; start < part.count; start += ${SORT_SIZE * WAYS}u) {
-${repeat(WAYS, (i) => `    let at${i} = start + lane + ${i * SORT_SIZE}u;`)}
-${repeat(WAYS, (i) => `    let key${i} = select(0u, key_at(part.first + min(at${i}, last)), at${i} <= last);`)}
+  for (var start = 0u; start < part.count; start += ${SORT_SIZE * ELEMENTS_PER_STEP}u) {
+${repeat(ELEMENTS_PER_STEP, (i) => `    let at${i} = start + lane + ${i * SORT_SIZE}u;`)}
+${repeat(ELEMENTS_PER_STEP, (i) => `    let key${i} = select(0u, key_at(part.first + min(at${i}, last)), at${i} <= last);`)}
     var pending = 0u;
-${repeat(WAYS, (i) => `    pending |= select(0u, ${1 << i}u, is_ahead(vec2u(key${i}, at${i}), worst));`)}
+${repeat(ELEMENTS_PER_STEP, (i) => `    pending |= select(0u, ${1 << i}u, is_ahead(vec2u(key${i}, at${i}), worst));`)}
     loop {
       if (pending != 0u) {
         var slot = u.k + atomicAdd(&filled, countOneBits(pending));
-${repeat(WAYS, (i) => `        if ((pending & ${1 << i}u) != 0u && slot < ${size}u) { entries[slot] = vec2u(key${i}, at${i}); slot++; pending ^= ${1 << i}u; }`)}
+${repeat(ELEMENTS_PER_STEP, (i) => `        if ((pending & ${1 << i}u) != 0u && slot < ${size}u) { entries[slot] = vec2u(key${i}, at${i}); slot++; pending ^= ${1 << i}u; }`)}
       }
       workgroupBarrier();
       if (lane == 0u) { wanted = atomicLoad(&filled); }
@@ -253,7 +253,7 @@ ${repeat(WAYS, (i) => `        if ((pending & ${1 << i}u) != 0u && slot < ${size
       for (var slot = u.k + lane; slot < ${size}u; slot += ${SORT_SIZE}u) { entries[slot] = vec2u(0u); }
       if (lane == 0u) { atomicStore(&filled, 0u); }
       workgroupBarrier();
-${repeat(WAYS, (i) => `      if (!is_ahead(vec2u(key${i}, at${i}), worst)) { pending &= ~${1 << i}u; }`)}
+${repeat(ELEMENTS_PER_STEP, (i) => `      if (!is_ahead(vec2u(key${i}, at${i}), worst)) { pending &= ~${1 << i}u; }`)}
     }
   }
   sort_entries(lane);
