@@ -18,10 +18,14 @@ export interface Named {
   readonly outputs: readonly string[];
 }
 
+/** The name of a node's operator in the table, `com.microsoft.Gelu`. */
+export function kindOf({ op, domain }: Pick<Named, 'op' | 'domain'>): string {
+  return domain === '' ? op : `${domain}.${op}`;
+}
+
 /** `Conv "conv1"`; of a node without a name what it gives. */
-export function nodeText({ name, op, domain, outputs }: Named): string {
-  const kind = domain === '' ? op : `${domain}.${op}`;
-  return name === '' ? `${kind} of "${outputs[0] ?? ''}"` : `${kind} "${name}"`;
+export function nodeText(node: Named): string {
+  return node.name === '' ? `${kindOf(node)} of "${node.outputs[0] ?? ''}"` : `${kindOf(node)} "${node.name}"`;
 }
 
 /** The error of a node, or of what it is given: what was thrown, with its code where it has one, after the names. */

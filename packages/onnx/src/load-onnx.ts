@@ -3,7 +3,8 @@ import type { ComputeBackend } from '@concord/backend-core';
 import type { Tensor } from '@concord/ops';
 import type { Model, ValueInfo } from './graph/graph.ts';
 import type { HostTensor } from './graph/host-tensor.ts';
-import { optimise } from './graph/passes.ts';
+import { optimise, withoutDead } from './graph/passes.ts';
+import { checkOperators } from './operators/check.ts';
 import { decodeModel, readModel } from './read/read-model.ts';
 import { bytesOf, type OnnxSource } from './read/source.ts';
 import { type Feeds, Session } from './run/session.ts';
@@ -49,7 +50,7 @@ export interface OnnxModel extends Disposable {
  * Loads an ONNX model: from bytes, a path (in Node), a URL, a `Response`, a `Blob` or a `ByteSource`.
  *
  * @throws {BackendError} INVALID_ARGUMENT for a file that is damaged, or data outside of its folder
- * @throws {BackendError} UNSUPPORTED for operators, operator sets and types that are not supported, with the node
+ * @throws {BackendError} UNSUPPORTED for operators, their attributes, operator sets and types that are not supported, with the node
  * @example
  * ```ts
  * using model = await loadOnnx(backend, 'model.onnx');
@@ -75,7 +76,9 @@ export async function openSession(
   const external = new Map(Object.entries(externalData));
   for (const file of files) if (!external.has(file)) external.set(file, await bytesOf(source, file));
   const model = change(readModel(proto, external));
-  return new Session({ ...model, graph: optimise(model.graph) }, { backend, float64, maxPrograms });
+  const graph = withoutDead(model.graph);
+  checkOperators(graph);
+  return new Session({ ...model, graph: optimise(graph) }, { backend, float64, maxPrograms });
 }
 
 function modelOf(session: Session): OnnxModel {

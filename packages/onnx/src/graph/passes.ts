@@ -316,17 +316,28 @@ const attention: Pass = (softmax, uses) => {
   };
 };
 
-/** Nodes whose results nothing reads are left out. */
-function withoutDead(graph: Graph): Graph {
+/** Leaves out nodes whose results nothing reads, in the graphs within nodes too. */
+export function withoutDead(graph: Graph): Graph {
   const read = new Set(graph.outputs.map(({ name }) => name));
   const nodes: Node[] = [];
   for (const node of [...graph.nodes].reverse()) {
     if (!node.outputs.some((name) => read.has(name))) continue;
-    nodes.unshift(node);
-    for (const name of readsOf(node)) read.add(name);
+    const live = inGraphs(node, withoutDead);
+    nodes.unshift(live);
+    for (const name of readsOf(live)) read.add(name);
   }
   const constants = new Map([...graph.constants].filter(([name]) => read.has(name)));
   return { ...graph, nodes, constants };
+}
+
+/** A node with the graphs in its attributes changed. */
+function inGraphs(node: Node, change: (graph: Graph) => Graph): Node {
+  if (graphsOf(node).length === 0) return node;
+  const isGraph = (value: unknown): value is Graph => typeof value === 'object' && value !== null && 'nodes' in value;
+  const attributes = [...node.attributes].map(
+    ([name, value]) => [name, isGraph(value) ? change(value) : value] as const,
+  );
+  return { ...node, attributes: new Map(attributes) };
 }
 
 /** In this order: an activation goes into a product that has its bias. */
@@ -334,16 +345,6 @@ const PASSES: readonly Pass[] = [batchNorm, gelu, layerNorm, attention, bias, ac
 
 /** A graph that gives the same with fewer launches. What graphs in it read from outside stays. */
 export function optimise(graph: Graph): Graph {
-  const inner = graph.nodes.map((node): Node => {
-    if (graphsOf(node).length === 0) return node;
-    const attributes = [...node.attributes].map(
-      ([name, value]) => [name, isGraph(value) ? optimise(value) : value] as const,
-    );
-    return { ...node, attributes: new Map(attributes) };
-  });
-  return withFunctions(withChains(withoutDead(PASSES.reduce(apply, withoutDead({ ...graph, nodes: inner })))));
-}
-
-function isGraph(value: unknown): value is Graph {
-  return typeof value === 'object' && value !== null && 'nodes' in value;
+  const nodes = graph.nodes.map((node) => inGraphs(node, optimise));
+  return withFunctions(withChains(withoutDead(PASSES.reduce(apply, withoutDead({ ...graph, nodes })))));
 }

@@ -133,6 +133,7 @@ function sunk(o: Tensor, lse: Tensor, sink: Tensor | undefined): Tensor {
 function groupQuery(call: Call): Results {
   const kinds = [call.text('k_quant_type', 'NONE'), call.text('v_quant_type', 'NONE')];
   if (kinds.some((kind) => kind !== 'NONE') || call.has(12) || call.has(13)) call.refuse('a quantised cache');
+  if (call.has(14) || call.has(15)) call.refuse('a norm of heads');
   if (call.int('qk_output', 0) !== 0 || call.node.outputs[3]) call.refuse('scores as a result');
   call.floats(0);
   const [heads, kvHeads] = [call.int('num_heads'), call.int('kv_num_heads')];

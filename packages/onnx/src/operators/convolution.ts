@@ -21,7 +21,7 @@ function sweepOf(call: Call, size: readonly number[], kernel: readonly number[])
   const ones = size.map(() => 1);
   const stride = call.list('strides') ?? ones;
   const dilation = call.list('dilations') ?? ones;
-  const auto = call.text('auto_pad', 'NOTSET');
+  const auto = call.choice('auto_pad', 'NOTSET', 'VALID', 'SAME_UPPER', 'SAME_LOWER');
   if (kernel.length !== size.length) throw refuse(`a window of ${kernel.length} axes over ${size.length}`);
   const given = call.list('pads') ?? [...size, ...size].map(() => 0);
   const axes = size.length;
@@ -29,7 +29,6 @@ function sweepOf(call: Call, size: readonly number[], kernel: readonly number[])
     throw refuse(`strides, dilations or pads of another number of axes than ${axes}`);
   if (call.list('kernel_shape')?.join() !== (call.attribute('kernel_shape') && kernel.join()))
     throw refuse(`kernel_shape is not [${kernel.join(', ')}]`);
-  if (!['NOTSET', 'VALID', 'SAME_UPPER', 'SAME_LOWER'].includes(auto)) return call.refuse(`auto_pad ${auto}`);
   if (!auto.startsWith('SAME'))
     return { kernel, stride, dilation, pads: auto === 'VALID' ? given.map(() => 0) : given };
   const total = size.map((length, i) => {
@@ -254,8 +253,7 @@ function causal(call: Call): Results {
   const before = (w.shape[2] as number) - 1;
   const past = call.maybe(3) ?? ops.zeros(call.backend, [batch, channels, before], { dtype: x.dtype });
   const all = before === 0 ? x : ops.concat([past, x], { axis: 2 });
-  const name = call.text('activation', 'none');
-  if (!['none', 'silu', 'swish'].includes(name)) call.refuse(`activation ${name}`);
+  const name = call.choice('activation', 'none', 'silu', 'swish');
   const activation = name === 'none' ? {} : ({ activation: 'silu' } as const);
   const y = ops.conv1d(all, w, { bias: call.maybe(2), groups: channels, ...activation });
   return [y, ops.slice(all, [null, null, [x.shape[2] as number, all.shape[2] as number]])].slice(

@@ -60,8 +60,7 @@ function gatherNd(call: Call): Tensor {
 
 /** Whether values that meet are added. */
 function joins(call: Call): boolean {
-  const reduction = call.text('reduction', 'none');
-  return reduction === 'none' ? false : reduction === 'add' ? true : call.refuse(`reduction ${reduction}`);
+  return call.choice('reduction', 'none', 'add') === 'add';
 }
 
 function scatterNd(call: Call): Tensor {

@@ -10,7 +10,7 @@ function lossOf(call: Call, logs: Tensor): Tensor {
   const hit = takeAlongAxis(logs, reshape(target, [batch, 1, ...places]), 1);
   const ignored = call.attribute('ignore_index') === undefined ? undefined : call.int('ignore_index');
   const given = call.maybe(2);
-  const reduction = call.text('reduction', 'mean');
+  const reduction = call.choice('reduction', 'mean', 'sum', 'none');
   const counted = elements(
     `Counted ${ignored} ${given === undefined}`,
     (k, at, weight) => {

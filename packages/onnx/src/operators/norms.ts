@@ -71,7 +71,9 @@ export const NORMS: Operators = {
   LpNormalization: {
     run: (call) => {
       const [x, axis] = [call.x(0), call.axis(call.int('axis', -1))];
-      if (call.int('p', 2) === 2) return ops.l2Normalize(x, { axis, eps: 1e-30 });
+      const p = call.int('p', 2);
+      if (p === 2) return ops.l2Normalize(x, { axis, eps: 1e-30 });
+      if (p !== 1) return call.refuse(`p ${p}`);
       return elements(
         'Part',
         (k, v, n) => k.select(k.eq(n, 0), k.f32(0), k.div(v, n)),

@@ -142,7 +142,9 @@ function castOp(call: Call, to: ElementType): ReturnType<Call['typed']> {
 }
 
 const shift = (call: Call): Tensor => {
-  const left = call.text('direction') === 'LEFT';
+  const direction = call.text('direction');
+  const left = direction === 'LEFT';
+  if (!left && direction !== 'RIGHT') return call.refuse(`direction ${direction}`);
   const [a, b] = [call.x(0), call.x(1)];
   const bits = 8 * BYTES_OF[a.dtype];
   return elements(
@@ -227,7 +229,7 @@ export const POINTWISE: Operators = {
   },
   Swish: float((k, x, alpha) => k.mul(x, k.sigmoid(k.mul(x, alpha))), { alpha: 1 }),
   Gelu: ofFloats((call) => {
-    const tanh = call.text('approximate', 'none') === 'tanh';
+    const tanh = call.choice('approximate', 'none', 'tanh') === 'tanh';
     return { name: `Gelu ${tanh}`, formula: (k, x) => (tanh ? k.geluTanh(x) : k.gelu(x)) };
   }),
   IsNaN: { ...unary((k, x) => k.isNan(x), 'bool') },

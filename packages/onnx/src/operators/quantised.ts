@@ -70,6 +70,7 @@ function quantizeLinear(call: Call): Results {
   const given = call.x(0);
   const { scale, ...options } = scaling(call, call.x(1));
   const wanted = call.int('output_dtype', 0);
+  if (call.int('precision', 0) > 1) call.refuse('another precision than float32');
   const dtype = call.has(2) ? call.x(2).dtype : wanted === 0 ? 'u8' : BYTES[wanted];
   if (dtype !== 'u8' && dtype !== 'i8') return call.refuse(`the element type ${call.has(2) ? call.type(2) : wanted}`);
   const x = given.dtype === 'i32' ? cast(given, 'f32') : given;

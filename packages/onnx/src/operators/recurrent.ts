@@ -190,10 +190,11 @@ function layer(call: Call, gates: number, usual: readonly string[], step: Step):
   const isBatchFirst = call.int('layout', 0) === 1;
   const x = isBatchFirst ? permute(call.x(0), [1, 0, 2]) : call.x(0);
   const [rows = 0, batch = 0] = x.shape;
-  const name = call.text('direction', 'forward');
+  const name = call.choice('direction', 'forward', 'reverse', 'bidirectional');
   const directions = name === 'bidirectional' ? [false, true] : [name === 'reverse'];
   const functions = functionsOf(call, usual, directions.length);
   const hidden = call.x(2).shape[2] as number;
+  if (call.int('hidden_size', hidden) !== hidden) throw refuse(`hidden_size is not ${hidden}`);
   if (rows === 0) call.refuse('an empty text');
   const hasReset = call.int('linear_before_reset', 0) === 1;
   const hasCell = call.node.op === 'LSTM';

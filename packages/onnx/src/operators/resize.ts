@@ -137,7 +137,7 @@ function axesOf(call: Call): Axis[] {
   const sizes = of(!isOld && call.has(3) ? call.numbers(3) : undefined);
   const roi = !isOld && call.has(1) ? call.numbers(1) : [];
   if (scales === undefined && sizes === undefined) throw refuse('there are neither scales nor sizes');
-  const policy = call.text('keep_aspect_ratio_policy', 'stretch');
+  const policy = call.choice('keep_aspect_ratio_policy', 'stretch', 'not_larger', 'not_smaller');
   const ratios = sizes?.map((size, i) => size / (dims[listed[i] as number] as number)) ?? [];
   const kept = policy === 'stretch' ? undefined : policy === 'not_larger' ? Math.min(...ratios) : Math.max(...ratios);
   return dims.map((from, axis): Axis => {
@@ -169,11 +169,10 @@ function atOnce(call: Call, axes: readonly Axis[], mode: string, how: string, ne
 }
 
 function resizeOp(call: Call): Results {
-  const mode = call.text('mode', 'nearest');
+  const mode = call.choice('mode', 'nearest', 'linear', 'cubic');
   const isOld = call.version < 11;
   const how = isOld ? 'asymmetric' : call.text('coordinate_transformation_mode', 'half_pixel');
   const nearest = call.text('nearest_mode', 'round_prefer_floor');
-  if (!['nearest', 'linear', 'cubic'].includes(mode)) return call.refuse(`mode ${mode}`);
   const placeOf = PLACES[how] ?? call.refuse(`coordinate_transformation_mode ${how}`);
   const axes = axesOf(call);
   if (axes.some(({ from, to }) => from === 0 || to === 0)) return call.refuse('an empty image');
@@ -258,9 +257,9 @@ function gridSample(call: Call): Results {
   call.floats(0, 1);
   const [x, grid] = [call.x(0), call.x(1)];
   if (x.rank !== 4) return call.refuse(`a grid of ${x.rank - 2} axes`);
-  const named = call.text('mode', 'bilinear');
-  const mode = ({ bilinear: 'linear', bicubic: 'cubic' } as Record<string, string>)[named] ?? named;
-  const padding = call.text('padding_mode', 'zeros');
+  // Before operator set 20 they are bilinear and bicubic.
+  const mode = call.choice('mode', 'bilinear', 'linear', 'nearest', 'bicubic', 'cubic').replace(/^bi/, '');
+  const padding = call.choice('padding_mode', 'zeros', 'border', 'reflection');
   const corners = call.int('align_corners', 0) === 1;
   const key = `${mode} ${padding} ${corners}`;
   const kernel = samplers.get(key) ?? sampler(mode, padding, corners);

@@ -118,7 +118,7 @@ function depthToSpace(call: Call): Tensor {
   const b = call.int('blocksize');
   const depth = c / (b * b);
   const after = [n, depth, h * b, w * b];
-  return call.text('mode', 'DCR') === 'DCR'
+  return call.choice('mode', 'DCR', 'CRD') === 'DCR'
     ? blocks(call, [n, b, b, depth, h, w], [0, 3, 4, 1, 5, 2], after)
     : blocks(call, [n, depth, b, b, h, w], [0, 1, 4, 2, 5, 3], after);
 }
@@ -126,7 +126,7 @@ function depthToSpace(call: Call): Tensor {
 function spaceToDepth(call: Call): Tensor {
   const [n, c, h, w] = call.dims(0) as [number, number, number, number];
   const b = call.int('blocksize');
-  const order = call.text('mode', 'DCR') === 'DCR' ? [0, 3, 5, 1, 2, 4] : [0, 1, 3, 5, 2, 4];
+  const order = call.choice('mode', 'DCR', 'CRD') === 'DCR' ? [0, 3, 5, 1, 2, 4] : [0, 1, 3, 5, 2, 4];
   return blocks(call, [n, c, h / b, b, w / b, b], order, [n, c * b * b, h / b, w / b]);
 }
 
@@ -137,15 +137,14 @@ function padOp(call: Call): Results {
   const pads = dims.map((): [number, number] => [0, 0]);
   axes.forEach((axis, i) => (pads[axis] = [list[i] as number, list[i + axes.length] as number]));
   const value = call.version < 11 ? call.float('value', 0) : call.scalar(2, 0);
-  const mode = call.text('mode', 'constant');
-  if (!['constant', 'reflect', 'edge', 'wrap'].includes(mode)) return call.refuse(`mode ${mode}`);
+  const mode = call.choice('mode', 'constant', 'reflect', 'edge', 'wrap');
   // Negative pads crop.
   const cut = slice(
     call.x(0),
     pads.map(([a, b], axis) => (a < 0 || b < 0 ? [Math.max(0, -a), (dims[axis] as number) + Math.min(0, b)] : null)),
   );
   const around = pads.map(([a, b]) => [Math.max(0, a), Math.max(0, b)] as const);
-  return pad(cut, around, { mode: mode as 'constant', ...(mode === 'constant' ? { value } : {}) });
+  return pad(cut, around, { mode, ...(mode === 'constant' ? { value } : {}) });
 }
 
 /** What is in the middle of some axes, or zeros around it. */

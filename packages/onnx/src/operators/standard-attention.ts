@@ -127,7 +127,7 @@ function scattered(call: Call): Tensor {
   const flat = (x: Tensor): Tensor =>
     reshape(x, [batch, sizeOf(dims.slice(1, axis)), x.shape[axis] as number, sizeOf(dims.slice(axis + 1))]);
   const starts = call.has(2) ? call.x(2) : call.toDevice(hostTensor('int32', [batch], new Int32Array(batch)));
-  const isRing = call.text('mode', 'linear') === 'circular';
+  const isRing = call.choice('mode', 'linear', 'circular') === 'circular';
   return reshape(appended(flat(past), flat(fresh), starts, dims[axis] as number, isRing), dims);
 }
 

@@ -1,5 +1,5 @@
-import { refuse } from '../errors.ts';
-import type { AttributeProto, FunctionProto, GraphProto, NodeProto } from './schema.ts';
+import { nodeText, refuse, unsupported } from '../errors.ts';
+import type { AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetProto } from './schema.ts';
 
 /** The functions of a model, by `domain.name`. */
 export type Functions = ReadonlyMap<string, FunctionProto>;
@@ -25,21 +25,29 @@ export function* inline(
   depth = 0,
 ): Generator<Placed> {
   for (const [index, node] of nodes.entries()) {
-    const domain = node.domain === 'ai.onnx' ? '' : (node.domain ?? '');
-    const called = functions.get(`${domain}.${node.op ?? ''}`);
+    const called = functions.get(`${domainOf(node.domain)}.${node.op ?? ''}`);
     if (called === undefined) {
       yield { node, versions };
       continue;
     }
     if (depth > MAX_DEPTH) throw refuse(`function ${called.name ?? ''} calls itself, or too deeply`);
     const place = `${node.name || path + (node.op ?? '')}_${index}/`;
-    const sets = (called.operatorSets ?? []).map(
-      ({ domain: of = '', version = 1n }) => [of === 'ai.onnx' ? '' : of, Number(version)] as const,
-    );
-    yield* inline(bodyOf(node, called, place), functions, new Map([...versions, ...sets]), place, depth + 1);
+    const own = new Map([...versions, ...versionsOf(called.operatorSets)]);
+    yield* inline(bodyOf(node, called, place), functions, own, place, depth + 1);
   }
 }
 
+/** `ai.onnx` is another name of ONNX's own domain. */
+export function domainOf(domain = ''): string {
+  return domain === 'ai.onnx' ? '' : domain;
+}
+
+/** Operator sets by domain. */
+export function versionsOf(sets: readonly OperatorSetProto[] = []): (readonly [string, number])[] {
+  return sets.map(({ domain, version = 1n }) => [domainOf(domain), Number(version)]);
+}
+
+/** @throws {BackendError} UNSUPPORTED for an attribute that the function does not name */
 function bodyOf(node: NodeProto, called: FunctionProto, place: string): NodeProto[] {
   const names = new Map<string, string>([['', '']]);
   called.inputs?.forEach((name, i) => names.set(name, node.inputs?.[i] ?? ''));
@@ -47,7 +55,14 @@ function bodyOf(node: NodeProto, called: FunctionProto, place: string): NodeProt
     const given = node.outputs?.[i] ?? '';
     if (given !== '') names.set(name, given);
   });
-  const attributes = new Map([...(called.defaults ?? []), ...(node.attributes ?? [])].map((each) => [each.name, each]));
+  const attributes = new Map((called.defaults ?? []).map((each) => [each.name, each]));
+  for (const each of node.attributes ?? []) {
+    if (!attributes.has(each.name) && called.attributes?.includes(each.name ?? '') !== true)
+      throw unsupported(
+        `node ${nodeText({ name: '', op: '', domain: '', outputs: [], ...node })} has the attribute ${each.name}, which its function does not have`,
+      );
+    attributes.set(each.name, each);
+  }
   return (called.nodes ?? []).map((each) => rename(each, names, attributes, place));
 }
 

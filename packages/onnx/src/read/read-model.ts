@@ -2,14 +2,13 @@ import { nodeText, refuse, unsupported } from '../errors.ts';
 import type { Attribute, Graph, Model, Node, ValueInfo } from '../graph/graph.ts';
 import { elementType, type HostTensor, hostTensor } from '../graph/host-tensor.ts';
 import { decode } from './decode.ts';
-import { inline, type Functions } from './inline.ts';
+import { domainOf, type Functions, inline, versionsOf } from './inline.ts';
 import {
   type AttributeProto,
   type GraphProto,
   MODEL,
   type ModelProto,
   type NodeProto,
-  type OperatorSetProto,
   type TensorProto,
   type ValueProto,
 } from './schema.ts';
@@ -64,8 +63,8 @@ interface Reading {
  * @throws {BackendError} UNSUPPORTED for operator sets before 7 or after 28, element types, sparse tensors
  */
 export function readModel(proto: ModelProto, external: ExternalData): Model {
-  const versions = versionsOf(proto.operatorSets ?? []);
-  const version = versions.get('') ?? VERSIONS.newest;
+  const versions = new Map([['', VERSIONS.newest], ...versionsOf(proto.operatorSets)]);
+  const version = versions.get('') as number;
   if (version < VERSIONS.oldest || version > VERSIONS.newest) {
     throw unsupported(
       `the model is of operator set ${version}, supported are ${VERSIONS.oldest} to ${VERSIONS.newest}`,
@@ -80,15 +79,6 @@ export function readModel(proto: ModelProto, external: ExternalData): Model {
     producer: proto.producer ?? '',
     metadata: new Map((proto.metadata ?? []).map(({ key = '', value = '' }) => [key, value])),
   };
-}
-
-/** `ai.onnx` is another name of ONNX's own domain. */
-export function domainOf(domain: string | undefined): string {
-  return domain === undefined || domain === 'ai.onnx' ? '' : domain;
-}
-
-function versionsOf(sets: readonly OperatorSetProto[]): Map<string, number> {
-  return new Map(sets.map(({ domain, version = 1n }) => [domainOf(domain), Number(version)]));
 }
 
 function readGraph(proto: GraphProto, reading: Reading, outer: ReadonlySet<string>): Graph {
@@ -197,25 +187,24 @@ function readAttribute(
   }
 }
 
-/** @throws {BackendError} UNSUPPORTED for a sparse one */
+/** Attributes of Constant besides a tensor. */
+const CONSTANTS: Readonly<Record<string, HostTensor['type']>> = {
+  ...{ value_float: 'float32', value_int: 'int64', value_string: 'string' },
+  ...{ value_floats: 'float32', value_ints: 'int64', value_strings: 'string' },
+};
+
+/** @throws {BackendError} UNSUPPORTED for a sparse one, and where there is more than a value */
 function constantOf(node: Node): HostTensor {
-  for (const [name, value] of node.attributes) {
-    switch (name) {
-      case 'value':
-        return value as HostTensor;
-      case 'value_float':
-        return hostTensor('float32', [], [value as number]);
-      case 'value_int':
-        return hostTensor('int64', [], [value as bigint]);
-      case 'value_floats':
-        return hostTensor('float32', [(value as readonly number[]).length], value as readonly number[]);
-      case 'value_ints':
-        return hostTensor('int64', [(value as readonly bigint[]).length], value as readonly bigint[]);
-      case 'value_string':
-        return { type: 'string', dims: [], data: [value as string] };
-      case 'value_strings':
-        return { type: 'string', dims: [(value as readonly string[]).length], data: value as readonly string[] };
-    }
-  }
-  throw unsupported(`node ${nodeText(node)} has no value that is supported`);
+  const [[name = '', value] = [], ...others] = node.attributes;
+  const isList = Array.isArray(value);
+  const list = (isList ? value : [value]) as readonly (number | bigint | string)[];
+  const dims = isList ? [list.length] : [];
+  const type = CONSTANTS[name];
+  if (name === 'value' && others.length === 0) return value as HostTensor;
+  if (type === undefined || others.length > 0)
+    throw unsupported(
+      `node ${nodeText(node)} has ${[...node.attributes.keys()].join(', ') || 'no value'}, which is not supported`,
+    );
+  if (type === 'string') return { type, dims, data: list as readonly string[] };
+  return hostTensor(type, dims, list as readonly number[]);
 }

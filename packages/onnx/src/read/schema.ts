@@ -71,6 +71,7 @@ const FUNCTION: Message = {
   1: ['name', 'string'],
   4: ['inputs', 'string*'],
   5: ['outputs', 'string*'],
+  6: ['attributes', 'string*'],
   7: ['nodes', () => NODE, '*'],
   9: ['operatorSets', () => OPERATOR_SET, '*'],
   10: ['domain', 'string'],
@@ -177,6 +178,7 @@ export interface FunctionProto {
   readonly name?: string;
   readonly inputs?: readonly string[];
   readonly outputs?: readonly string[];
+  readonly attributes?: readonly string[];
   readonly nodes?: readonly NodeProto[];
   readonly operatorSets?: readonly OperatorSetProto[];
   readonly domain?: string;

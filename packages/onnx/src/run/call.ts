@@ -159,6 +159,12 @@ export class Call {
     return value;
   }
 
+  /** One of some texts, the first of them where it is left out. */
+  choice<T extends string>(name: string, ...texts: readonly [T, ...T[]]): T {
+    const value = this.text(name, texts[0]);
+    return texts.find((each) => each === value) ?? this.refuse(`${name} ${value}`);
+  }
+
   /** A list of integers or floats. */
   list(name: string): number[] | undefined {
     const value = this.attribute(name);

@@ -1,6 +1,6 @@
 import { tidy } from '@concord/ops';
-import { errorOf, nodeText, refuse, unsupported } from '../errors.ts';
-import { type Graph, graphsOf, type Node, readsOf } from '../graph/graph.ts';
+import { errorOf, kindOf, nodeText, refuse } from '../errors.ts';
+import { type Graph, type Node, readsOf } from '../graph/graph.ts';
 import { sizeOf } from '../graph/host-tensor.ts';
 import { TooLarge } from '../host/walk.ts';
 import type { Operator } from '../operators/operator.ts';
@@ -15,30 +15,9 @@ export const SMALL = 4096;
 type Find = (name: string) => Value | undefined;
 
 /** The operator of a node. */
-export function operatorOf({ domain, op }: Node): Operator | undefined {
-  const name = domain === '' ? op : `${domain}.${op}`;
+export function operatorOf(node: Node): Operator | undefined {
+  const name = kindOf(node);
   return Object.hasOwn(OPERATORS, name) ? OPERATORS[name] : undefined;
-}
-
-/**
- * Refuses a graph with unknown operators.
- *
- * @throws {BackendError} UNSUPPORTED with the first such node, and the names of all operators that are missing
- */
-export function checkOperators(graph: Graph): void {
-  const missing = missingIn(graph);
-  if (missing[0] === undefined) return;
-  const names = [...new Set(missing.map(({ domain, op }) => (domain === '' ? op : `${domain}.${op}`)))];
-  throw unsupported(
-    `node ${nodeText(missing[0])} is of an operator that is not supported; missing are ${names.join(', ')}`,
-  );
-}
-
-function missingIn(graph: Graph): Node[] {
-  return graph.nodes.flatMap((node) => [
-    ...(operatorOf(node) === undefined ? [node] : []),
-    ...graphsOf(node).flatMap(missingIn),
-  ]);
 }
 
 /** After which node a graph's values have no reader left, by the node's place. */

@@ -5,7 +5,7 @@ import { type Graph, graphsOf, type Model, type Node, readCounts, readsOf, type 
 import { arrayOf, type HostTensor, lengthOf, sizeOf } from '../graph/host-tensor.ts';
 import { neededOnHost } from '../graph/placement.ts';
 import type { Context } from './call.ts';
-import { checkOperators, operatorOf, runGraph, SMALL } from './execute.ts';
+import { operatorOf, runGraph, SMALL } from './execute.ts';
 import { deviceType, type Float64, isOnDevice, typeOf, upload, Value } from './value.ts';
 
 /** Inputs of a model: tensors of the host, or of the session's backend. */
@@ -63,9 +63,7 @@ export class Session {
   /** Ends with the last run that was asked for: a replay fills the tensors that the one before may still be read from. */
   #turn: Promise<void> = Promise.resolve();
 
-  /** @throws {BackendError} UNSUPPORTED for unknown operators */
   constructor(model: Model, settings: SessionSettings) {
-    checkOperators(model.graph);
     this.model = model;
     this.#settings = settings;
     this.#needed = neededOnHost(model.graph);
