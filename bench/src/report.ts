@@ -1,4 +1,3 @@
-import { drawAxes, html, logAxis, plotFile } from '@concord/cli/bench';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -43,40 +42,49 @@ export function drawOverview(all: readonly Results[]): string {
   const summaries = all.map(summaryOf).sort((a, b) => (b.peers?.mean ?? 0) - (a.peers?.mean ?? 0));
   const ends = summaries.flatMap(({ peers, limit }) => [peers, limit].flatMap((each) => (each ? [each] : [])));
   const bottom = TOP + summaries.length * ROW;
-  const domain = [Math.min(...ends.map(({ least }) => least)) / 1.3, Math.max(...ends.map(({ most }) => most)) * 1.3];
-  const x = logAxis(domain as [number, number], [LEFT, WIDTH - 24], 'how many times as fast concord is');
-  const y = { at: (value: number) => value, range: [bottom, TOP] as const, ticks: [], title: '' };
-  const mark = (ratios: Ratios | undefined, at: number, color: string) =>
-    ratios !== undefined &&
-    html`<line
-        x1="${x.at(ratios.least).toFixed(1)}"
-        x2="${x.at(ratios.most).toFixed(1)}"
-        y1="${at}"
-        y2="${at}"
-        stroke="${color}"
-        stroke-width="3"
-        stroke-linecap="round"
-        opacity="0.45"
-      /><circle cx="${x.at(ratios.mean).toFixed(1)}" cy="${at}" r="5" fill="${color}" />`;
-  const rows = summaries.map(({ arena, peers, limit }, i) => {
+  const low = Math.log10(Math.min(...ends.map(({ least }) => least)) / 1.3);
+  const high = Math.log10(Math.max(...ends.map(({ most }) => most)) * 1.3);
+  const x = (value: number): string =>
+    (LEFT + ((Math.log10(value) - low) / (high - low)) * (WIDTH - 24 - LEFT)).toFixed(1);
+  const text = (left: number | string, y: number, content: string, rest = ''): string =>
+    `<text x="${left}" y="${y}" ${rest}>${content}</text>`;
+  const rule = (left: string, right: string, top: number, end: number, rest: string): string =>
+    `<line x1="${left}" x2="${right}" y1="${top}" y2="${end}" ${rest}/>`;
+  const powers = Array.from({ length: Math.floor(high) - Math.ceil(low) + 1 }, (_, i) => 10 ** (Math.ceil(low) + i));
+  const ticks = powers.flatMap((value) => [
+    rule(x(value), x(value), TOP, bottom, `stroke="${value === 1 ? '#404040' : '#e8e8e8'}"`),
+    text(x(value), bottom + 17, `${value}`, 'text-anchor="middle"'),
+  ]);
+  const mark = (ratios: Ratios | undefined, at: number, color: string): string =>
+    ratios === undefined
+      ? ''
+      : rule(x(ratios.least), x(ratios.most), at, at, `stroke="${color}" stroke-width="3" opacity="0.45"`) +
+        `<circle cx="${x(ratios.mean)}" cy="${at}" r="5" fill="${color}"/>`;
+  const rows = summaries.flatMap(({ arena, peers, limit }, i) => {
     const middle = TOP + (i + 0.5) * ROW;
-    return html`<text x="${LEFT - 12}" y="${middle}" dy=".35em" text-anchor="end">${arena}</text>
-      ${mark(peers, middle - 6, OURS)} ${mark(limit, middle + 6, LIMIT)}`;
+    return [
+      text(LEFT - 12, middle + 4, arena, 'text-anchor="end"'),
+      mark(peers, middle - 6, OURS) + mark(limit, middle + 6, LIMIT),
+    ];
   });
-  const key = (left: number, color: string, text: string) =>
-    html`<circle cx="${left}" cy="66" r="5" fill="${color}" /><text x="${left + 10}" y="70">${text}</text>`;
-  const one = x.at(1).toFixed(1);
-  const content = html`${key(22, OURS, 'over the fastest peer of each case')}
-    ${key(240, LIMIT, "over the limit: the vendor's library, OpenBLAS or loops in C")} ${drawAxes(x, y)}
-    <line x1="${one}" x2="${one}" y1="${TOP}" y2="${bottom}" stroke="#404040" stroke-width="1.5" /> ${rows}`;
-  const subtitle = 'dots: geometric mean over the cases; lines: from the slowest case to the fastest';
-  return plotFile(
-    WIDTH,
-    bottom + 56,
-    'concord beside others in float32, on the same device in the same run',
-    subtitle,
-    content,
-  );
+  const height = bottom + 56;
+  return `${[
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="11" fill="#222">`,
+    `<rect width="${WIDTH}" height="${height}" fill="white"/>`,
+    text(
+      16,
+      28,
+      'concord beside others in float32, on the same device in the same run',
+      'font-size="15" font-weight="bold"',
+    ),
+    text(16, 46, 'dots: geometric mean over the cases; lines: from the slowest case to the fastest'),
+    `<circle cx="22" cy="66" r="5" fill="${OURS}"/>${text(32, 70, 'over the fastest peer of each case')}`,
+    `<circle cx="240" cy="66" r="5" fill="${LIMIT}"/>${text(250, 70, "over the limit: the vendor's library, OpenBLAS or loops in C")}`,
+    ...ticks,
+    text((LEFT + WIDTH - 24) / 2, bottom + 38, 'how many times as fast concord is', 'text-anchor="middle"'),
+    ...rows,
+    '</svg>',
+  ].join('\n')}\n`;
 }
 
 /** Which backend to take where, with figures from the runs, in Markdown. */

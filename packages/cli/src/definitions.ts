@@ -1,4 +1,4 @@
-import { Argument, type Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { BENCH_SIZES } from './bench/bench-ops.ts';
 import type { BenchOptions } from './commands/bench.ts';
 import type { ConformanceOptions } from './commands/conformance.ts';
@@ -8,7 +8,7 @@ import type { KernelOptions } from './commands/kernel.ts';
 import type { ProfileOptions } from './commands/profile.ts';
 import type { TuneOptions } from './commands/tune.ts';
 import { commandContext, type Finish, type ProgramContext } from './context.ts';
-import { EXIT, EXIT_CODE_HELP } from './command-error.ts';
+import { EXIT_CODE_HELP } from './command-error.ts';
 import {
   addModuleOptions,
   computedOps,
@@ -62,7 +62,6 @@ Examples:
   concord conformance --list --filter reduce     the ids of the cases
   concord conformance --bail                     up to the first that fails
   concord conformance --sample 0.1               a tenth, always the same cases
-  concord conformance --html report.html         a page to read and to pass on
   concord conformance --module ./dist/index.js   your own backend
   concord conformance --backend level-zero --each-variant
   concord conformance --json report.json
@@ -79,16 +78,10 @@ const conformance: AddCommand = (program, context, finish) =>
     .option('--filter <glob>', "only the cases whose id matches: an op, a glob such as 'gemm/exact/**', or one id")
     .option('--sample <fraction>', 'only that fraction of them, always the same ones, and every fixed/ case', fraction)
     .addOption(
-      new Option('--list', 'print the ids of these cases and run none').conflicts([
-        'bail',
-        'eachVariant',
-        'html',
-        'json',
-      ]),
+      new Option('--list', 'print the ids of these cases and run none').conflicts(['bail', 'eachVariant', 'json']),
     )
     .option('--bail', 'end at the first case that fails')
     .option('--each-variant', 'then run them again with each kernel variant that they could take forced in turn')
-    .option('--html <file>', 'write a page to read in a browser; - writes to stdout and all else to stderr')
     .option('--json <file>', 'write the results as JSON; - writes to stdout and all else to stderr')
     .addHelpText('after', CONFORMANCE_HELP)
     .action(async (options: ConformanceOptions) => {
@@ -204,8 +197,6 @@ Examples:
   concord bench --backend webgpu,cpu   the ratios are to the first
   concord bench --op 'gemm*,attention' --seconds 5
   concord bench --size small --json - | jq '.cases[] | { id, results }'
-  concord bench --html bench.html      bars for every op, and a roofline for
-                                       every backend
 
 Exit codes:
   0    everything that could be measured is right
@@ -223,7 +214,6 @@ const bench: AddCommand = (program, context, finish) =>
     .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", timedOps)
     .addOption(new Option('--size <size>', 'what to measure').choices(BENCH_SIZES).default('real'))
     .option('--seconds <n>', 'how long to measure each case on each backend (default: 1, or 0.2 for small)', positive)
-    .option('--html <file>', 'write a page with plots; - writes to stdout and all else to stderr')
     .option('--json <file>', 'write the results as JSON; - writes to stdout and all else to stderr')
     .addHelpText('after', BENCH_HELP)
     .action(async (options: BenchOptions) => {
@@ -312,68 +302,5 @@ const tune: AddCommand = (program, context, finish) =>
       finish(await tune(await commandContext(context), options));
     });
 
-const REPORT_HELP = `
-Files are what conformance and bench write as JSON, and what the page "Test my
-GPU" of the documentation downloads. Several files stand side by side: those of
-conformance in one table, and those of bench in another.
-
-Examples:
-  concord report concord-conformance.json concord-bench.json
-  concord report one.json other.json --html report.html
-
-Exit codes:
-  0    the reports were shown, and nothing in them failed
-  1    a report has a failure, or an unforeseen error
-  2    wrong arguments, or a file is no report
-  3    nothing failed, but a backend was not run`;
-
-const report: AddCommand = (program, { stdout, stderr }, finish) =>
-  program
-    .command('report')
-    .summary('show reports that were written as JSON')
-    .description('Reads JSON of conformance and bench, from this machine or others, and shows it side by side.')
-    .argument('<file...>', 'JSON that conformance, bench or a page wrote')
-    .option('--html <file>', 'write a page to read in a browser; - writes to stdout and all else to stderr')
-    .addHelpText('after', REPORT_HELP)
-    .action(async (files: readonly string[], options: { html?: string }) => {
-      const { report } = await import('./commands/report.ts');
-      finish(await report({ stdout, stderr }, files, options));
-    });
-
-const SHELLS = ['bash', 'zsh', 'fish'] as const;
-
-const COMPLETION_HELP = `
-Examples:
-  eval "$(concord completion bash)"       in ~/.bashrc
-  source <(concord completion zsh)        in ~/.zshrc, after compinit
-  concord completion fish > ~/.config/fish/completions/concord.fish
-
-Exit codes:
-  0    the script was printed
-  2    wrong arguments`;
-
-const completion: AddCommand = (program, context, finish) =>
-  program
-    .command('completion')
-    .summary('print a script that lets a shell complete this command')
-    .description('Prints a script that lets a shell complete commands, options, backends and ops.')
-    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
-    .addHelpText('after', COMPLETION_HELP)
-    .action(async (shell: (typeof SHELLS)[number]) => {
-      const { completion } = await import('./completion.ts');
-      const { stdout, providers } = await commandContext(context);
-      stdout.write(
-        completion(
-          shell,
-          program,
-          providers.map(({ name }) => name),
-        ),
-      );
-      finish(EXIT.ok);
-    });
-
-/** Every subcommand. Completion knows the commands before it, so it is the last. */
-export const COMMANDS: readonly AddCommand[] = [
-  ...[devices, conformance, fuzz, info, kernel, bench, profile, tune, report],
-  completion,
-];
+/** Every subcommand. */
+export const COMMANDS: readonly AddCommand[] = [...[devices, conformance, fuzz, info, kernel, bench, profile, tune]];

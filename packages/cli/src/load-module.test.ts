@@ -54,16 +54,6 @@ test('says how to run a failed case again', async () => {
   );
 });
 
-test('says so on the page too', async () => {
-  const path = join(import.meta.dirname, '../test/fakes.ts');
-  const args = ['--filter', 'fixed/number/reduce*', '--module', path, '--export', 'IdleBackend', '--html', '-'];
-  const { code, stdout } = await run(['conformance', ...args], []);
-  expect(code).toBe(1);
-  expect(stdout).toMatch(
-    /Again: <code>concord conformance --backend cpu --module \S*fakes\.ts\S* --export IdleBackend --filter /,
-  );
-});
-
 test('fuzz takes a module too', async () => {
   const { code, stdout } = await run(['fuzz', '--count', '5', '--seed', '1', '--module', FIXTURE], []);
   expect(code).toBe(0);

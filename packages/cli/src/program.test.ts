@@ -4,7 +4,7 @@ import { run, working } from '../test/fakes.ts';
 
 const providers = [working('cpu')];
 
-const COMMANDS = ['devices', 'conformance', 'fuzz', 'info', 'kernel', 'bench', 'tune', 'completion'];
+const COMMANDS = ['devices', 'conformance', 'fuzz', 'info', 'kernel', 'bench', 'profile', 'tune'];
 
 test.each([[[]], ...COMMANDS.map((name) => [[name]])])('%j has help with examples', async (command) => {
   const { code, stdout } = await run([...command, '--help'], providers);

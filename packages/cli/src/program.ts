@@ -20,13 +20,11 @@ Examples:
   concord devices
   concord conformance --backend cpu
   concord fuzz --seconds 60
-  concord bench --html bench.html
+  concord bench --size small
   concord profile ./dist/model.js --trace trace.json
   concord tune
-  concord report concord-conformance.json --html report.html
   concord info gemm/exact/m=17,n=33,k=65,TN
   concord kernel ./dist/softmax.js --shape 64,1024 --folded 1
-  eval "$(concord completion bash)"
 
 concord <command> --help has the options, examples and exit codes of a command.`;
 

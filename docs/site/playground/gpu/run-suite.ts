@@ -4,7 +4,6 @@ import {
   type ConformanceRun,
   nearFilters,
   type ReportEnvironment,
-  reportsPage,
   toConformanceJson,
   toJsonText,
 } from '@concord/cli/reports';
@@ -35,16 +34,14 @@ export async function runSuite(
   for (const name of request.backends) {
     if (!signal.aborted) backends.push(await runConformanceOn(name, selection, { report, signal, environment }));
   }
-  const conformance: ConformanceRun = { backends, selected: selected.length, ...selection };
+  const conformance: ConformanceRun = { backends, ...selection };
   const isWhole = backends.length === request.backends.length && backends.every(isWholeRun(selected.length));
   const ops = opsOf(selected, request.filter);
   const bench =
     request.withBench && !signal.aborted ? await runBench(request.backends, ops, report, signal) : undefined;
-  const parts = { conformance: isWhole ? [conformance] : [], bench: bench === undefined ? [] : [bench] };
   return {
     ...(isWhole ? { conformance: toJsonText(toConformanceJson(conformance)) } : {}),
     ...(bench === undefined ? {} : { bench: toJsonText(toBenchJson(bench, environment)) }),
-    ...(isWhole || bench !== undefined ? { page: reportsPage(parts, environment) } : {}),
     wasCancelled: signal.aborted,
   };
 }

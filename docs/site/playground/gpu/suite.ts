@@ -26,7 +26,5 @@ export interface SuiteResult {
   readonly conformance?: string;
   /** As `concord bench --json`; absent where nothing was measured. */
   readonly bench?: string;
-  /** Both as a page; absent where there is neither. */
-  readonly page?: string;
   readonly wasCancelled: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * The benchmark as a library: its cases, their measurement, the JSON of `concord bench --json`, and plots as SVG. Needs
- * nothing of Node: it runs in a page too.
+ * The benchmark as a library: its cases, their measurement, and the JSON of `concord bench --json`. Needs nothing of
+ * Node: it runs in a page too.
  *
  * @packageDocumentation
  */
@@ -53,7 +53,5 @@ export {
 export { formatSpeed } from '../output/format.ts';
 export { materialize, noise, type Operand, type OperandType, type PlacedWork, placeWork } from './operand.ts';
 export type { OpenedBackend } from './open-backends.ts';
-export { type Axis, drawAxes, linearAxis, linePath, logAxis, type Pair, plotFile } from './plot/axes.ts';
 export { type BenchListener, runCases } from './run-cases.ts';
 export { selectBenchCases } from './cases/case-lists.ts';
-export { type Html, html, type HtmlPart } from '../html/html.ts';

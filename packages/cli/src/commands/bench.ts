@@ -5,7 +5,6 @@ import { type BenchRun, hasFailure } from '../bench/bench-run.ts';
 import { toBenchJson } from '../bench/bench-json.ts';
 import { benchTables, createBenchPrinter } from '../bench/bench-printer.ts';
 import { openBackends, type OpenedBackend } from '../bench/open-backends.ts';
-import { benchPage } from '../bench/page/bench-page.ts';
 import { runCases } from '../bench/run-cases.ts';
 import { selectBenchCases } from '../bench/cases/case-lists.ts';
 import { chooseProviders, reportNotRun, requiredBackends } from '../choose-backend.ts';
@@ -15,7 +14,7 @@ import { withModule } from '../load-module.ts';
 import type { ModuleOptions } from '../option-values.ts';
 import { type Colors, colorsFor } from '../output/colors.ts';
 import { formatDuration, plural } from '../output/format.ts';
-import { checkReportFiles, STDOUT, writeJson, writeText } from '../output/output-file.ts';
+import { checkWritable, STDOUT, writeJson } from '../output/output-file.ts';
 import { environmentOf } from '../report-environment.ts';
 
 /** Options of `concord bench`. */
@@ -25,7 +24,6 @@ export interface BenchOptions extends ModuleOptions {
   readonly size: BenchSize;
   readonly seconds?: number;
   readonly json?: string;
-  readonly html?: string;
 }
 
 const DEFAULT_SECONDS: Readonly<Record<BenchSize, number>> = { small: 0.2, real: 1 };
@@ -33,20 +31,18 @@ const DEFAULT_SECONDS: Readonly<Record<BenchSize, number>> = { small: 0.2, real:
 /** Runs `concord bench`: how fast the backends are on this machine. */
 export async function bench(given: CommandContext, options: BenchOptions): Promise<number> {
   const { stdout, stderr } = given;
-  const { json, html } = options;
-  await checkReportFiles(json, html);
+  const { json } = options;
+  if (json !== undefined) await checkWritable(json);
   const { loaded, providers: known } = await withModule(given.providers, options);
   const context = { ...given, providers: known };
   const providers = await providersToMeasure(known, options.backend ?? loaded?.name);
-  const text = json === STDOUT || html === STDOUT ? stderr : stdout;
+  const text = json === STDOUT ? stderr : stdout;
   const backends = await openBackends(providers, context);
   try {
     const run = await measureAll(backends, options, context, text);
     if (run === undefined) return notRunExit(backends, options, context);
     print(run, text);
-    const environment = environmentOf();
-    if (json !== undefined) await writeJson(json, toBenchJson(run, environment), stdout);
-    if (html !== undefined) await writeText(html, benchPage(run, environment), stdout);
+    if (json !== undefined) await writeJson(json, toBenchJson(run, environmentOf()), stdout);
     const unusable = notRunExit(backends, options, context);
     return run.isPart ? EXIT.interrupted : worstExit([hasFailure(run) ? EXIT.failed : EXIT.ok, unusable]);
   } finally {

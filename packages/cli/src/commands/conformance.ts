@@ -5,14 +5,12 @@ import { type BackendRun, toConformanceJson } from '../conformance/backend-run.t
 import { runBackend } from '../conformance/run-backend.ts';
 import { runEachVariant } from '../conformance/run-each-variant.ts';
 import type { CommandContext, Output } from '../context.ts';
-import { conformancePage } from '../html/conformance-page.ts';
 import { moduleArguments, withModule } from '../load-module.ts';
 import type { ModuleOptions } from '../option-values.ts';
 import { nearFilters } from '../near-ids.ts';
 import { backendsTable } from '../output/case-summary.ts';
 import { colorsFor } from '../output/colors.ts';
-import { checkReportFiles, STDOUT, writeJson, writeText } from '../output/output-file.ts';
-import { environmentOf } from '../report-environment.ts';
+import { checkWritable, STDOUT, writeJson } from '../output/output-file.ts';
 
 /** Options of `concord conformance`. */
 export interface ConformanceOptions extends ModuleOptions {
@@ -23,21 +21,20 @@ export interface ConformanceOptions extends ModuleOptions {
   readonly bail?: true;
   readonly eachVariant?: true;
   readonly json?: string;
-  readonly html?: string;
 }
 
 /** Runs `concord conformance`: do backends give the right answers on this machine. */
 export async function conformance(given: CommandContext, options: ConformanceOptions): Promise<number> {
   const { stdout, stderr, signal } = given;
-  const { filter, sample, json, html, bail = false } = options;
+  const { filter, sample, json, bail = false } = options;
   const selection: CaseSelection = { filter, sample };
   const selected = casesOf(selection);
-  await checkReportFiles(json, html);
+  if (json !== undefined) await checkWritable(json);
   const { loaded, providers: known } = await withModule(given.providers, options);
   const context = { ...given, providers: known };
   const providers = await chooseProviders(known, options.backend ?? loaded?.name);
   const isList = providers.length > 1;
-  const text = json === STDOUT || html === STDOUT ? stderr : stdout;
+  const text = json === STDOUT ? stderr : stdout;
   const colors = colorsFor(text);
   const backends: BackendRun[] = [];
   // One after the other: two APIs that open one GPU at once are no fair test of either.
@@ -53,9 +50,7 @@ export async function conformance(given: CommandContext, options: ConformanceOpt
   if (isList) text.write(`\n${backendsTable(backends, colors)}\n`);
   const exitCode = worstExit(backends.map((run) => run.exitCode));
   if (exitCode === EXIT.interrupted || (signal.aborted && backends.length < providers.length)) return EXIT.interrupted;
-  const run = { backends, selected: selected.length, filter, sample };
-  if (json !== undefined) await writeJson(json, toConformanceJson(run), stdout);
-  if (html !== undefined) await writeText(html, conformancePage(run, environmentOf()), stdout);
+  if (json !== undefined) await writeJson(json, toConformanceJson({ backends, filter, sample }), stdout);
   return exitCode;
 }
 

@@ -42,7 +42,7 @@ export interface ProfileOptions {
 export async function profile(context: CommandContext, file: string, options: ProfileOptions): Promise<number> {
   const { stdout, stderr, signal } = context;
   const { json, trace, by } = options;
-  await checkReportFiles(json, trace, '--trace');
+  await checkReportFiles(json, trace);
   const program = await loadProgram(file, options.export);
   const backend = await (await chooseProvider(context.providers, options.backend)).create();
   const isPiped = json === STDOUT || trace === STDOUT;

@@ -10,8 +10,6 @@ export interface VariantFailure extends CaseResult {
 /** The results of one backend in a conformance run. */
 export interface BackendRun extends Pick<ConformanceReport, 'backend' | 'device' | 'versions' | 'cases' | 'variants'> {
   readonly exitCode: number;
-  /** The name in reports, if several runs are of one backend. Default: the backend. */
-  readonly label?: string;
   readonly ms: number;
   /** Options that name the module it is from, for the command that runs a case again; absent for our own. */
   readonly origin?: string;
@@ -21,16 +19,9 @@ export interface BackendRun extends Pick<ConformanceReport, 'backend' | 'device'
   readonly notRun?: NotRun;
 }
 
-/** The name of a run in reports. */
-export function labelOf({ backend, label = backend }: BackendRun): string {
-  return label;
-}
-
-/** A conformance run on one backend or several, as reports show it. */
+/** A conformance run on one backend or several. */
 export interface ConformanceRun {
   readonly backends: readonly BackendRun[];
-  /** The number of selected cases for each. */
-  readonly selected: number;
   readonly filter?: string | undefined;
   readonly sample?: number | undefined;
 }
@@ -67,12 +58,6 @@ export function byOp(runs: readonly BackendRun[]): (readonly [op: string, (OpSum
   const summaries = runs.map(({ cases }) => new Map(summarize(cases).map((summary) => [summary.op, summary])));
   const ops = new Set(summaries.flatMap((each) => [...each.keys()]));
   return [...ops].map((op) => [op, summaries.map((each) => each.get(op))]);
-}
-
-/** The failed cases of a run, those with variants forced last. */
-export function failuresOf({ cases, variants, variantFailures = [] }: BackendRun): VariantFailure[] {
-  const own = cases.filter(({ status }) => status === 'failed');
-  return [...own.map((result) => ({ ...result, forced: variants?.forced ?? [] })), ...variantFailures];
 }
 
 /** The JSON that `--json` writes for one backend; for several it is a list of these, in the order of `--backend`. */

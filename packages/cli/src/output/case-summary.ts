@@ -1,6 +1,6 @@
 import { type LeftOutVariant, printable } from '@concord/backend-core';
 import type { CaseResult, VariantRuns } from '@concord/conformance';
-import { type BackendRun, byOp, labelOf, type OpSummary, summarize, totalOf } from '../conformance/backend-run.ts';
+import { type BackendRun, byOp, type OpSummary, summarize, totalOf } from '../conformance/backend-run.ts';
 import type { Colors } from './colors.ts';
 import { formatDuration, plural } from './format.ts';
 import { replayCommand } from './shell-quote.ts';
@@ -50,7 +50,7 @@ export function backendsTable(runs: readonly BackendRun[], colors: Colors): stri
   const sumOf = ({ cases }: BackendRun): OpSummary | undefined => (cases.length === 0 ? undefined : totalOf(cases));
   const totals = runs.map((run) => [cell(run, sumOf(run), colors), ...variantNotes(run, colors)].join('\n'));
   const total = ['total', ...totals].map((text) => colors.bold(text));
-  return plainTable(['Op', ...runs.map(labelOf)], [...rows, total], colors);
+  return plainTable(['Op', ...runs.map(({ backend }) => backend)], [...rows, total], colors);
 }
 
 /** The counts that forced variants add to those of cases. */

@@ -8,7 +8,7 @@ const folder = mkdtempSync(join(tmpdir(), 'concord-output-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('takes files that can be made, and none at all', async () => {
-  await checkReportFiles(join(folder, 'a.json'), join(folder, 'a.html'));
+  await checkReportFiles(join(folder, 'a.json'), join(folder, 'trace.json'));
   await checkReportFiles(undefined, '-');
   await checkReportFiles(undefined, undefined);
 });

@@ -23,22 +23,18 @@ export async function checkWritable(path: string): Promise<void> {
 }
 
 /**
- * Finds out before a long run whether its JSON and its page or trace can be written, each to its own place.
+ * Finds out before a long run whether its JSON and its trace can be written, each to its own place.
  *
  * @throws {CommandError} INVALID_ARGUMENT, CANNOT_WRITE
  */
-export async function checkReportFiles(
-  json: string | undefined,
-  other: string | undefined,
-  option = '--html',
-): Promise<void> {
-  if (json !== undefined && other !== undefined && resolve(json) === resolve(other)) {
+export async function checkReportFiles(json: string | undefined, trace: string | undefined): Promise<void> {
+  if (json !== undefined && trace !== undefined && resolve(json) === resolve(trace)) {
     const place = json === STDOUT ? 'standard output' : json;
-    throw new CommandError(`--json and ${option} cannot both write to ${place}`, {
+    throw new CommandError(`--json and --trace cannot both write to ${place}`, {
       hint: 'give one of them another file',
     });
   }
-  for (const file of [json, other]) if (file !== undefined) await checkWritable(file);
+  for (const file of [json, trace]) if (file !== undefined) await checkWritable(file);
 }
 
 /**
