@@ -8,6 +8,7 @@ import { setUpChromium } from '../../software-devices/chromium/setup.mjs';
 import { setUpDeno } from '../../software-devices/deno/setup.mjs';
 import { setUp as setUpIntelDriver } from '../../software-devices/intel-driver/setup.mjs';
 import { setUp as setUpLevelZero } from '../../software-devices/level-zero-cpu/setup.mjs';
+import { setUpRedis } from '../../software-devices/redis/setup.mjs';
 import { setUp as setUpVulkan } from '../../software-devices/vulkan/setup.mjs';
 
 /** Everything that tests run on. @type {Readonly<Record<string, () => unknown>>} */
@@ -18,6 +19,7 @@ const SET_UP = {
   chromium: setUpChromium,
   deno: setUpDeno,
   bun: setUpBun,
+  redis: setUpRedis,
 };
 
 /** The devices of the projects that do not use all. Of a backend that is not here, which `new-backend` wrote: none. @type {Readonly<Record<string, readonly string[]>>} */

@@ -49,6 +49,7 @@ export const LONG = {
   'packages/backend-levelzero/src/kernels/run/variants.test.ts': 30,
   'packages/backend-levelzero/src/kernels/attention/variants.test.ts': 27,
   'packages/backend-levelzero/test/intel-driver.test.ts': 25,
+  'apps/knn-graph/test/knn-graph.test.ts': 25,
   'packages/backend-webgpu/test/fast-math.test.ts': 22,
   'packages/backend-webgpu/test/without-f16.test.ts': 20,
   'bench/test/quick.test.ts': 20,

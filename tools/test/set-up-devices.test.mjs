@@ -14,7 +14,7 @@ it('a new backend has none set up', () => {
 
 it('all are set up for all tests, for a file, and for a project that is not known to need fewer', () => {
   const all = devicesOf([]);
-  expect(all).toContain('bun');
+  expect(all).toContain('redis');
   expect(devicesOf(['packages/backend-cpu/src/kernels/gemm'])).toEqual(all);
   expect(devicesOf(['--project', 'backend-*'])).toEqual(all);
 });

@@ -1,0 +1,4 @@
+import { runMain } from '@concord/example-command';
+import { runProgram } from './program.ts';
+await runMain(runProgram);
+process.exit(); // BullMQ's timers go on where Redis is gone
