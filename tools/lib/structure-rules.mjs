@@ -28,6 +28,10 @@ const separateRooms = [
 /** Packages without dependencies, that also run in a browser. */
 const selfContained = ['packages/backend-core'];
 
+/** The Markdown that people write; of its lines, tables, code and single words such as a link may be long. */
+const writtenPage = /^(?:docs\/.+|(?:(?!\.).*\/)?(?:README|NOTES|CONTRIBUTING|SECURITY))\.md$/;
+const maxLineOfPage = 120;
+
 export const headings = {
   package: ['## Install', '## Use'],
   backend: ['## Requirements', '## Limits'],
@@ -133,6 +137,19 @@ const rules = {
         .filter((heading) => !lines.includes(heading))
         .map((heading) => ({ file, expected: `the heading "${heading}"` }));
     }),
+
+  shortLinesOfPages: (tree) =>
+    tree.files
+      .filter((file) => writtenPage.test(file))
+      .flatMap((file) => {
+        const prose = tree
+          .text(file)
+          .replace(/^---\n[^]*?\n---$|^ *```[^]*?^ *```$/gm, (code) => code.replace(/.+/g, ''));
+        return prose.split('\n').flatMap((line, i) => {
+          if (line.length <= maxLineOfPage || /^\s*(?:\||\S+$)/.test(line)) return [];
+          return [{ file: `${file}:${i + 1}`, expected: `at most ${maxLineOfPage} characters, found ${line.length}` }];
+        });
+      }),
 
   roomsKeptApart: (tree) =>
     separateRooms.flatMap(([a = '', b = '']) =>

@@ -121,6 +121,16 @@ test('an example has a maximum of lines, without its tests', () => {
   expect(check().lines).toEqual(['examples/x: expected at most 600 lines of source, found 601']);
 });
 
+test('a line of a page is short, but for tables, code and single words', () => {
+  const long = 'word '.repeat(25);
+  const page = `---\ntitle: ${long}\n---\n| ${long} |\n\n\`\`\`ts\n${long}\n\`\`\`\n${'x'.repeat(125)}\n`;
+  write('docs/a.md', page);
+  write('CHANGES.md', long);
+  expect(check().status).toBe(0);
+  write('docs/a.md', `${page}- ${long}\n`);
+  expect(check().lines).toEqual(['docs/a.md:10: expected at most 120 characters, found 127']);
+});
+
 test('unit tests of core may use Node', () => {
   write('packages/backend-core/src/a.test.ts', "import { readFileSync } from 'node:fs';");
   expect(check().status).toBe(0);
