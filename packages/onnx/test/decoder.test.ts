@@ -2,7 +2,7 @@ import { profile } from '@concord/backend-core/profile';
 import { expect, it } from 'vitest';
 import type { HostTensor } from '../src/graph/host-tensor.ts';
 import { loadOnnx } from '../src/index.ts';
-import type { NodeProto } from '../src/read/schema.ts';
+import type { Proto } from '../src/read/schema.ts';
 import { byRuntime, Numbers } from './support/against-runtime.ts';
 import { onBackends } from './support/backends.ts';
 import { difference } from './support/node-tests.ts';
@@ -26,7 +26,7 @@ function decoder(): Uint8Array {
     one: i64([1], [1]),
     place: i64([], [1]),
   };
-  const nodes: NodeProto[] = [
+  const nodes: Proto<'Node'>[] = [
     node('Gather', ['table', 'input_ids'], ['x0']),
     node('ReduceSum', ['attention_mask', 'one'], ['count'], { keepdims: 1 }),
     node('Sub', ['count', 'one'], ['last']),
@@ -74,7 +74,7 @@ function decoder(): Uint8Array {
       ),
     );
     product(`o${i}`, `p${i}`, HEADS * DIM, WIDTH, false);
-    const skip = (from: string, x: string, at: string, after: string): NodeProto =>
+    const skip = (from: string, x: string, at: string, after: string): Proto<'Node'> =>
       node('com.microsoft.SkipSimplifiedLayerNormalization', [from, x, weight(`n_${after}`)], [at, '', '', after], eps);
     nodes.push(skip(`x${i}`, `p${i}`, `m${i}`, `y${i}`));
     product(`m${i}`, `gate${i}`, WIDTH, INNER, false);

@@ -2,7 +2,7 @@ import { type ComputeBackend, isBackendError } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LoadOnnxOptions, loadOnnx } from '../src/index.ts';
-import { MODEL, NODE, type NodeProto } from '../src/read/schema.ts';
+import type { Proto } from '../src/read/schema.ts';
 import {
   encode,
   f32,
@@ -31,7 +31,7 @@ const good: Parts = {
   nodes: [node('MatMul', ['x', 'w'], ['y']), node('Unsqueeze', ['y', 'axes'], ['z'])],
   outputs: ['z'],
 };
-const withNodes = (...nodes: NodeProto[]): Uint8Array => modelBytes({ ...good, nodes, outputs: ['z'] });
+const withNodes = (...nodes: Proto<'Node'>[]): Uint8Array => modelBytes({ ...good, nodes, outputs: ['z'] });
 
 describe('files that are damaged or hostile', () => {
   it('are refused with a code wherever they are cut off or changed', async () => {
@@ -91,7 +91,7 @@ describe('files that are damaged or hostile', () => {
 
   it('with as many nodes as nobody has are refused soon', async () => {
     // The bytes of a node, a million times, after those of the rest of a graph.
-    const one = encode({ 1: ['nodes', () => NODE, '*'] }, { nodes: [{ op: 'Relu', inputs: ['x'], outputs: ['y'] }] });
+    const one = encode({ 1: ['nodes', 'Node*'] }, { nodes: [{ op: 'Relu', inputs: ['x'], outputs: ['y'] }] });
     const graph = new Uint8Array(1e6 * one.length);
     for (let i = 0; i < 1e6; i++) graph.set(one, i * one.length);
     const bytes = encode({ 1: ['irVersion', 'int'], 7: ['graph', 'bytes'] }, { irVersion: 8n, graph });
@@ -102,7 +102,7 @@ describe('files that are damaged or hostile', () => {
 
   it('whose functions call themselves, or multiply, are refused', async () => {
     const call = (name: string) => ({ op: name, domain: 'f', inputs: ['x'], outputs: ['z'] });
-    const body = (name: string, nodes: NodeProto[]) => ({
+    const body = (name: string, nodes: Proto<'Node'>[]) => ({
       name,
       domain: 'f',
       inputs: ['x'],
@@ -135,7 +135,7 @@ describe('files that are damaged or hostile', () => {
         outputs: ['z'],
       });
     }
-    const bytes = encode(MODEL, {
+    const bytes = encode('Model', {
       irVersion: 8n,
       graph: { ...graph, inputs: good.inputs },
       operatorSets: [{ domain: '', version: 17n }],
@@ -152,7 +152,7 @@ describe('files that are damaged or hostile', () => {
       };
       delete (external as { raw?: unknown }).raw;
       const graph = graphProto({ ...good, constants: { axes: good.constants?.['axes'] as never } });
-      return encode(MODEL, {
+      return encode('Model', {
         irVersion: 8n,
         graph: { ...graph, initializers: [...(graph.initializers ?? []), external] },
         operatorSets: [{ domain: '', version: 17n }],

@@ -3,7 +3,7 @@ import { CpuBackend } from '@concord/backend-cpu';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HostTensor } from '../src/graph/host-tensor.ts';
 import { loadOnnx } from '../src/index.ts';
-import type { NodeProto } from '../src/read/schema.ts';
+import type { Proto } from '../src/read/schema.ts';
 import { difference } from './support/node-tests.ts';
 import { reference } from './support/reference.ts';
 import { f32, type Given, i64, modelBytes, node, value } from './support/write-model.ts';
@@ -67,7 +67,7 @@ interface Known {
 /** A graph of a few nodes, whose shapes are known as it grows. */
 class Growing {
   readonly draw: Draw;
-  readonly nodes: NodeProto[] = [];
+  readonly nodes: Proto<'Node'>[] = [];
   readonly constants: Record<string, HostTensor> = {};
   readonly values: Known[];
 

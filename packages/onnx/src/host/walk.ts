@@ -24,37 +24,42 @@ export function checkSize(dims: readonly number[], limit: 'shared' | 'own' = 'sh
     throw new TooLarge(`a result of [${dims.join(', ')}] is too large for the host`);
 }
 
-/** A tensor whose elements are those of another, each at the place that is named for its index. */
-export function picked(
+/** The place of an index. */
+export function placeOf(index: readonly number[], strides: readonly number[]): number {
+  return index.reduce((place, at, axis) => place + at * (strides[axis] as number), 0);
+}
+
+/** Strides of a tensor that broadcasts to a shape of so many axes. */
+export function broadcastStrides(dims: readonly number[], rank: number): number[] {
+  const own = denseStrides(dims).map((stride, axis) => (dims[axis] === 1 ? 0 : stride));
+  return [...Array.from({ length: rank - dims.length }, () => 0), ...own];
+}
+
+/** A tensor whose elements are those of another, each at the place that is computed for its index. */
+function picked(
   x: HostTensor,
   dims: readonly number[],
   place: (index: readonly number[]) => number,
-  limit: 'shared' | 'own' = 'shared',
+  limit?: 'shared' | 'own',
 ): HostTensor {
   checkSize(dims, limit);
   const places = Array.from({ length: sizeOf(dims) }, (_, i) => place(indexOf(i, dims)));
   if (x.type === 'string') return { ...x, dims, data: places.map((at) => x.data[at] as string) };
   const elements = scalars(x);
-  return hostTensor(
-    x.type,
-    dims,
-    places.map((at) => elements[at] as Scalar),
-  );
+  const values = places.map((at) => elements[at] as Scalar);
+  return hostTensor(x.type, dims, values);
 }
 
-/** Where the element of an index lies in a tensor that broadcasts to the index's shape. */
-export function broadcastPlace(dims: readonly number[]): (index: readonly number[]) => number {
-  const strides = denseStrides(dims);
-  return (index) => {
-    let place = 0;
-    const shift = index.length - dims.length;
-    for (const [axis, size] of dims.entries())
-      if (size !== 1) place += (index[axis + shift] as number) * (strides[axis] as number);
-    return place;
-  };
+/** What is seen of a tensor by other sizes and strides, from a place on. */
+export function strided(x: HostTensor, dims: readonly number[], strides: readonly number[], offset = 0): HostTensor {
+  return picked(x, dims, (index) => offset + placeOf(index, strides));
 }
 
-/** The place of an index. */
-export function placeOf(index: readonly number[], strides: readonly number[]): number {
-  return index.reduce((place, at, axis) => place + at * (strides[axis] as number), 0);
+/** The parts of a tensor at places along an axis. */
+export function taken(x: HostTensor, axis: number, places: readonly number[], limit?: 'shared' | 'own'): HostTensor {
+  const strides = denseStrides(x.dims);
+  const dims = x.dims.map((size, each) => (each === axis ? places.length : size));
+  const from = (index: readonly number[]): number[] =>
+    index.map((at, each) => (each === axis ? (places[at] as number) : at));
+  return picked(x, dims, (index) => placeOf(from(index), strides), limit);
 }

@@ -116,18 +116,15 @@ function withRows(past: Tensor | undefined, fresh: Tensor, starts: Tensor, rows:
   return y;
 }
 
-/** The results that the node names. */
-export const asked = (call: Call, ...results: Tensor[]): Tensor[] => results.slice(0, call.node.outputs.length);
-
 /** The scale of an attribute that is 0 or missing where it is the usual one. */
 const scaleOf = (call: Call, dim: number): number => call.float('scale', 0) || 1 / Math.sqrt(dim);
 
 /** A sink beside the keys of a head: it takes its part of the softmax and gives nothing. */
 function sunk(o: Tensor, lse: Tensor, sink: Tensor | undefined): Tensor {
   const sums = reshape(lse, [...lse.shape, 1]);
-  if (sink === undefined) return elements('Sink0', (k, x, sum) => k.mul(x, k.sigmoid(sum)), [o, sums], o.dtype);
+  if (sink === undefined) return elements('Sink0', (k, x, sum) => k.mul(x, k.sigmoid(sum)), [o, sums]);
   const sinks = reshape(sink, [1, sink.size, 1, 1]);
-  return elements('Sink', (k, x, sum, s) => k.mul(x, k.sigmoid(k.sub(sum, s))), [o, sums, sinks], o.dtype);
+  return elements('Sink', (k, x, sum, s) => k.mul(x, k.sigmoid(k.sub(sum, s))), [o, sums, sinks]);
 }
 
 function groupQuery(call: Call): Results {
@@ -184,7 +181,7 @@ function groupQuery(call: Call): Results {
     ...(softcap > 0 && { softcap }),
     ...(bias && { mask: slice(bias, [null, null, null, [0, total]]) }),
   });
-  return asked(call, merged(lse ? sunk(o, lse, call.maybe(11)) : o), keys, values);
+  return [merged(lse ? sunk(o, lse, call.maybe(11)) : o), keys, values];
 }
 
 const upTo = (count: number): HostTensor => hostTensor('int32', [count], [...Array(count).keys()]);
@@ -214,7 +211,7 @@ export function afterPast(past: Tensor | undefined, fresh: Tensor): Tensor {
   return past === undefined || past.shape[2] === 0 ? fresh : concat([past, fresh], { axis: 2 });
 }
 
-const biased = (x: Tensor, bias: Tensor): Tensor => elements('Add', (k, a, b) => k.add(a, b), [x, bias], x.dtype);
+const biased = (x: Tensor, bias: Tensor): Tensor => elements('Add', (k, a, b) => k.add(a, b), [x, bias]);
 
 function multiHead(call: Call): Results {
   call.floats(0);
@@ -238,7 +235,7 @@ function multiHead(call: Call): Results {
   const v = afterPast(call.maybe(7), isPacked ? part(last + 1) : own(call.x(2), 2 * width));
   const causal = call.int('unidirectional', 0) === 1;
   const mask = sumOf(maskOf(call, 4, k.shape[2] as number), call.maybe(5));
-  return asked(call, merged(attention(q, k, v, { scale: scaleOf(call, q.shape[3] as number), causal, mask })), k, v);
+  return [merged(attention(q, k, v, { scale: scaleOf(call, q.shape[3] as number), causal, mask })), k, v];
 }
 
 /** com.microsoft Attention: its products, then attention. */

@@ -53,10 +53,17 @@ export function activationOf(call: Call): { readonly activation?: Activation } {
   };
 }
 
-type Two = readonly [number, number];
-type Three = readonly [number, number, number];
-type Four = readonly [number, number, number, number];
-type Six = readonly [number, number, number, number, number, number];
+/** A function of ops with a window, whose options depend on the number of axes. */
+type Windowed<Result = Tensor> = (x: Tensor, w: unknown, options: object) => Result;
+
+const CONVOLUTIONS = [ops.conv1d, ops.conv2d, ops.conv3d] as unknown as readonly Windowed[];
+const TRANSPOSED = [ops.convTranspose1d, ops.convTranspose2d] as unknown as readonly Windowed[];
+
+/** Options of a convolution; of one axis they are numbers. */
+const optionsOf = (stride: readonly number[], dilation: readonly number[], padding: readonly number[]): object => ({
+  ...(stride.length === 1 ? { stride: stride[0], dilation: dilation[0] } : { stride, dilation }),
+  padding,
+});
 
 /** Convolution of one to three axes, with bias, activation and what is added at the end in one launch. */
 export function convolution(
@@ -67,22 +74,8 @@ export function convolution(
   const [x, w, bias] = [call.x(0), call.x(1), call.maybe(2)];
   const kernel = w.shape.slice(2);
   const { stride, dilation, pads } = sweepOf(call, x.shape.slice(2), kernel);
-  const common = { bias, groups: call.int('group', 1), ...more };
-  if (kernel.length === 1) {
-    return ops.conv1d(x, w, {
-      ...common,
-      stride: stride[0] as number,
-      dilation: dilation[0] as number,
-      padding: pads as unknown as Two,
-    });
-  }
-  if (kernel.length === 2) {
-    const window = { stride: stride as unknown as Two, dilation: dilation as unknown as Two };
-    return ops.conv2d(x, w, { ...common, ...window, padding: pads as unknown as Four });
-  }
-  if (kernel.length !== 3) return call.refuse(`a convolution of ${kernel.length} axes`);
-  const window = { stride: stride as unknown as Three, dilation: dilation as unknown as Three };
-  return ops.conv3d(x, w, { ...common, ...window, padding: pads as unknown as Six });
+  const convolve = CONVOLUTIONS[kernel.length - 1] ?? call.refuse(`a convolution of ${kernel.length} axes`);
+  return convolve(x, w, { bias, groups: call.int('group', 1), ...optionsOf(stride, dilation, pads), ...more });
 }
 
 function transposed(call: Call): Tensor {
@@ -90,38 +83,34 @@ function transposed(call: Call): Tensor {
   const [x, w, bias] = [call.x(0), call.x(1), call.maybe(2)];
   const size = x.shape.slice(2);
   const kernel = w.shape.slice(2);
-  if (kernel.length > 2) return call.refuse(`a transposed convolution of ${kernel.length} axes`);
-  const { stride, dilation, pads: given } = sweepOf(call, size, kernel);
-  const extra = [...(call.list('output_padding') ?? size.map(() => 0))];
+  const convolve = TRANSPOSED[kernel.length - 1] ?? call.refuse(`a transposed convolution of ${kernel.length} axes`);
+  const { stride, dilation, pads } = sweepOf(call, size, kernel);
+  const given = call.list('output_padding') ?? size.map(() => 0);
   const auto = call.text('auto_pad', 'NOTSET');
-  const wanted =
-    call.list('output_shape')?.slice(-size.length) ??
-    (auto.startsWith('SAME') ? size.map((each, i) => each * (stride[i] as number)) : undefined);
-  const total = size.map((each, i) => {
-    const [step, reach] = [stride[i] as number, ((kernel[i] as number) - 1) * (dilation[i] as number) + 1];
-    return (each - 1) * step + (extra[i] as number) + reach - (wanted?.[i] ?? 0);
+  const sames = auto.startsWith('SAME') ? size.map((each, i) => each * (stride[i] as number)) : undefined;
+  const wanted = call.list('output_shape')?.slice(-size.length) ?? sames;
+  // How much longer the result is than what is wanted.
+  const over = wanted?.map((to, i) => {
+    const reach = ((kernel[i] as number) - 1) * (dilation[i] as number) + 1;
+    return ((size[i] as number) - 1) * (stride[i] as number) + (given[i] as number) + reach - to;
   });
-  if (wanted !== undefined)
-    total.forEach((each, i) => (extra[i] = each < 0 ? (extra[i] as number) - each : (extra[i] as number)));
-  const pads =
-    wanted === undefined
-      ? given
-      : shared(
-          total.map((each) => Math.max(0, each)),
-          auto === 'SAME_UPPER',
-        );
-  const common = { bias, groups: call.int('group', 1), ...activationOf(call) };
-  if (kernel.length === 1) {
-    const window = { stride: stride[0] as number, dilation: dilation[0] as number, outputPadding: extra[0] as number };
-    return ops.convTranspose1d(x, w, { ...common, ...window, padding: pads as unknown as Two });
-  }
-  const window = {
-    stride: stride as unknown as Two,
-    dilation: dilation as unknown as Two,
-    outputPadding: extra as unknown as Two,
-  };
-  return ops.convTranspose2d(x, w, { ...common, ...window, padding: pads as unknown as Four });
+  const extra = given.map((each, i) => each - Math.min(0, over?.[i] ?? 0));
+  const cut = over?.map((each) => Math.max(0, each));
+  return convolve(x, w, {
+    ...{ bias, groups: call.int('group', 1), ...activationOf(call) },
+    ...optionsOf(stride, dilation, cut ? shared(cut, auto === 'SAME_UPPER') : pads),
+    outputPadding: extra.length === 1 ? extra[0] : extra,
+  });
 }
+
+/** A maximum, and where it is if that is asked for. */
+type Pooled = Tensor | { readonly values: Tensor; readonly indices: Tensor };
+
+/** Means, maxima and maxima with their places, of images and of what has three axes. */
+const POOLS = [
+  [ops.avgPool, ops.maxPool, ops.maxPoolWithIndices],
+  [ops.avgPool3d, ops.maxPool3d, ops.maxPool3dWithIndices],
+] as unknown as readonly (readonly Windowed<Pooled>[])[];
 
 /** Pools, those of one axis as images of one row. */
 function pooled(
@@ -129,40 +118,27 @@ function pooled(
   kind: 'max' | 'mean',
   x: Tensor = call.x(0),
   countIncludePad = call.int('count_include_pad', 0) === 1,
-): { values: Tensor; indices?: Tensor } {
+): { values: Tensor; indices?: Tensor | undefined } {
   const size = x.shape.slice(2);
-  const { kernel, stride, dilation, pads } = sweepOf(call, size, call.list('kernel_shape') ?? []);
-  const options = {
-    ceilMode: call.int('ceil_mode', 0) === 1,
-    ...(kind === 'mean' && { countIncludePad }),
-  };
-  if (size.length === 3) {
-    // What is counted beyond the pads, runtimes do not agree on.
-    if (options.ceilMode && options.countIncludePad === true)
-      return call.refuse('ceil_mode with count_include_pad over 3 axes');
-    const window = {
-      stride: stride as unknown as Three,
-      dilation: dilation as unknown as Three,
-      padding: pads as unknown as Six,
-    };
-    const all = { ...options, ...window };
-    const sides = kernel as unknown as Three;
-    if (kind === 'max' && call.node.outputs[1]) return ops.maxPool3dWithIndices(x, sides, all);
-    return { values: (kind === 'max' ? ops.maxPool3d : ops.avgPool3d)(x, sides, all) };
-  }
+  const sweep = sweepOf(call, size, call.list('kernel_shape') ?? []);
+  const ceilMode = call.int('ceil_mode', 0) === 1;
   if (size.length > 3) return call.refuse(`pooling of ${size.length} axes`);
+  // What is counted beyond the pads, runtimes do not agree on.
+  if (size.length === 3 && kind === 'mean' && ceilMode && countIncludePad)
+    return call.refuse('ceil_mode with count_include_pad over 3 axes');
   const isRow = size.length === 1;
-  const of = (list: readonly number[], one: number): Two =>
-    isRow ? [one, list[0] as number] : (list as unknown as Two);
-  const padding = (isRow ? [0, pads[0], 0, pads[1]] : pads) as unknown as Four;
-  const window = { ...options, stride: of(stride, 1), dilation: of(dilation, 1), padding };
-  const image = isRow ? ops.unsqueeze(x, 2) : x;
-  const asGiven = (y: Tensor): Tensor => (isRow ? ops.reshape(y, [...y.shape.slice(0, 2), y.shape[3] as number]) : y);
-  if (kind === 'max' && call.node.outputs[1]) {
-    const { values, indices } = ops.maxPoolWithIndices(image, of(kernel, 1), window);
-    return { values: asGiven(values), indices: asGiven(indices) };
-  }
-  return { values: asGiven((kind === 'max' ? ops.maxPool : ops.avgPool)(image, of(kernel, 1), window)) };
+  const [kernel, stride, dilation] = [sweep.kernel, sweep.stride, sweep.dilation].map((each) =>
+    isRow ? [1, ...each] : each,
+  );
+  const padding = isRow ? sweep.pads.flatMap((each) => [0, each]) : sweep.pads;
+  const which = kind === 'mean' ? 0 : call.node.outputs[1] ? 2 : 1;
+  const pool = POOLS[size.length === 3 ? 1 : 0]?.[which] as Windowed<Pooled>;
+  const options = { ceilMode, stride, dilation, padding, ...(kind === 'mean' && { countIncludePad }) };
+  const made = pool(isRow ? ops.unsqueeze(x, 2) : x, kernel, options);
+  const asGiven = (y: Tensor): Tensor => (isRow ? ops.squeeze(y, 2) : y);
+  return 'values' in made
+    ? { values: asGiven(made.values), indices: asGiven(made.indices) }
+    : { values: asGiven(made) };
 }
 
 function maximum(call: Call): Results {
@@ -190,13 +166,10 @@ function unpool(call: Call): Tensor {
   const [x, indices] = [call.x(0), call.x(1)];
   const size = x.shape.slice(2);
   const { kernel, stride, pads } = sweepOf(call, size, call.list('kernel_shape') ?? []);
-  const to = size.map(
-    (each, i) =>
-      (each - 1) * (stride[i] as number) -
-      (pads[i] as number) -
-      (pads[i + size.length] as number) +
-      (kernel[i] as number),
-  );
+  const to = size.map((each, i) => {
+    const around = (pads[i] as number) + (pads[i + size.length] as number);
+    return (each - 1) * (stride[i] as number) + (kernel[i] as number) - around;
+  });
   const dims = [...x.shape.slice(0, 2), ...to];
   const flat = ops.zeros(call.backend, [sizeOf(dims)], { dtype: x.dtype });
   return ops.reshape(ops.indexPut(flat, [ops.reshape(indices, [-1])], ops.reshape(x, [-1]), { out: flat }), dims);
@@ -206,7 +179,7 @@ function unpool(call: Call): Tensor {
 function normPool(call: Call): Tensor {
   const p = call.int('p', 2);
   const x = call.x(0);
-  const powers = elements(`Power ${p}`, (k, v) => (p === 2 ? k.mul(v, v) : k.pow(k.abs(v), p)), [x], x.dtype);
+  const powers = elements(`Power ${p}`, (k, v) => (p === 2 ? k.mul(v, v) : k.pow(k.abs(v), p)), [x]);
   const count = sizeOf(call.list('kernel_shape') ?? []);
   // Windows that reach over the end are means of fewer.
   if (call.int('ceil_mode', 0) === 1) return call.refuse('ceil_mode');
@@ -220,29 +193,18 @@ function lrn(call: Call): Tensor {
   const [n, c = 1, ...size] = x.shape as readonly [number, ...number[]];
   const width = call.int('size');
   const [alpha, beta, bias] = [call.float('alpha', 1e-4), call.float('beta', 0.75), call.float('bias', 1)];
-  const squares = ops.reshape(
-    elements('square', (k, v) => k.mul(v, v), [x], x.dtype),
-    [n, 1, c, sizeOf(size)],
-  );
+  const squares = ops.reshape(ops.square(x), [n, 1, c, sizeOf(size)]);
   const [before, after] = [Math.floor((width - 1) / 2), Math.ceil((width - 1) / 2)];
   const means = ops.avgPool(squares, [width, 1], { stride: 1, padding: [before, 0, after, 0] });
   // The mean's divisor is the size of the window, as ONNX's.
-  return elements(
-    `LRN ${alpha} ${beta} ${bias}`,
-    (k, v, m) => k.div(v, k.pow(k.add(k.mul(m, alpha), bias), beta)),
-    [x, ops.reshape(means, x.shape)],
-    x.dtype,
-  );
+  return elements(`LRN ${alpha} ${beta} ${bias}`, (k, v, m) => k.div(v, k.pow(k.add(k.mul(m, alpha), bias), beta)), [
+    x,
+    ops.reshape(means, x.shape),
+  ]);
 }
 
 const spatial = (call: Call): { axis: number[]; keepDims: true } => {
-  return {
-    axis: call
-      .dims(0)
-      .map((_, axis) => axis)
-      .slice(2),
-    keepDims: true,
-  };
+  return { axis: [...call.dims(0).keys()].slice(2), keepDims: true };
 };
 
 /** A convolution of each channel along a text, over what came before it. */
@@ -256,10 +218,7 @@ function causal(call: Call): Results {
   const name = call.choice('activation', 'none', 'silu', 'swish');
   const activation = name === 'none' ? {} : ({ activation: 'silu' } as const);
   const y = ops.conv1d(all, w, { bias: call.maybe(2), groups: channels, ...activation });
-  return [y, ops.slice(all, [null, null, [x.shape[2] as number, all.shape[2] as number]])].slice(
-    0,
-    call.node.outputs.length,
-  );
+  return [y, ops.slice(all, [null, null, [x.shape[2] as number, null]])];
 }
 
 /** Operators that move a window over images. */
@@ -267,19 +226,16 @@ export const CONVOLUTION: Operators = {
   CausalConvWithState: { run: causal },
   Conv: {
     run: (call) => {
-      const product = (residual?: Tensor): Tensor =>
-        convolution(call, { ...activationOf(call), ...(residual && { residual }) });
-      if (!call.has(3)) return product();
+      if (!call.has(3)) return convolution(call);
       const [n = 0, , ...size] = call.dims(0);
       const { kernel, stride, dilation, pads } = sweepOf(call, size, call.dims(1).slice(2));
       const places = size.map((length, i) => {
         const all = length + (pads[i] as number) + (pads[i + size.length] as number);
-        return (
-          Math.floor((all - (dilation[i] as number) * ((kernel[i] as number) - 1) - 1) / (stride[i] as number)) + 1
-        );
+        const reach = (dilation[i] as number) * ((kernel[i] as number) - 1) + 1;
+        return Math.floor((all - reach) / (stride[i] as number)) + 1;
       });
       const residual = fitting(call, [n, call.dims(1)[0] as number, ...places]);
-      return residual ? product(residual) : plus(product(), call.x(3));
+      return residual ? convolution(call, { ...activationOf(call), residual }) : plus(convolution(call), call.x(3));
     },
   },
   ConvTranspose: { run: transposed },

@@ -27,7 +27,6 @@ function diagonal({ x, letters }: Term): Term {
     `Diagonal ${first} ${second}`,
     (k, v) => k.select(k.eq(k.index(first), k.index(second)), v, 0 as never),
     [x],
-    x.dtype,
   );
   return diagonal({ x: sum(kept, { axis: second }), letters: letters.filter((_, axis) => axis !== second) });
 }

@@ -37,9 +37,14 @@ const kernels = new Map<string, Kernel>();
  * computed in i32.
  *
  * @param name - of the formula, with all that it depends on besides the tensors
- * @param dtype - of the result; truths become 1 and 0
+ * @param dtype - of the result, default that of the first tensor; truths become 1 and 0
  */
-export function elements(name: string, formula: Formula, tensors: readonly Tensor[], dtype: DType): Tensor {
+export function elements(
+  name: string,
+  formula: Formula,
+  tensors: readonly Tensor[],
+  dtype: DType = (tensors[0] as Tensor).dtype,
+): Tensor {
   const isSmall = dtype === 'u8' || dtype === 'i8';
   const key = `${name}(${tensors.map((each) => each.dtype).join()})${dtype}`;
   let kernel = kernels.get(key);
@@ -84,7 +89,7 @@ export function ofFloats(element: NonNullable<Operator['element']>): Operator {
     run: (call) => {
       call.floats(0);
       const { name, formula } = element(call);
-      return elements(name, formula, [call.x(0)], call.x(0).dtype);
+      return elements(name, formula, [call.x(0)]);
     },
   };
 }

@@ -11,10 +11,10 @@ import {
   scalars,
   sizeOf,
 } from '../graph/host-tensor.ts';
-import { broadcastPlace, checkSize, indexOf, picked, placeOf, TooLarge } from '../host/walk.ts';
+import { broadcastStrides, checkSize, indexOf, placeOf, strided, taken, TooLarge } from '../host/walk.ts';
 import type { Call } from '../run/call.ts';
 import type { Operator, Operators } from './operator.ts';
-import { broadcast, cuts, lengthOf, parts, reshaped, squeezed, unsqueezed } from './shape.ts';
+import { broadcast, type Cut, cuts, fillOf, lengthOf, parts } from './shape.ts';
 
 /** JavaScript's operators are those of both kinds of number; TypeScript's are not. */
 type Any = number;
@@ -25,10 +25,10 @@ function map(compute: (...values: Any[]) => Scalar | boolean, type?: ElementType
     const inputs = call.inputs.map((_, i) => call.host(i));
     const dims = inputs.reduce<readonly number[]>((both, each) => broadcast(both, each.dims), []);
     const values = inputs.map((each) => (each.type === 'string' ? (each.data as ArrayLike<unknown>) : scalars(each)));
-    const places = inputs.map((each) => broadcastPlace(each.dims));
+    const strides = inputs.map((each) => broadcastStrides(each.dims, dims.length));
     const out = Array.from({ length: sizeOf(dims) }, (_, i) => {
       const index = indexOf(i, dims);
-      const result = compute(...values.map((each, n) => each[(places[n] as (of: number[]) => number)(index)] as Any));
+      const result = compute(...values.map((each, n) => each[placeOf(index, strides[n] as number[])] as Any));
       return typeof result === 'boolean' ? Number(result) : result;
     });
     return hostTensor(type ?? (inputs[0] as HostTensor).type, dims, out);
@@ -46,11 +46,11 @@ const fold =
       given.length === 0 ? x.dims.map((_, axis) => axis) : given.map((axis) => call.axis(axis, rank)),
     );
     const kept = x.dims.map((size, axis) => (axes.has(axis) ? 1 : size));
-    const place = broadcastPlace(kept);
+    const strides = broadcastStrides(kept, rank);
     const sums = new Map<number, Scalar>();
     const values = scalars(x);
     for (let i = 0; i < sizeOf(x.dims); i++) {
-      const at = place(indexOf(i, x.dims));
+      const at = placeOf(indexOf(i, x.dims), strides);
       const before = sums.get(at);
       sums.set(at, before === undefined ? (values[i] as Scalar) : join(before as Any, values[i] as Any));
     }
@@ -65,18 +65,19 @@ const fold =
 
 const float = (compute: (x: number) => number): ((call: Call) => HostTensor) => map((x) => compute(Number(x)));
 
-const withDims = (call: Call, dims: readonly number[]): HostTensor => ({ ...call.host(0), dims });
+/** @throws {BackendError} INVALID_ARGUMENT for a divisor that integers do not have */
+function checkDivisor(call: Call): void {
+  if (!isFloat(call.type(0)) && call.numbers(1).includes(0)) throw refuse('an integer is divided by 0');
+}
 
 function divide(call: Call): HostTensor {
-  if (!isFloat(call.type(0)) && Array.from(scalars(call.host(1))).some((each) => Number(each) === 0))
-    throw refuse('an integer is divided by 0');
+  checkDivisor(call);
   return map((a, b) => a / b)(call);
 }
 
 function modulo(call: Call): HostTensor {
+  checkDivisor(call);
   const fmod = call.int('fmod', 0) === 1;
-  if (!isFloat(call.type(0)) && Array.from(scalars(call.host(1))).some((each) => Number(each) === 0))
-    throw refuse('an integer is divided by 0');
   return map((a, b) => {
     const rest = a % b;
     return !fmod && Number(rest) !== 0 && rest < 0 !== b < 0 ? rest + b : rest;
@@ -98,16 +99,12 @@ function castTo(call: Call, to: ElementType): HostTensor {
   const x = call.host(0);
   if (x.type === to) return x;
   if (x.type === 'string') {
-    if (to === 'bool' || isWide(to))
-      return hostTensor(
-        to,
-        x.dims,
-        (x.data as readonly string[]).map((each) => BigInt(each)),
-      );
+    const parse = to === 'bool' || isWide(to) ? BigInt : numberOf;
+    const texts = x.data as readonly string[];
     return hostTensor(
       to,
       x.dims,
-      (x.data as readonly string[]).map((each) => numberOf(each)),
+      texts.map((each) => parse(each)),
     );
   }
   if (to === 'string') return call.refuse('a cast to text');
@@ -130,40 +127,29 @@ function concat(call: Call): HostTensor {
   const dims = first.dims.map((size, each) =>
     each === axis ? all.reduce((sum, { dims: of }) => sum + (of[axis] as number), 0) : size,
   );
-  const values: (Scalar | string)[] = [];
-  const strides = denseStrides(dims);
-  let from = 0;
-  for (const each of all) {
-    const elements = each.type === 'string' ? (each.data as readonly string[]) : scalars(each);
-    for (let i = 0; i < sizeOf(each.dims); i++) {
-      const index = indexOf(i, each.dims);
-      index[axis] = (index[axis] as number) + from;
-      values[placeOf(index, strides)] = elements[i] as Scalar;
-    }
-    from += each.dims[axis] as number;
-  }
+  const lists = all.map((each) => (each.type === 'string' ? (each.data as readonly string[]) : scalars(each)));
+  const values = Array.from({ length: sizeOf(dims.slice(0, axis)) }, (_, row) =>
+    all.flatMap((each, n) => {
+      const width = sizeOf(each.dims.slice(axis));
+      return Array.from({ length: width }, (__, i) => (lists[n] as ArrayLike<Scalar | string>)[row * width + i]);
+    }),
+  ).flat();
   if (first.type === 'string') return { ...first, dims, data: values as string[] };
   return hostTensor(first.type, dims, values as Scalar[]);
 }
 
 /** An index of an axis, from its front. */
-export function wrapped(at: Scalar, size: number): number {
-  const index = Number(at) < 0 ? Number(at) + size : Number(at);
+function wrapped(at: number, size: number): number {
+  const index = at < 0 ? at + size : at;
   if (!(index >= 0 && index < size)) throw refuse(`index ${at} is outside of an axis of ${size}`);
   return index;
 }
 
 function gather(call: Call): HostTensor {
-  const [x, indices] = [call.host(0), call.host(1)];
+  const x = call.host(0);
   const axis = call.axis(call.int('axis', 0));
-  const [strides, at] = [denseStrides(x.dims), scalars(indices)];
-  const rank = indices.dims.length;
-  const dims = [...x.dims.slice(0, axis), ...indices.dims, ...x.dims.slice(axis + 1)];
-  const inner = denseStrides(indices.dims);
-  return picked(x, dims, (index) => {
-    const chosen = wrapped(at[placeOf(index.slice(axis, axis + rank), inner)] as Scalar, x.dims[axis] as number);
-    return placeOf([...index.slice(0, axis), chosen, ...index.slice(axis + rank)], strides);
-  });
+  const places = call.numbers(1).map((at) => wrapped(at, x.dims[axis] as number));
+  return { ...taken(x, axis, places), dims: [...x.dims.slice(0, axis), ...call.dims(1), ...x.dims.slice(axis + 1)] };
 }
 
 function range(call: Call): HostTensor {
@@ -190,91 +176,55 @@ function nonZero(call: Call): HostTensor {
 
 function sliced(call: Call): HostTensor {
   const x = call.host(0);
-  const ranges = cuts(call).map((cut, axis) => cut ?? ([0, x.dims[axis] as number, 1] as const));
+  const ranges = cuts(call).map((cut, axis): Cut => cut ?? [0, x.dims[axis] as number, 1]);
   const strides = denseStrides(x.dims);
-  return picked(x, ranges.map(lengthOf), (index) =>
-    placeOf(
-      index.map(
-        (at, axis) => (ranges[axis] as (typeof ranges)[number])[0] + at * (ranges[axis] as (typeof ranges)[number])[2],
-      ),
-      strides,
-    ),
-  );
+  const steps = ranges.map(([, , step], axis) => step * (strides[axis] as number));
+  const starts = ranges.map(([start]) => start);
+  return strided(x, ranges.map(lengthOf), steps, placeOf(starts, strides));
 }
 
 function splitUp(call: Call): HostTensor[] {
   const x = call.host(0);
   const { axis, sizes } = parts(call);
-  const strides = denseStrides(x.dims);
   let from = 0;
   return sizes.map((size) => {
-    const start = from;
+    const places = Array.from({ length: size }, (_, i) => from + i);
     from += size;
     if (from > (x.dims[axis] as number)) throw refuse('parts are longer than the axis');
-    return picked(
-      x,
-      x.dims.map((of, each) => (each === axis ? size : of)),
-      (index) =>
-        placeOf(
-          index.map((at, each) => (each === axis ? at + start : at)),
-          strides,
-        ),
-    );
+    return taken(x, axis, places);
   });
 }
 
 function transposed(call: Call): HostTensor {
   const x = call.host(0);
-  const order = call.list('perm') ?? x.dims.map((_, axis) => x.dims.length - 1 - axis);
+  const order = call.list('perm') ?? [...x.dims.keys()].reverse();
   const strides = denseStrides(x.dims);
-  return picked(
-    x,
-    order.map((axis) => x.dims[axis] as number),
-    (index) => index.reduce((sum, at, i) => sum + at * (strides[order[i] as number] as number), 0),
-  );
+  const of = (list: readonly number[]): number[] => order.map((axis) => list[axis] as number);
+  return strided(x, of(x.dims), of(strides));
 }
 
-function filled(call: Call): HostTensor {
-  const dims = call.numbers(0);
-  const value = (call.attribute('value') as HostTensor | undefined) ?? hostTensor('float32', [1], [0]);
-  return picked({ ...value, dims: [] }, dims, () => 0);
-}
+const filled = (call: Call): HostTensor => spread({ ...fillOf(call), dims: [] }, call.numbers(0));
+
+/** A tensor repeated to a shape. */
+const spread = (x: HostTensor, dims: readonly number[]): HostTensor =>
+  strided(x, dims, broadcastStrides(x.dims, dims.length));
 
 /** The parts of x where the condition holds: how many there are is known only when it is on the host. */
 function compress(call: Call): HostTensor {
-  const x = call.host(0);
-  const condition = call.numbers(1);
-  const size = call.attribute('axis') === undefined ? sizeOf(x.dims) : x.dims[call.axis(call.int('axis'))];
-  if (condition.length > (size as number)) throw refuse(`a condition of ${condition.length} for ${size}`);
+  const isFlat = call.attribute('axis') === undefined;
+  const x = isFlat ? { ...call.host(0), dims: [sizeOf(call.dims(0))] } : call.host(0);
+  const axis = isFlat ? 0 : call.axis(call.int('axis'));
+  const [condition, size] = [call.numbers(1), x.dims[axis] as number];
+  if (condition.length > size) throw refuse(`a condition of ${condition.length} for ${size}`);
   const held = condition.flatMap((each, i) => (each === 0 ? [] : [i]));
-  if (call.attribute('axis') === undefined)
-    return picked(x, [held.length], ([at]) => held[at as number] as number, 'own');
-  const axis = call.axis(call.int('axis'));
-  const strides = denseStrides(x.dims);
-  return picked(
-    x,
-    x.dims.map((size, each) => (each === axis ? held.length : size)),
-    (index) =>
-      placeOf(
-        index.map((at, each) => (each === axis ? (held[at] as number) : at)),
-        strides,
-      ),
-  );
+  return taken(x, axis, held, 'own');
 }
 
 function tiled(call: Call): HostTensor {
-  const x = call.host(0);
   const repeats = call.numbers(1);
-  const strides = denseStrides(x.dims);
-  return picked(
-    x,
-    x.dims.map((size, axis) => size * (repeats[axis] as number)),
-    (index) =>
-      placeOf(
-        index.map((at, axis) => at % (x.dims[axis] as number)),
-        strides,
-      ),
-  );
+  const places = (size: number, axis: number): number[] =>
+    Array.from({ length: size * (repeats[axis] as number) }, (_, at) => at % size);
+  return call.dims(0).reduce((x, size, axis) => taken(x, axis, places(size, axis)), call.host(0));
 }
 
 /** The different values (or slices along an axis), where each was first, which each element is, and how often it is there. */
@@ -298,19 +248,7 @@ function unique(call: Call): HostTensor[] {
     order.sort((a, b) => compare(rows[first.get(a) as number] as Scalar[], rows[first.get(b) as number] as Scalar[]));
   }
   const chosen = order.map((key) => first.get(key) as number);
-  const strides = denseStrides(x.dims);
-  const y =
-    axis === undefined
-      ? picked(x, [chosen.length], ([i]) => chosen[i as number] as number)
-      : picked(
-          x,
-          x.dims.map((size, each) => (each === axis ? chosen.length : size)),
-          (index) =>
-            placeOf(
-              index.map((at, each) => (each === axis ? (chosen[at] as number) : at)),
-              strides,
-            ),
-        );
+  const y = taken(axis === undefined ? { ...x, dims: [count] } : x, axis ?? 0, chosen);
   const inverse = keys.map((key) => order.indexOf(key));
   const counts = order.map((key) => keys.filter((each) => each === key).length);
   return [y, ...[chosen, inverse, counts].map((list) => hostTensor('int64', [list.length], list))];
@@ -327,7 +265,6 @@ const several = (join: (a: Any, b: Any) => Any): ((call: Call) => HostTensor) =>
   map((...values) => values.reduce(join));
 
 const HOSTED: Readonly<Record<string, (call: Call) => HostTensor | readonly HostTensor[]>> = {
-  Identity: (call) => call.host(0),
   Abs: map((x) => (x < 0 ? -x : x)),
   Neg: map((x) => -x),
   Sign: map((x) => Number(x > 0) - Number(x < 0)),
@@ -372,20 +309,7 @@ const HOSTED: Readonly<Record<string, (call: Call) => HostTensor | readonly Host
   Transpose: transposed,
   Tile: tiled,
   ConstantOfShape: filled,
-  Expand: (call) => {
-    const x = call.host(0);
-    return picked(x, broadcast(x.dims, call.numbers(1)), broadcastPlace(x.dims));
-  },
-  Reshape: (call) =>
-    withDims(call, reshaped(call.dims(0), call.ints(1, 'shape') ?? [], call.int('allowzero', 0) === 1)),
-  Squeeze: (call) => withDims(call, squeezed(call)),
-  Unsqueeze: (call) => withDims(call, unsqueezed(call)),
-  Flatten: (call) => {
-    const dims = call.dims(0);
-    const at = call.int('axis', 1);
-    const axis = at < 0 ? at + dims.length : at;
-    return withDims(call, [sizeOf(dims.slice(0, axis)), sizeOf(dims.slice(axis))]);
-  },
+  Expand: (call) => spread(call.host(0), broadcast(call.dims(0), call.numbers(1))),
 };
 
 /** What is computed on the host where its inputs are there, or needs them there. */

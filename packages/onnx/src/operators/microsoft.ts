@@ -119,7 +119,7 @@ function skipNorm(call: Call, isCentred: boolean): Results {
   const { dtype } = call.x(0);
   const dtypes = { y: dtype, ...(wantsSum && { total: dtype }) };
   const { y, total } = run(kernel, given, { dtypes }) as Record<string, Tensor>;
-  return [y, undefined, undefined, total].slice(0, call.node.outputs.length);
+  return [y, undefined, undefined, total];
 }
 
 /** A function of the sum of an input and a bias that may be left out. */
@@ -143,7 +143,7 @@ function fusedMatMul(call: Call): Results {
   }) as [Tensor, Tensor];
   const product = matmul(a, b);
   const alpha = call.float('alpha', 1);
-  return alpha === 1 ? product : elements(`Scale ${alpha}`, (k, x) => k.mul(x, alpha), [product], product.dtype);
+  return alpha === 1 ? product : elements(`Scale ${alpha}`, (k, x) => k.mul(x, alpha), [product]);
 }
 
 const FUSED: Readonly<Record<string, Activation>> = { Relu: 'relu', Tanh: 'tanh', Sigmoid: 'sigmoid' };
@@ -167,7 +167,7 @@ function fusedConv(call: Call): Results {
   const sum = convolution(call, call.has(3) ? { residual: call.x(3) } : {});
   const compute = ACTIVATIONS[name] ?? call.refuse(`activation ${name}`);
   const [a, b] = call.list('activation_params') ?? [];
-  return elements(`${name} ${a} ${b}`, (k, x) => compute(k, x, a as number, b as number), [sum], sum.dtype);
+  return elements(`${name} ${a} ${b}`, (k, x) => compute(k, x, a as number, b as number), [sum]);
 }
 
 /** Operators of com.microsoft that are not of quantised numbers. */
@@ -184,7 +184,7 @@ export const MICROSOFT: Operators = {
     run: (call) => {
       const [x, alpha] = [call.x(0), call.float('alpha', 1.702)];
       call.floats(0);
-      return elements(`QuickGelu ${alpha}`, (k, v) => k.mul(v, k.sigmoid(k.mul(v, alpha))), [x], x.dtype);
+      return elements(`QuickGelu ${alpha}`, (k, v) => k.mul(v, k.sigmoid(k.mul(v, alpha))), [x]);
     },
   },
   'com.microsoft.FusedMatMul': { run: fusedMatMul },

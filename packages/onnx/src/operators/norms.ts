@@ -74,12 +74,10 @@ export const NORMS: Operators = {
       const p = call.int('p', 2);
       if (p === 2) return ops.l2Normalize(x, { axis, eps: 1e-30 });
       if (p !== 1) return call.refuse(`p ${p}`);
-      return elements(
-        'Part',
-        (k, v, n) => k.select(k.eq(n, 0), k.f32(0), k.div(v, n)),
-        [x, ops.norm(x, { axis, ord: 1, keepDims: true })],
-        x.dtype,
-      );
+      return elements('Part', (k, v, n) => k.select(k.eq(n, 0), k.f32(0), k.div(v, n)), [
+        x,
+        ops.norm(x, { axis, ord: 1, keepDims: true }),
+      ]);
     },
   },
 };

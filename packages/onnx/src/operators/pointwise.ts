@@ -81,7 +81,7 @@ function modulo(call: Call): Tensor {
     : fmod || !signed
       ? (k, x, y) => k.rem(integers(x), integers(y))
       : flooredRemainder;
-  return elements(`Mod ${fmod}`, formula, [a, b], a.dtype);
+  return elements(`Mod ${fmod}`, formula, [a, b]);
 }
 
 function power(call: Call): Tensor {
@@ -89,10 +89,10 @@ function power(call: Call): Tensor {
   const exponent = call.inputs[1]?.isConstant === true && call.value(1).host && call.numbers(1);
   if (exponent && exponent.length === 1 && y.rank <= x.rank) {
     if (exponent[0] === 2) return elements('square', square, [x, y].slice(0, 1), x.dtype);
-    if (exponent[0] === 0.5 && hasFloats(call)) return elements('root', (k, v) => k.sqrt(v), [x], x.dtype);
+    if (exponent[0] === 0.5 && hasFloats(call)) return elements('root', (k, v) => k.sqrt(v), [x]);
   }
   if (hasFloats(call)) {
-    return elements('Pow', (k, a, b) => k.pow(a, b), [x, hasFloats(call, 1) ? y : cast(y, 'f32')], x.dtype);
+    return elements('Pow', (k, a, b) => k.pow(a, b), [x, hasFloats(call, 1) ? y : cast(y, 'f32')]);
   }
   // Whole numbers up to 2^24 are exact in float32, and beyond are not.
   return call.refuse(`powers of ${call.type(0)} by other numbers than 2`);
@@ -117,7 +117,7 @@ function clip(call: Call): Tensor {
     return elements(name, formula, call.all(), x.dtype);
   }
   const [low, high] = [call.maybe(1), call.maybe(2)];
-  const lower = low ? elements('Clip low', (k, v, l) => k.max(v, l), [x, low], x.dtype) : x;
+  const lower = low ? elements('Clip low', (k, v, l) => k.max(v, l), [x, low]) : x;
   return high ? elements('Clip high', (k, v, h) => k.min(v, h), [lower, high], x.dtype) : lower;
 }
 
@@ -160,7 +160,6 @@ const shift = (call: Call): Tensor => {
       );
     },
     [a, b],
-    a.dtype,
   );
 };
 
@@ -178,8 +177,8 @@ export const POINTWISE: Operators = {
   Sign: {
     run: (call) =>
       hasFloats(call)
-        ? elements('Sign', (k, x) => k.sign(x), [call.x(0)], call.x(0).dtype)
-        : elements('Sign', (k, x) => k.clamp(x, -1, 1), [call.x(0)], call.x(0).dtype),
+        ? elements('Sign', (k, x) => k.sign(x), [call.x(0)])
+        : elements('Sign', (k, x) => k.clamp(x, -1, 1), [call.x(0)]),
   },
   Acos: float((k, x) => k.atan2(k.sqrt(k.mul(k.sub(1, x), k.add(x, 1))), x)),
   Acosh: float((k, x) => k.log(k.add(x, k.mul(k.sqrt(k.sub(x, 1)), k.sqrt(k.add(x, 1)))))),
@@ -224,7 +223,7 @@ export const POINTWISE: Operators = {
     run: (call) => {
       const alpha = call.float('alpha', 1);
       const formula: Formula = (k, a, b) => k.mul(k.mul(a, k.sigmoid(k.mul(a, alpha))), b);
-      return elements(`SwiGLU ${alpha}`, formula, [call.x(0), call.x(1)], call.x(0).dtype);
+      return elements(`SwiGLU ${alpha}`, formula, [call.x(0), call.x(1)]);
     },
   },
   Swish: float((k, x, alpha) => k.mul(x, k.sigmoid(k.mul(x, alpha))), { alpha: 1 }),
@@ -246,7 +245,7 @@ export const POINTWISE: Operators = {
       // Its upper half is all ones, which the device does not have.
       call.type(0) === 'uint64'
         ? call.refuse('input 0 of uint64')
-        : elements('BitwiseNot', (k, x) => k.not(integers(x)), [call.x(0)], call.x(0).dtype),
+        : elements('BitwiseNot', (k, x) => k.not(integers(x)), [call.x(0)]),
   },
   Add: binary((k, a, b) => k.add(a, b)),
   Sub: binary((k, a, b) => k.sub(a, b)),

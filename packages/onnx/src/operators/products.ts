@@ -21,15 +21,14 @@ function gemm(call: Call): Tensor {
     return residual ? product : plus(product, call.maybe(3));
   }
   const product = linear(a, weight);
-  const scaled =
-    alpha === 1 ? product : elements(`Scale ${alpha}`, (k, x) => k.mul(x, alpha), [product], product.dtype);
-  const term = c === undefined || beta === 1 ? c : elements(`Scale ${beta}`, (k, x) => k.mul(x, beta), [c], c.dtype);
+  const scaled = alpha === 1 ? product : elements(`Scale ${alpha}`, (k, x) => k.mul(x, alpha), [product]);
+  const term = c === undefined || beta === 1 ? c : elements(`Scale ${beta}`, (k, x) => k.mul(x, beta), [c]);
   return plus(activated(plus(scaled, term), activation), call.maybe(3));
 }
 
 /** A sum, of what broadcasts; of nothing more x itself. */
 export function plus(x: Tensor, y: Tensor | undefined): Tensor {
-  return y === undefined ? x : elements('Add', (k, a, b) => k.add(a, b), [x, y], x.dtype);
+  return y === undefined ? x : elements('Add', (k, a, b) => k.add(a, b), [x, y]);
 }
 
 /** What is added to a product at the end, where it has the product's shape. */
@@ -42,9 +41,9 @@ export function fitting(call: Call, shape: readonly number[]): Tensor | undefine
 /** A function of a result that no product could apply. */
 function activated(x: Tensor, activation: Activation | undefined): Tensor {
   if (activation === undefined) return x;
-  if (typeof activation === 'function') return elements(activation.name, activation, [x], x.dtype);
+  if (typeof activation === 'function') return elements(activation.name, activation, [x]);
   const formula: Formula = (k, v) => (activation === 'relu' ? k.max(v, 0) : k[activation](v));
-  return elements(activation, formula, [x], x.dtype);
+  return elements(activation, formula, [x]);
 }
 
 /** What a pass made of two products and a softmax. */

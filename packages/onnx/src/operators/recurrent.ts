@@ -224,7 +224,7 @@ function layer(call: Call, gates: number, usual: readonly string[], step: Step):
   const joined = (states: readonly Tensor[]): Tensor => stack(states, { axis: isBatchFirst ? 1 : 0 });
   const results = [isBatchFirst ? permute(all, [2, 0, 1, 3]) : all, joined(finals.map(({ h }) => h))];
   if (hasCell) results.push(joined(finals.map(({ c }) => c as Tensor)));
-  return results.slice(0, call.node.outputs.length);
+  return results;
 }
 
 /** Operators that hand a state on from row to row. */

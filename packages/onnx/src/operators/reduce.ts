@@ -56,11 +56,11 @@ function soft(map: typeof ops.softmax): Operator {
 
 const squares: Fold = (x, options) =>
   ops.sum(
-    elements('square', (k, v) => k.mul(v, v), [x], x.dtype),
+    elements('square', (k, v) => k.mul(v, v), [x]),
     options,
   );
 
-const log = (x: Tensor): Tensor => elements('Log', (k, v) => k.log(v), [x], x.dtype);
+const log = (x: Tensor): Tensor => elements('Log', (k, v) => k.log(v), [x]);
 
 const scan = (along: typeof ops.cumsum): Operator => ({
   needs: [1],

@@ -6,7 +6,10 @@ import type { Call, Results } from '../run/call.ts';
 import type { Operator, Operators } from './operator.ts';
 
 /** The shape that Reshape's list of sizes means: 0 keeps a size, -1 is what remains. */
-export function reshaped(dims: readonly number[], wanted: readonly number[], allowZero: boolean): number[] {
+function reshaped(call: Call): number[] {
+  const dims = call.dims(0);
+  const wanted = call.ints(1, 'shape') ?? [];
+  const allowZero = call.int('allowzero', 0) === 1;
   const sizes = wanted.map((size, axis) => (size === 0 && !allowZero ? (dims[axis] ?? 0) : size));
   const rest = sizes.indexOf(-1);
   const known = sizeOf(sizes.filter((size) => size !== -1));
@@ -55,18 +58,10 @@ export function cuts(call: Call): (Cut | undefined)[] {
 }
 
 function sliceOp(call: Call): Tensor {
-  const ranges = cuts(call);
-  const x = call.x(0);
-  const isEmpty = ranges.some((cut) => cut !== undefined && lengthOf(cut) === 0);
-  if (isEmpty)
-    return slice(
-      x,
-      ranges.map((cut) => (cut && lengthOf(cut) === 0 ? ([0, 0, 1] as const) : (cut ?? null))),
-    );
-  return slice(
-    x,
-    ranges.map((cut) => cut ?? null),
-  );
+  const ranges = cuts(call).map((cut) => cut ?? null);
+  const isEmpty = ranges.some((cut) => cut !== null && lengthOf(cut) === 0);
+  // Where nothing is left, ranges that go backwards from nothing are not read.
+  return slice(call.x(0), isEmpty ? ranges.map((cut) => cut && (lengthOf(cut) === 0 ? [0, 0] : cut)) : ranges);
 }
 
 /** How many places a range has. */
@@ -85,28 +80,38 @@ export function parts(call: Call): { readonly axis: number; readonly sizes: read
   return { axis, sizes: Array.from({ length: count }, (_, i) => Math.max(0, Math.min(each, size - i * each))) };
 }
 
-/** The axes of Squeeze and Unsqueeze. */
-export function axesOf(call: Call): number[] | undefined {
-  return call.ints(1, 'axes');
-}
-
 /** Sizes without axes of size 1. */
-export function squeezed(call: Call): number[] {
+function squeezed(call: Call): number[] {
   const dims = call.dims(0);
-  const axes = axesOf(call)?.map((axis) => call.axis(axis)) ?? dims.flatMap((size, axis) => (size === 1 ? [axis] : []));
+  const ones = dims.flatMap((size, axis) => (size === 1 ? [axis] : []));
+  const axes = call.ints(1, 'axes')?.map((axis) => call.axis(axis)) ?? ones;
   if (axes.some((axis) => dims[axis] !== 1)) throw refuse('an axis that is squeezed is not of size 1');
   return dims.filter((_, axis) => !axes.includes(axis));
 }
 
 /** Sizes with further axes of size 1. */
-export function unsqueezed(call: Call): number[] {
-  const axes = axesOf(call) ?? [];
+function unsqueezed(call: Call): number[] {
+  const axes = call.ints(1, 'axes') ?? [];
   const rank = call.dims(0).length + axes.length;
   const places = new Set(axes.map((axis) => call.axis(axis, rank)));
   if (places.size !== axes.length) throw refuse('an axis is named twice');
   const rest = [...call.dims(0)];
   return Array.from({ length: rank }, (_, axis) => (places.has(axis) ? 1 : (rest.shift() as number)));
 }
+
+function flattened(call: Call): number[] {
+  const dims = call.dims(0);
+  const given = call.int('axis', 1);
+  const axis = given < 0 ? given + dims.length : given;
+  return [sizeOf(dims.slice(0, axis)), sizeOf(dims.slice(axis))];
+}
+
+/** An operator that only gives a tensor other sizes. */
+const resized = (dimsOf: (call: Call) => number[]): Operator => ({
+  needs: [1],
+  run: (call) => reshape(call.x(0), dimsOf(call)),
+  host: (call) => ({ ...call.host(0), dims: dimsOf(call) }),
+});
 
 /** Depth to space or back, as a reshape, a permutation and a reshape. */
 function blocks(call: Call, before: readonly number[], order: readonly number[], after: readonly number[]): Tensor {
@@ -166,32 +171,31 @@ function centred(call: Call): Tensor {
   );
 }
 
+/** The number that ConstantOfShape repeats. */
+export function fillOf(call: Call): HostTensor {
+  return (call.attribute('value') as HostTensor | undefined) ?? hostTensor('float32', [1], [0]);
+}
+
 function constantOfShape(call: Call): Results {
-  const dims = call.numbers(0);
-  const value = (call.attribute('value') as HostTensor | undefined) ?? hostTensor('float32', [1], [0]);
-  return call.typed(expand(call.toDevice({ ...value, dims: [] }), dims), value.type);
+  const value = fillOf(call);
+  return call.typed(expand(call.toDevice({ ...value, dims: [] }), call.numbers(0)), value.type);
 }
 
 /** EyeLike: ones on a diagonal. */
 function eyeLike(call: Call): HostTensor {
   const [rows, columns] = call.dims(0) as [number, number];
   const shift = call.int('k', 0);
-  const type = call.attribute('dtype') === undefined ? call.type(0) : elementTypeOf(call);
+  const given = call.attribute('dtype') !== undefined;
+  const type = given ? elementType('attribute dtype', call.int('dtype')) : call.type(0);
   const values = Array.from({ length: rows * columns }, (_, i) =>
     Number((i % columns) - Math.floor(i / columns) === shift),
   );
   return hostTensor(type, [rows, columns], values);
 }
 
-function elementTypeOf(call: Call): HostTensor['type'] {
-  return elementType('attribute dtype', call.int('dtype'));
-}
-
-const identity: Operator = { run: (call) => call.value(0) };
-
 /** Operators that move, repeat or name elements and compute nothing. */
 export const SHAPE: Operators = {
-  Identity: identity,
+  Identity: { run: (call) => call.value(0), host: (call) => call.host(0) },
   Shape: {
     run: (call) => {
       const dims = call.dims(0);
@@ -200,27 +204,14 @@ export const SHAPE: Operators = {
     },
   },
   Size: { run: (call) => hostTensor('int64', [], [sizeOf(call.dims(0))]) },
-  Reshape: {
-    needs: [1],
-    run: (call) => {
-      const wanted = call.ints(1, 'shape') ?? [];
-      return reshape(call.x(0), reshaped(call.dims(0), wanted, call.int('allowzero', 0) === 1));
-    },
-  },
-  Flatten: {
-    run: (call) => {
-      const dims = call.dims(0);
-      const given = call.int('axis', 1);
-      const axis = given < 0 ? given + dims.length : given;
-      return reshape(call.x(0), [sizeOf(dims.slice(0, axis)), sizeOf(dims.slice(axis))]);
-    },
-  },
+  Reshape: resized(reshaped),
+  Flatten: resized(flattened),
   Transpose: {
     run: (call) =>
       permute(call.x(0), call.list('perm') ?? call.dims(0).map((_, axis, { length }) => length - 1 - axis)),
   },
-  Squeeze: { needs: [1], run: (call) => reshape(call.x(0), squeezed(call)) },
-  Unsqueeze: { needs: [1], run: (call) => reshape(call.x(0), unsqueezed(call)) },
+  Squeeze: resized(squeezed),
+  Unsqueeze: resized(unsqueezed),
   Concat: {
     run: (call) => {
       const axis = call.axis(call.int('axis', 0));

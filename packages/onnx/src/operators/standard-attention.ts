@@ -12,7 +12,7 @@ import {
 } from '@concord/ops';
 import { hostTensor, sizeOf } from '../graph/host-tensor.ts';
 import type { Call, Results } from '../run/call.ts';
-import { afterPast, appended, asked, headsOf, merged } from './attention.ts';
+import { afterPast, appended, headsOf, merged } from './attention.ts';
 import { elements, type Formula } from './elements.ts';
 import type { Operators } from './operator.ts';
 
@@ -105,7 +105,7 @@ function standard(call: Call): Results {
       ...(left >= 0 && { window: left + 1 }),
       ...(softcap > 0 && { softcap }),
     });
-    return asked(call, finished(o), k, v);
+    return [finished(o), k, v];
   }
   const lengths = call.has(6) ? reshape(call.x(6), [batch, 1, 1, 1]) : undefined;
   const starts = lengths
@@ -116,7 +116,7 @@ function standard(call: Call): Results {
     { q, k, v, starts, lengths, mask, scale, softcap, ...limits },
     call.int('qk_matmul_output_mode', 0),
   ) as [Tensor, Tensor];
-  return [finished(o), k, v, scores].slice(0, call.node.outputs.length);
+  return [finished(o), k, v, scores];
 }
 
 /** TensorScatter: new rows of a cache, along any axis. */

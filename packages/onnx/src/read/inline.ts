@@ -1,12 +1,12 @@
 import { nodeText, refuse, unsupported } from '../errors.ts';
-import type { AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetProto } from './schema.ts';
+import type { Proto } from './schema.ts';
 
 /** The functions of a model, by `domain.name`. */
-export type Functions = ReadonlyMap<string, FunctionProto>;
+export type Functions = ReadonlyMap<string, Proto<'Function'>>;
 
 /** A node, and the operator sets that it is written for. */
 export interface Placed {
-  readonly node: NodeProto;
+  readonly node: Proto<'Node'>;
   readonly versions: ReadonlyMap<string, number>;
 }
 
@@ -18,7 +18,7 @@ const MAX_DEPTH = 50;
  * @throws {BackendError} INVALID_ARGUMENT for functions that call themselves
  */
 export function* inline(
-  nodes: readonly NodeProto[],
+  nodes: readonly Proto<'Node'>[],
   functions: Functions,
   versions: ReadonlyMap<string, number>,
   path = '',
@@ -43,12 +43,12 @@ export function domainOf(domain = ''): string {
 }
 
 /** Operator sets by domain. */
-export function versionsOf(sets: readonly OperatorSetProto[] = []): (readonly [string, number])[] {
+export function versionsOf(sets: readonly Proto<'OperatorSet'>[] = []): (readonly [string, number])[] {
   return sets.map(({ domain, version = 1n }) => [domainOf(domain), Number(version)]);
 }
 
 /** @throws {BackendError} UNSUPPORTED for an attribute that the function does not name */
-function bodyOf(node: NodeProto, called: FunctionProto, place: string): NodeProto[] {
+function bodyOf(node: Proto<'Node'>, called: Proto<'Function'>, place: string): Proto<'Node'>[] {
   const names = new Map<string, string>([['', '']]);
   called.inputs?.forEach((name, i) => names.set(name, node.inputs?.[i] ?? ''));
   called.outputs?.forEach((name, i) => {
@@ -67,13 +67,13 @@ function bodyOf(node: NodeProto, called: FunctionProto, place: string): NodeProt
 }
 
 function rename(
-  node: NodeProto,
+  node: Proto<'Node'>,
   names: ReadonlyMap<string, string>,
-  given: ReadonlyMap<string | undefined, AttributeProto>,
+  given: ReadonlyMap<string | undefined, Proto<'Attribute'>>,
   place: string,
-): NodeProto {
+): Proto<'Node'> {
   const renamed = (name: string): string => names.get(name) ?? place + name;
-  const graph = (each: GraphProto): GraphProto => ({
+  const graph = (each: Proto<'Graph'>): Proto<'Graph'> => ({
     ...each,
     nodes: (each.nodes ?? []).map((inner) => rename(inner, names, given, place)),
     inputs: (each.inputs ?? []).map((value) => ({ ...value, name: renamed(value.name ?? '') })),

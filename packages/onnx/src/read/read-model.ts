@@ -3,15 +3,7 @@ import type { Attribute, Graph, Model, Node, ValueInfo } from '../graph/graph.ts
 import { elementType, type HostTensor, hostTensor } from '../graph/host-tensor.ts';
 import { decode } from './decode.ts';
 import { domainOf, type Functions, inline, versionsOf } from './inline.ts';
-import {
-  type AttributeProto,
-  type GraphProto,
-  MODEL,
-  type ModelProto,
-  type NodeProto,
-  type TensorProto,
-  type ValueProto,
-} from './schema.ts';
+import type { Proto } from './schema.ts';
 import { dimsOf, externalFile, type ExternalData, readTensor, refuseSparse } from './tensor.ts';
 
 /** As many nodes as a model may have once its functions are inlined. */
@@ -27,15 +19,18 @@ const text = new TextDecoder();
  *
  * @throws {BackendError} INVALID_ARGUMENT for what is no model, and data outside of its folder
  */
-export function decodeModel(bytes: Uint8Array): { readonly proto: ModelProto; readonly files: ReadonlySet<string> } {
-  const proto = decode<ModelProto>(MODEL, bytes, 'model');
+export function decodeModel(bytes: Uint8Array): {
+  readonly proto: Proto<'Model'>;
+  readonly files: ReadonlySet<string>;
+} {
+  const proto = decode('Model', bytes);
   if (proto.graph === undefined) throw refuse('the file has no graph: it is no ONNX model, or cut off');
   const files = new Set<string>();
-  const visit = (tensor: TensorProto | undefined): void => {
+  const visit = (tensor: Proto<'Tensor'> | undefined): void => {
     const file = tensor && externalFile(`tensor "${tensor.name ?? ''}"`, tensor);
     if (file !== undefined) files.add(file);
   };
-  const walk = ({ initializers = [], nodes = [] }: GraphProto): void => {
+  const walk = ({ initializers = [], nodes = [] }: Proto<'Graph'>): void => {
     initializers.forEach(visit);
     for (const { attributes = [] } of nodes) {
       for (const { t, tensors = [], g, graphs = [] } of attributes) {
@@ -62,7 +57,7 @@ interface Reading {
  * @throws {BackendError} INVALID_ARGUMENT for a graph that cannot run: values that nothing gives, cycles, names given twice
  * @throws {BackendError} UNSUPPORTED for operator sets before 7 or after 28, element types, sparse tensors
  */
-export function readModel(proto: ModelProto, external: ExternalData): Model {
+export function readModel(proto: Proto<'Model'>, external: ExternalData): Model {
   const versions = new Map([['', VERSIONS.newest], ...versionsOf(proto.operatorSets)]);
   const version = versions.get('') as number;
   if (version < VERSIONS.oldest || version > VERSIONS.newest) {
@@ -81,7 +76,7 @@ export function readModel(proto: ModelProto, external: ExternalData): Model {
   };
 }
 
-function readGraph(proto: GraphProto, reading: Reading, outer: ReadonlySet<string>): Graph {
+function readGraph(proto: Proto<'Graph'>, reading: Reading, outer: ReadonlySet<string>): Graph {
   if ((proto.nodes?.length ?? 0) > MAX_NODES) countNode({ nodes: MAX_NODES });
   if ((proto.sparse ?? []).length > 0) refuseSparse(`an initializer of graph "${proto.name ?? ''}"`);
   const constants = new Map<string, HostTensor>();
@@ -125,8 +120,9 @@ function countNode(reading: { nodes: number }): void {
   if (++reading.nodes > MAX_NODES) throw unsupported(`the model has more than ${MAX_NODES} nodes`);
 }
 
-function readInfo(what: string, { name = '', type }: ValueProto, isOutput: boolean): ValueInfo {
-  if (type?.sequence ?? type?.optional) throw unsupported(`${what} "${name}" is no tensor, which is not supported`);
+function readInfo(what: string, { name = '', type }: Proto<'Value'>, isOutput: boolean): ValueInfo {
+  if (type && Object.keys(type).some((kind) => kind !== 'tensor'))
+    throw unsupported(`${what} "${name}" is no tensor, which is not supported`);
   // Graphs in nodes need not say of what type their values are.
   if (type?.tensor === undefined) return { name, type: 'float32' };
   const elements = type.tensor.elementType ?? 0;
@@ -141,7 +137,7 @@ function readInfo(what: string, { name = '', type }: ValueProto, isOutput: boole
 }
 
 function readNode(
-  proto: NodeProto,
+  proto: Proto<'Node'>,
   versions: ReadonlyMap<string, number>,
   reading: Reading,
   known: ReadonlySet<string>,
@@ -159,7 +155,7 @@ function readNode(
 
 function readAttribute(
   node: Node,
-  proto: AttributeProto,
+  proto: Proto<'Attribute'>,
   reading: Reading,
   known: ReadonlySet<string>,
 ): Attribute | undefined {

@@ -8,7 +8,7 @@ import {
   lengthOf,
   type Scalar,
 } from '../graph/host-tensor.ts';
-import type { TensorProto } from './schema.ts';
+import type { Proto } from './schema.ts';
 
 /** The bytes of files beside the model, by their names in it. */
 export type ExternalData = ReadonlyMap<string, Uint8Array>;
@@ -32,7 +32,7 @@ export function dimsOf(what: string, dims: readonly bigint[]): number[] {
  * @throws {BackendError} INVALID_ARGUMENT for data of another length than the shape says, or that is not there
  * @throws {BackendError} UNSUPPORTED for element types that models here cannot have
  */
-export function readTensor(what: string, proto: TensorProto, external: ExternalData): HostTensor {
+export function readTensor(what: string, proto: Proto<'Tensor'>, external: ExternalData): HostTensor {
   const type = elementType(what, proto.dataType);
   const dims = dimsOf(what, proto.dims ?? []);
   const length = lengthOf(type, dims);
@@ -66,7 +66,7 @@ function viewOf(type: Exclude<HostTensor['type'], 'string'>, bytes: Uint8Array):
   return new array(buffer, byteOffset, byteLength / array.BYTES_PER_ELEMENT);
 }
 
-function externalBytes(what: string, proto: TensorProto, external: ExternalData): Uint8Array {
+function externalBytes(what: string, proto: Proto<'Tensor'>, external: ExternalData): Uint8Array {
   const entries = new Map((proto.external ?? []).map(({ key = '', value = '' }) => [key, value]));
   const location = entries.get('location') ?? '';
   const bytes = external.get(location);
@@ -91,7 +91,7 @@ function externalBytes(what: string, proto: TensorProto, external: ExternalData)
  *
  * @throws {BackendError} INVALID_ARGUMENT for one that leaves the model's folder
  */
-export function externalFile(what: string, proto: TensorProto): string | undefined {
+export function externalFile(what: string, proto: Proto<'Tensor'>): string | undefined {
   if (proto.location !== 1) return undefined;
   const location = proto.external?.find(({ key }) => key === 'location')?.value ?? '';
   const leaves =

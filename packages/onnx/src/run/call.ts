@@ -24,7 +24,7 @@ export interface Context {
 /** What an operator gives: tensors of ops, of the host, or values. */
 export type Result = Tensor | HostTensor | Value;
 
-/** One result, or one for each output; an output that nothing reads may be undefined. */
+/** One result, or one for each output; those beyond the node's outputs are left out, and what nothing reads may be undefined. */
 export type Results = Result | readonly (Result | undefined)[];
 
 /** Runs a graph in an attribute of the node, on values of its inputs. The caller disposes what it gives. */
@@ -227,7 +227,7 @@ export class Call {
     const wanted = type ?? this.inputs[0]?.type;
     const list = Array.isArray(given) ? (given as readonly (Result | undefined)[]) : [given as Result];
     const borrowed = new Set(this.inputs.flatMap((value) => value?.tensor ?? []));
-    return list.map((each) => {
+    return list.slice(0, this.node.outputs.length).map((each) => {
       if (each === undefined) return undefined;
       if (!(each instanceof Tensor || each instanceof Value)) return Value.ofHost(each, isConstant);
       const value = each instanceof Value ? each : Value.ofTensor(each, typeOf(each.dtype, wanted));

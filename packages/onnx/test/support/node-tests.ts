@@ -4,7 +4,7 @@ import { type ComputeBackend, isBackendError } from '@concord/backend-core';
 import { type HostTensor, scalars } from '../../src/graph/host-tensor.ts';
 import { loadOnnx } from '../../src/index.ts';
 import { decode } from '../../src/read/decode.ts';
-import { TENSOR_MESSAGE, type TensorProto } from '../../src/read/schema.ts';
+
 import { readTensor } from '../../src/read/tensor.ts';
 import { FETCHED, INSTALLED } from './fetch-node-tests.mjs';
 
@@ -29,7 +29,7 @@ export function nodeTests(): string[] {
 }
 
 function readPb(file: string): HostTensor {
-  return readTensor(file, decode<TensorProto>(TENSOR_MESSAGE, readFileSync(file), 'tensor'), new Map());
+  return readTensor(file, decode('Tensor', readFileSync(file)), new Map());
 }
 
 /** Runs a test, twice where the work can be recorded. */

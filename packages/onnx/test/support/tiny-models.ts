@@ -1,5 +1,5 @@
 import type { HostTensor } from '../../src/graph/host-tensor.ts';
-import type { NodeProto, ValueProto } from '../../src/read/schema.ts';
+import type { Proto } from '../../src/read/schema.ts';
 import { f32, graphProto, i64, modelBytes, node, value } from './write-model.ts';
 
 /** The vocabulary of the tests' models. */
@@ -102,8 +102,8 @@ const mix = (keys: string, values: string, at = '') => [
 
 /** A layer of BERT's kind, and a head of the test after it. */
 function bert(
-  head: readonly NodeProto[],
-  outputs: readonly ValueProto[],
+  head: readonly Proto<'Node'>[],
+  outputs: readonly Proto<'Value'>[],
   more: Readonly<Record<string, HostTensor>> = {},
 ): Uint8Array {
   return modelBytes({
@@ -132,7 +132,7 @@ export const encoder = bert([], [value('last_hidden_state', 'float32', ['batch',
 const LABELS = 3;
 const classes = random([WIDTH, LABELS], 11);
 /** The class of the first word, by a product of the kind that a file of this name has. */
-const classifier = (product: readonly NodeProto[], more: Readonly<Record<string, HostTensor>>): Uint8Array =>
+const classifier = (product: readonly Proto<'Node'>[], more: Readonly<Record<string, HostTensor>>): Uint8Array =>
   bert(
     [node('Gather', ['last_hidden_state', 'zero'], ['first'], { axis: 1 }), ...product],
     [value('logits', 'float32', ['batch', LABELS])],
@@ -307,7 +307,11 @@ export const translator = modelBytes({
           inputs: [],
           outputs: ['fresh_k', 'fresh_v'],
           nodes: ['k', 'v'].flatMap((name) => {
-            const [product, rows, turned] = heads(name, 'encoder_hidden_states') as [NodeProto, NodeProto, NodeProto];
+            const [product, rows, turned] = heads(name, 'encoder_hidden_states') as [
+              Proto<'Node'>,
+              Proto<'Node'>,
+              Proto<'Node'>,
+            ];
             return [product, rows, { ...turned, outputs: [`fresh_${name}`] }];
           }),
         }),

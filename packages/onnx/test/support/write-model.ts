@@ -1,35 +1,25 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import type { Message } from '../../src/read/decode.ts';
+import { type Message, messageOf } from '../../src/read/decode.ts';
 import { ELEMENT_TYPES, type ElementType, type HostTensor } from '../../src/graph/host-tensor.ts';
-import {
-  MODEL,
-  type AttributeProto,
-  type GraphProto,
-  type ModelProto,
-  type NodeProto,
-  type TensorProto,
-  type ValueProto,
-} from '../../src/read/schema.ts';
+import { MESSAGES, type Proto } from '../../src/read/schema.ts';
 
 /** Writes a message by the table that it is read by. */
-export function encode(message: Message, value: object): Uint8Array {
+export function encode(message: keyof typeof MESSAGES | Message, value: object): Uint8Array {
   const writer = new BinaryWriter();
-  for (const [field, [name, kind, repeated]] of Object.entries<Message[number]>(message)) {
+  const fields = typeof message === 'string' ? messageOf(message) : message;
+  for (const [field, [name, kind]] of Object.entries<Message[number]>(fields)) {
     const given = (value as Record<string, unknown>)[name];
     if (given === undefined) continue;
     const number = Number(field);
-    const put = (type: WireType): BinaryWriter => writer.tag(number, type);
-    if (typeof kind === 'function') {
-      for (const each of repeated ? (given as object[]) : [given as object])
-        put(WireType.LengthDelimited).bytes(encode(kind(), each));
-      continue;
-    }
-    for (const each of /s$|\*$/.test(kind) && Array.isArray(given) ? given : [given]) {
-      if (kind.startsWith('string')) put(WireType.LengthDelimited).string(each as string);
+    const type = kind.replace('*', '');
+    const put = (wire: WireType): BinaryWriter => writer.tag(number, wire);
+    for (const each of type !== kind && Array.isArray(given) ? given : [given]) {
+      if (type in MESSAGES) put(WireType.LengthDelimited).bytes(encode(type as 'Model', each as object));
+      else if (kind.startsWith('string')) put(WireType.LengthDelimited).string(each as string);
       else if (kind.startsWith('bytes')) put(WireType.LengthDelimited).bytes(each as Uint8Array);
       else if (kind.startsWith('float')) put(WireType.Bit32).float(each as number);
-      else if (kind === 'doubles') put(WireType.Bit64).double(each as number);
-      else if (kind === 'uints') put(WireType.Varint).uint64(each as bigint);
+      else if (type === 'double') put(WireType.Bit64).double(each as number);
+      else if (type === 'uint') put(WireType.Varint).uint64(each as bigint);
       else put(WireType.Varint).int64(each as bigint);
     }
   }
@@ -40,7 +30,7 @@ const numberOf = (type: ElementType): number =>
   Number(Object.entries(ELEMENT_TYPES).find(([, name]) => name === type)?.[0]);
 
 /** A tensor of a model. */
-export function tensorProto(name: string, { type, dims, data }: HostTensor): TensorProto {
+export function tensorProto(name: string, { type, dims, data }: HostTensor): Proto<'Tensor'> {
   const head = { name, dims: dims.map(BigInt), dataType: numberOf(type) };
   if (type === 'string')
     return { ...head, strings: (data as readonly string[]).map((each) => new TextEncoder().encode(each)) };
@@ -73,9 +63,9 @@ export type Given =
   | { readonly floats: readonly number[] }
   | { readonly strings: readonly string[] }
   | HostTensor
-  | { readonly graph: GraphProto };
+  | { readonly graph: Proto<'Graph'> };
 
-function attribute(name: string, given: Given): AttributeProto {
+function attribute(name: string, given: Given): Proto<'Attribute'> {
   if (typeof given === 'number')
     return Number.isInteger(given) ? { name, type: 2, i: BigInt(given) } : { name, type: 1, f: given };
   if (typeof given === 'string') return { name, type: 3, s: new TextEncoder().encode(given) };
@@ -94,7 +84,7 @@ export function node(
   inputs: readonly string[],
   outputs: readonly string[],
   attributes: Readonly<Record<string, Given>> = {},
-): NodeProto {
+): Proto<'Node'> {
   const dot = op.lastIndexOf('.');
   return {
     ...{
@@ -108,7 +98,11 @@ export function node(
   };
 }
 
-export function value(name: string, type: ElementType = 'float32', dims?: readonly (number | string)[]): ValueProto {
+export function value(
+  name: string,
+  type: ElementType = 'float32',
+  dims?: readonly (number | string)[],
+): Proto<'Value'> {
   const shape = dims && {
     dims: dims.map((dim) => (typeof dim === 'number' ? { value: BigInt(dim) } : { param: dim })),
   };
@@ -117,15 +111,15 @@ export function value(name: string, type: ElementType = 'float32', dims?: readon
 
 /** What a test's model is made of. */
 export interface Parts {
-  readonly nodes: readonly NodeProto[];
-  readonly inputs: readonly ValueProto[];
-  readonly outputs: readonly (string | ValueProto)[];
+  readonly nodes: readonly Proto<'Node'>[];
+  readonly inputs: readonly Proto<'Value'>[];
+  readonly outputs: readonly (string | Proto<'Value'>)[];
   readonly constants?: Readonly<Record<string, HostTensor>>;
   readonly opset?: number;
-  readonly more?: Partial<ModelProto>;
+  readonly more?: Partial<Proto<'Model'>>;
 }
 
-export function graphProto({ nodes, inputs, outputs, constants = {} }: Parts): GraphProto {
+export function graphProto({ nodes, inputs, outputs, constants = {} }: Parts): Proto<'Graph'> {
   return {
     ...{ name: 'test', nodes, inputs, outputs: outputs.map((each) => (typeof each === 'string' ? value(each) : each)) },
     initializers: Object.entries(constants).map(([name, tensor]) => tensorProto(name, tensor)),
@@ -134,7 +128,7 @@ export function graphProto({ nodes, inputs, outputs, constants = {} }: Parts): G
 
 /** The bytes of a model. */
 export function modelBytes(parts: Parts): Uint8Array {
-  return encode(MODEL, {
+  return encode('Model', {
     ...{ irVersion: 8n, producer: 'test', graph: graphProto(parts) },
     operatorSets: [
       { domain: '', version: BigInt(parts.opset ?? 17) },
