@@ -270,7 +270,7 @@ function variantCounts(run: BackendRun): Html | undefined {
     ${variants.forced.length > 0 && html`<p>Forced: <code>${variants.forced.join(', ')}</code></p>`}
     ${variantFailures !== undefined && html`<p>After the first run each was forced once.</p>`}
     ${variants.neverRan.length > 0 && html`<p class="fail">${neverRanText(variants)}</p>`}
-    ${(variants.leftOut ?? []).map(({ id, reason }) => html`<p>Left out: <code>${id}</code>, ${reason}</p>`)}
+    ${(variants.excluded ?? []).map(({ id, reason }) => html`<p>Excluded: <code>${id}</code>, ${reason}</p>`)}
     <dl>
       ${counted.map(
         ([id, count]) =>
