@@ -142,8 +142,8 @@ class AttentionPlan {
     this.#recorder = recorder;
     this.#chooser = chooser;
     const { lse, o, lengths, starts } = call;
-    const isApart = [o, lengths, starts].every((each) => each?.buffer !== lse?.buffer);
-    this.#lse = lse === undefined || isApart ? lse : recorder.scratch(lse.byteLength);
+    const isUnshared = [o, lengths, starts].every((each) => each?.buffer !== lse?.buffer);
+    this.#lse = lse === undefined || isUnshared ? lse : recorder.scratch(lse.byteLength);
   }
 
   finish(): void {
