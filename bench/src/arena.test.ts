@@ -38,7 +38,7 @@ const arena: Arena = {
   schedule: { rounds: 3, roundMs: 0 },
   candidates: [
     { name: 'concord', role: 'ours', load: () => concord('this checkout', () => new CpuBackend()) },
-    { name: 'apart', role: 'peer', load: () => peer('apart', { isApart: true }) },
+    { name: 'apart', role: 'peer', load: () => peer('apart', { runsLast: true }) },
     { name: 'together', role: 'peer', load: async () => peer('together') },
     { name: 'missing', role: 'peer', load: () => Promise.reject(new Error("Cannot find package 'missing' imported")) },
   ],

@@ -59,7 +59,10 @@ export async function runArena(arena: Arena, { out, ...part }: RunOptions): Prom
   const contestants = [...loaded, ...torchContestants(arena.torch, 'torch')];
   const cases = new Map<LimitCase, CaseResult>();
   const results = (): Results => resultsOf(arena, contestants, [...cases.values()]);
-  for (const together of [peers.filter(({ isApart = false }) => !isApart), peers.filter(({ isApart }) => isApart)]) {
+  for (const together of [
+    peers.filter(({ runsLast = false }) => !runsLast),
+    peers.filter(({ runsLast }) => runsLast),
+  ]) {
     if (together.length === 0) continue;
     for (const limitCase of arena.cases) {
       const outcomes = await measureCase(limitCase, together, arena.schedule);

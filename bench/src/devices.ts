@@ -134,7 +134,7 @@ async function onCpu(): Promise<Ground> {
     candidates: [
       ours('cpu', () => new CpuBackend()),
       candidate('tfjs cpu', async () => (await import('./peers/tfjs.ts')).tfjsCpu()),
-      candidate('tfjs wasm', async () => (await import('./peers/tfjs.ts')).tfjsWasm({ isApart: true })),
+      candidate('tfjs wasm', async () => (await import('./peers/tfjs.ts')).tfjsWasm({ runsLast: true })),
       onnxruntimeCpu(),
       openBlas,
     ],
@@ -157,7 +157,7 @@ async function onWasm(values: Values): Promise<Ground> {
         (await import('./peers/onnxruntime-web.ts')).onnxruntimeWebFed(threads),
       ),
       // In turns with the others: it slows JavaScript, and none of them computes in JavaScript.
-      candidate('tfjs wasm', async () => (await import('./peers/tfjs.ts')).tfjsWasm({ isApart: false })),
+      candidate('tfjs wasm', async () => (await import('./peers/tfjs.ts')).tfjsWasm({ runsLast: false })),
       onnxruntimeCpu(threads),
     ],
   };

@@ -227,7 +227,7 @@ async function prepareWork(model: Decoder, work: Work, tokens: Uint32Array): Pro
     const [text, at] = [Math.floor(i / length), i % length];
     return tokens[text * (cached + length) + cached + at] as number;
   });
-  return prepareDecoder(model, cache, { tokens: own, batch, length, cached, mode: 'growing' });
+  return prepareDecoder(model, cache, { tokens: own, batch, length, cached, mode: 'generating' });
 }
 
 /** The logits of the same texts, read at once where the work is their last tokens, else but for the last token. */

@@ -32,7 +32,7 @@ export interface Peer {
    * Comes after all cases of the others, as it slows all contestants in its process from its first case on: WebAssembly whose
    * memory grows detaches an array, after which V8 checks every access to any.
    */
-  readonly isApart?: boolean;
+  readonly runsLast?: boolean;
   /** @throws {NotOffered} where it has nothing for this work */
   prepare(limitCase: LimitCase): Promise<Prepared>;
   /** After the last case. */

@@ -190,8 +190,8 @@ it.skipIf(!hasDevice)('gpt: a tiny model, right on ours and on the peers', async
   // A peer lacks what only ours can, and tfjs f16, and nothing else.
   for (const { case: name, entries } of cases) {
     const lacking = entries.filter(({ lacks }) => lacks !== undefined).map((entry) => entry.name);
-    const isGrowing = name.includes(' from ');
-    const expected = peers.filter((peer) => isGrowing || (peer.name === 'tfjs webgpu' && name.startsWith('f16')));
+    const isGenerating = name.includes(' from ');
+    const expected = peers.filter((peer) => isGenerating || (peer.name === 'tfjs webgpu' && name.startsWith('f16')));
     expect([name, lacking.sort()]).toEqual([name, expected.map((peer) => peer.name).sort()]);
   }
   expect(stdout).toContain(readFileSync(join(out, arena, 'gpt.md'), 'utf8').trim());

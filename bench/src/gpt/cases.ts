@@ -54,7 +54,7 @@ export const GPT_SIZES: Readonly<Record<string, GptSize>> = {
  * Steps follow each other without a wait; each after 4 bytes of the one before were read; or as text is generated, where
  * the likeliest token of a step is the input of the next one, on the device, and the cache grows.
  */
-type GptMode = 'pipelined' | 'read each' | 'growing';
+type GptMode = 'pipelined' | 'read each' | 'generating';
 
 /** One work of a model. */
 export interface GptCase {
@@ -79,7 +79,7 @@ export function gptCases({ config, cached, prefills }: GptSize, dtypes: readonly
     return [
       { ...token, name: `${dtype} at ${cached}`, mode: 'pipelined' },
       { ...token, name: `${dtype} at ${cached}, read each`, mode: 'read each' },
-      { ...token, name: `${dtype} from ${cached} on`, mode: 'growing' },
+      { ...token, name: `${dtype} from ${cached} on`, mode: 'generating' },
       ...prefills.map(([batch, length]) => {
         const name = `${dtype} ${batch}x${length}`;
         return { op: 'gpt_prefill', name, limitName: name, config, dtype, batch, length, cached: 0, mode: 'pipelined' };

@@ -116,7 +116,7 @@ export function recordToken(
 ): Recorded<Tensor> {
   setLengths(cache, cached);
   return record(backend, () => {
-    if (mode !== 'growing') {
+    if (mode !== 'generating') {
       const logits = model.forward(given, cache);
       sub(cache.lengths, 1, { out: cache.lengths });
       return logits;

@@ -41,7 +41,7 @@ export async function referenceLogits(gptCase: GptCase): Promise<Float32Array> {
 
 async function prepare(gptCase: GptCase, weights: Uploads['tensors']): Promise<PreparedModel> {
   const { mode } = gptCase;
-  if (mode === 'growing') throw new NotOffered('has graphs of fixed shapes only here');
+  if (mode === 'generating') throw new NotOffered('has graphs of fixed shapes only here');
   const graph = gpt2Graph(gptCase);
   const own = new Uploads();
   for (const [name, values] of Object.entries(gpt2Inputs(gptCase, 'stored'))) {

@@ -34,7 +34,7 @@ export const tfjsGpt: GptContestant = {
 
 function prepare(gptCase: GptCase, weights: Weights): PreparedModel {
   const { mode, batch, length, cached, config } = gptCase;
-  if (mode === 'growing') throw new NotOffered('is timed with a cache of one length only');
+  if (mode === 'generating') throw new NotOffered('is timed with a cache of one length only');
   const given = gpt2Inputs(gptCase, 'numbers');
   const past = [batch, config.n_head, cached, config.n_embd / config.n_head] as [number, number, number, number];
   const inputs: Record<string, tf.Tensor> = {

@@ -113,7 +113,7 @@ export function hostGpt(runtime: HostRuntime): GptContestant {
 const GIVEN: readonly string[] = ['ids', 'positions'];
 
 async function prepareGpt(gptCase: GptCase, { open, tensor }: HostRuntime): Promise<PreparedModel> {
-  if (gptCase.mode === 'growing') throw new NotOffered('has graphs of fixed shapes only here');
+  if (gptCase.mode === 'generating') throw new NotOffered('has graphs of fixed shapes only here');
   const graph = gpt2Graph(gptCase);
   const weights: Record<string, Float32Array> = {};
   const feeds: Record<string, Tensor> = {};

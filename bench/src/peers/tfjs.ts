@@ -7,7 +7,7 @@ import { EPS } from '../kernels/cases.ts';
 
 /** One of the backends of TensorFlow.js. */
 interface TfjsOptions {
-  readonly isApart?: boolean;
+  readonly runsLast?: boolean;
   /** Before the first case. */
   readonly setUp?: () => void;
   /** Resolves when the result is there, for a backend that only queues. */
@@ -21,9 +21,9 @@ export async function tfjsCpu(): Promise<Peer> {
 }
 
 /** TensorFlow.js on XNNPACK, compiled to WebAssembly with SIMD. Its threads need the workers of a browser. */
-export async function tfjsWasm({ isApart }: { readonly isApart: boolean }): Promise<Peer> {
+export async function tfjsWasm({ runsLast }: { readonly runsLast: boolean }): Promise<Peer> {
   await import('@tensorflow/tfjs-backend-wasm');
-  return tfjs('wasm', { isApart, setUp: () => tf.env().set('WASM_HAS_MULTITHREAD_SUPPORT', false) });
+  return tfjs('wasm', { runsLast, setUp: () => tf.env().set('WASM_HAS_MULTITHREAD_SUPPORT', false) });
 }
 
 /** TensorFlow.js on WebGPU. It submits every few ops by itself. */
@@ -50,13 +50,13 @@ export async function useBackend(backend: 'cpu' | 'wasm' | 'webgpu'): Promise<vo
   if (!(await tf.setBackend(backend))) throw new Error(`tfjs could not start its backend ${backend}`);
 }
 
-function tfjs(backend: 'cpu' | 'wasm' | 'webgpu', { isApart = false, setUp, wait }: TfjsOptions = {}): Peer {
+function tfjs(backend: 'cpu' | 'wasm' | 'webgpu', { runsLast = false, setUp, wait }: TfjsOptions = {}): Peer {
   const resume = (): Promise<void> => useBackend(backend);
   return {
     name: `tfjs ${backend}`,
     role: 'peer',
     version: packageVersion(`@tensorflow/tfjs-backend-${backend}`),
-    isApart,
+    runsLast,
     async prepare(limitCase) {
       setUp?.();
       await resume();

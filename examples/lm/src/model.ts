@@ -62,8 +62,8 @@ export async function openFile(source: ByteSource): Promise<ModelFiles> {
 export async function openFolder(folder: Folder): Promise<ModelFiles> {
   const tokenizer = await readJson(folder('tokenizer.json'));
   const settings: TokenizerConfig = await readJson(folder('tokenizer_config.json'), {});
-  const apart = settings.chat_template === undefined ? await readText(folder('chat_template.jinja')) : undefined;
-  const template = apart === undefined ? {} : { chat_template: apart };
+  const separate = settings.chat_template === undefined ? await readText(folder('chat_template.jinja')) : undefined;
+  const template = separate === undefined ? {} : { chat_template: separate };
   return {
     ...readTokenizer(tokenizer, { ...settings, ...template }, folder('tokenizer.json').name),
     ...(await openWeights(folder)),

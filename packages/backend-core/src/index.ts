@@ -8,7 +8,7 @@ export type {
   ComputeBackend,
   ExplainedPass,
   Explanation,
-  LeftOutVariant,
+  ExcludedVariant,
   LostInfo,
   MemorySlot,
   Recording,

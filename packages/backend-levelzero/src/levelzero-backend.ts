@@ -1,6 +1,6 @@
 import type { DevicePtr, Explanation } from '@concord/backend-core';
 import type { BaseBackendOptions, InitResult, KernelCall } from '@concord/backend-core/implement';
-import { kernelsOf, leaveOut, PlannedBackend } from '@concord/variants';
+import { kernelsOf, exclude, PlannedBackend } from '@concord/variants';
 import { addressOf, takesLargeBuffers } from './device/command-stream.ts';
 import { LevelZeroClient } from './device/level-zero-client.ts';
 import type { LevelZeroOptions } from './device/options.ts';
@@ -68,7 +68,7 @@ export class LevelZeroBackend extends PlannedBackend<DeviceMemory, OpPlan, Recor
   }
 
   /**
-   * Builds all kernels of a plan before any of it is recorded: where one does not build, its variant is left out on this device, and
+   * Builds all kernels of a plan before any of it is recorded: where one does not build, its variant is excluded on this device, and
    * the op is planned again.
    */
   protected override isReady(plan: OpPlan, operands: readonly Span[]): boolean {
@@ -92,7 +92,7 @@ export class LevelZeroBackend extends PlannedBackend<DeviceMemory, OpPlan, Recor
   }
 
   protected override onBuildFailed(plan: OpPlan, kernel: Kernel, error: unknown): void {
-    leaveOut(this.opened.tuning, plan, kernel, error);
+    exclude(this.opened.tuning, plan, kernel, error);
   }
 
   /** No plan but conv2d's launches more groups than an operand has elements. */

@@ -17,7 +17,7 @@ const SPLITS: readonly number[] = [1, 2];
 const TIMEOUT_MS = 10_000;
 
 /**
- * Tries the matrix engines of a client's device, and leaves their variants out where a product does not come out right.
+ * Tries the matrix engines of a client's device, and excludes their variants where a product does not come out right.
  *
  * @param options - those that the client was opened with
  */
@@ -29,7 +29,7 @@ export async function tryMatrixEngines(client: LevelZeroClient, options: LevelZe
     const multiply: TrialMultiply = (a, b) => multiplyOn(options, variant, a, b);
     const fault = await faultOf('the matrix engines', () => wrongProduct(SIZES, multiply));
     if (fault === undefined) continue;
-    client.tuning.leaveOut('gemm/matrix-*', fault);
+    client.tuning.exclude('gemm/matrix-*', fault);
     return;
   }
 }

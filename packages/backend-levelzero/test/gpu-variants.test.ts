@@ -39,7 +39,7 @@ for (const [matrixEngine, subgroupSizes] of [
   it(`matrix engines for ${matrixEngine} lanes are tried at init, and taken`, async () => {
     const backend = as(gpu)();
     await backend.init();
-    expect(backend.variants().leftOut).toEqual([]);
+    expect(backend.variants().excluded).toEqual([]);
     await backend.dispose();
   });
 }

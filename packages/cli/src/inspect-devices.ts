@@ -5,7 +5,7 @@ import {
   type ComputeBackend,
   type DeviceInfo,
   isBackendError,
-  type LeftOutVariant,
+  type ExcludedVariant,
   type Limits,
   printable,
   selectBackend,
@@ -145,7 +145,7 @@ export interface VariantTrial {
   /** Variants that were built for one of some small calls. */
   readonly built: readonly string[];
   /** Variants that do not work here. */
-  readonly leftOut: readonly LeftOutVariant[];
+  readonly excluded: readonly ExcludedVariant[];
 }
 
 /** Builds the kernels of every variant that some small calls of each op could take, and runs none. */
@@ -153,7 +153,7 @@ async function tryVariants(backend: TunableBackend, signal: AbortSignal): Promis
   const { tuning } = backend.native;
   const before = backend.variants?.().forced ?? [];
   const tried = new Set<string>();
-  const refused = new Map<string, LeftOutVariant>();
+  const refused = new Map<string, ExcludedVariant>();
   try {
     for (const benchCase of tuneCases('small', BENCH_OPS)) {
       signal.throwIfAborted();
@@ -170,6 +170,6 @@ async function tryVariants(backend: TunableBackend, signal: AbortSignal): Promis
     tuning.force(before);
   }
   // What the backend itself says of a variant says more.
-  for (const variant of backend.variants?.().leftOut ?? []) refused.set(variant.id, variant);
-  return { built: [...tried].filter((id) => !refused.has(id)), leftOut: [...refused.values()] };
+  for (const variant of backend.variants?.().excluded ?? []) refused.set(variant.id, variant);
+  return { built: [...tried].filter((id) => !refused.has(id)), excluded: [...refused.values()] };
 }

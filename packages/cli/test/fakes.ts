@@ -68,10 +68,10 @@ export class IdleBackend extends CpuBackend {
   override reduce(): void {}
 }
 
-/** Has three ways to reduce: one that builds, one that it leaves out for its device, and one whose kernels throw. */
-export class LeavingOutBackend extends CpuBackend {
+/** Has three ways to reduce: one that builds, one that it excludes on its device, and one whose kernels throw. */
+export class ExcludingBackend extends CpuBackend {
   #forced: readonly string[] = [];
-  readonly #leftOut = new Set<string>();
+  readonly #excluded = new Set<string>();
 
   constructor() {
     super();
@@ -88,14 +88,14 @@ export class LeavingOutBackend extends CpuBackend {
 
   override prepare(): Promise<void> {
     const [id] = this.#forced;
-    if (id === 'reduce/b') this.#leftOut.add(id);
+    if (id === 'reduce/b') this.#excluded.add(id);
     return id === 'reduce/c' ? Promise.reject(new Error('reduce/c fell apart')) : Promise.resolve();
   }
 
   variants(): VariantReport {
     const why = { kernel: 'reduce/b f32', log: 'error: line 1\nerror: line 2' };
-    const leftOut = [...this.#leftOut].map((id) => ({ id, reason: `kernel ${id} f32 does not build`, ...why }));
-    return { runs: { 'reduce/a': 1 }, candidates: IDS, forced: this.#forced, leftOut };
+    const excluded = [...this.#excluded].map((id) => ({ id, reason: `kernel ${id} f32 does not build`, ...why }));
+    return { runs: { 'reduce/a': 1 }, candidates: IDS, forced: this.#forced, excluded };
   }
 }
 

@@ -5,7 +5,7 @@ import { defineKernel } from '@concord/backend-core/kernel';
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { TuneJson } from '../src/index.ts';
-import { IdleBackend, LeavingOutBackend, missing, run, throwing, working } from './fakes.ts';
+import { IdleBackend, ExcludingBackend, missing, run, throwing, working } from './fakes.ts';
 
 const FOLDER = join(import.meta.dirname, '../schema');
 const cpu = working('cpu');
@@ -71,7 +71,7 @@ describe('devices', () => {
   });
 
   test('with variants that do not build', async () => {
-    const { stdout } = await run(['devices', '--json', '--verbose'], [working('some', {}, LeavingOutBackend)]);
+    const { stdout } = await run(['devices', '--json', '--verbose'], [working('some', {}, ExcludingBackend)]);
     expectValid('devices', stdout);
   });
 

@@ -68,10 +68,10 @@ function matches(id: string, pattern: string): boolean {
 }
 
 /** The text of a report about forced variants that never ran. */
-export function neverRanText({ neverRan, leftOut = [] }: VariantRuns): string {
+export function neverRanText({ neverRan, excluded = [] }: VariantRuns): string {
   const texts = neverRan.map((pattern) => {
-    const why = leftOut.find(({ id }) => matches(id, pattern))?.reason;
-    return why === undefined ? pattern : `${pattern} (left out: ${why})`;
+    const why = excluded.find(({ id }) => matches(id, pattern))?.reason;
+    return why === undefined ? pattern : `${pattern} (excluded: ${why})`;
   });
   return `forced, but never ran: ${texts.join(', ')}`;
 }

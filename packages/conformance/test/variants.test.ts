@@ -49,11 +49,11 @@ it.each([['reduce/rows'], ['gemm/*'], ['reduce/rows-lane*x'], ['*lane*lane'], ['
   },
 );
 
-it('says why a variant that is left out never ran', () => {
-  const leftOut = [{ id: 'gemm/a', reason: 'kernel gemm/a f32 does not build', log: 'error: 1' }];
-  const runs = { runs: {}, candidates: [], forced: [], leftOut };
+it('says why a variant that is excluded never ran', () => {
+  const excluded = [{ id: 'gemm/a', reason: 'kernel gemm/a f32 does not build', log: 'error: 1' }];
+  const runs = { runs: {}, candidates: [], forced: [], excluded };
   expect(neverRanText({ ...runs, neverRan: ['gemm/*', 'gemm/b'] })).toBe(
-    'forced, but never ran: gemm/* (left out: kernel gemm/a f32 does not build), gemm/b',
+    'forced, but never ran: gemm/* (excluded: kernel gemm/a f32 does not build), gemm/b',
   );
 });
 

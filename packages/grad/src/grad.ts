@@ -2,7 +2,7 @@ import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import { copy, full, Tensor, tidy } from '@concord/ops';
 import { denseLayout, listen, listeners, made, type Storage, unheard } from '@concord/ops/listen';
 import { invalidArgument } from './errors.ts';
-import { areApart } from './tape/places.ts';
+import { isNonOverlapping } from './tape/places.ts';
 import { entryOf } from './tape/rules.ts';
 import { Tape } from './tape/tape.ts';
 import { byPath, checkFloats, inOrderOf, mapTensors, tensorsOf, withTensors } from './tree.ts';
@@ -166,9 +166,9 @@ function trace<Value>(op: string, primals: readonly unknown[], f: (own: readonly
     const value = tidy(() => {
       const own = mapTensors([...primals], (x) => {
         // Each element has a gradient of its own.
-        const isApart = areApart(x.shape, x.strides) && !seen.has(x.storage);
+        const isUnshared = isNonOverlapping(x.shape, x.strides) && !seen.has(x.storage);
         seen.add(x.storage);
-        const leaf = tape.leaf(isApart ? x : copy(x));
+        const leaf = tape.leaf(isUnshared ? x : copy(x));
         leaves.push(leaf);
         return leaf;
       });

@@ -35,7 +35,7 @@ export {
   StepRecorder,
 } from './launch-plan.ts';
 export { type CallPlans, LaunchPlans, type Planning } from './launch-plans.ts';
-export { leaveOut, PlannedBackend, type PlannedCall, type PlannedDevice } from './planned-backend.ts';
+export { exclude, PlannedBackend, type PlannedCall, type PlannedDevice } from './planned-backend.ts';
 export { cacheFolder } from '#profile-store';
 export {
   type Fault,

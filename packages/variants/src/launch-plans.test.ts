@@ -52,12 +52,12 @@ it('operands in one buffer share a plan only at the same distances', () => {
   expect(new Set([first, ...others]).size).toBe(others.length + 1);
 });
 
-it('plans anew when what is preferred changes, or a variant is left out', () => {
+it('plans anew when what is preferred changes, or a variant is excluded', () => {
   const preferences: VariantPreferences = { forced: [], tuned: {} };
   const traits = { preferences };
   const plans = plansFor(traits);
-  const leftOut = new Map([['a', { id: 'a', reason: 'why' }]]);
-  for (const change of [{}, { forced: ['a'] }, { tuned: { shape: 'a' } }, { leftOut }]) {
+  const excluded = new Map([['a', { id: 'a', reason: 'why' }]]);
+  for (const change of [{}, { forced: ['a'] }, { tuned: { shape: 'a' } }, { excluded }]) {
     traits.preferences = { ...traits.preferences, ...change };
     const before = plans.count;
     expect(plans.ofShape(GEMM).number, Object.keys(change).join()).toBe(before + 1);

@@ -151,13 +151,13 @@ export class LaunchPlans<Buffer, Plan extends LaunchPlan, Recorder extends Varia
     if (
       preferences?.forced === known?.forced &&
       preferences?.tuned === known?.tuned &&
-      preferences?.leftOut === known?.leftOut
+      preferences?.excluded === known?.excluded
     ) {
       return;
     }
     this.#calls = new WeakMap();
     this.#canonical = new ListCache(MAX_CANONICAL);
-    for (const id of preferences?.leftOut?.keys() ?? []) this.candidates.delete(id);
+    for (const id of preferences?.excluded?.keys() ?? []) this.candidates.delete(id);
     this.#preferences = preferences && { ...preferences };
   }
 }

@@ -61,7 +61,7 @@ export interface PlannedDevice<Buffer, Plan> {
 
 /**
  * A backend whose ops are planned, by families of kernels with variants, and then recorded: it extends this class with its
- * planning and its device. A plan is kept by call, made anew where a variant is forced or left out, and told to `explain`.
+ * planning and its device. A plan is kept by call, made anew where a variant is forced or excluded, and told to `explain`.
  */
 export abstract class PlannedBackend<
   Buffer extends { readonly id: number },
@@ -85,9 +85,9 @@ export abstract class PlannedBackend<
   /** Which kernel variants ran. Works after loss too. */
   variants(): VariantReport {
     const { variantRuns, tuning } = this.opened;
-    const { preferences, leftOut } = tuning;
+    const { preferences, excluded } = tuning;
     const candidates = [...this.#plans.candidates];
-    return { runs: Object.fromEntries(variantRuns), candidates, forced: preferences.forced, leftOut };
+    return { runs: Object.fromEntries(variantRuns), candidates, forced: preferences.forced, excluded };
   }
 
   /** Explains how a kernel is computed: the launches, with their code. Errors as `run`. */
@@ -155,7 +155,7 @@ export abstract class PlannedBackend<
   protected onBuilt(_plan: Plan): void {}
 
   /**
-   * For implementers: a kernel does not build. Where this returns, its call is planned again; see {@link leaveOut}.
+   * For implementers: a kernel does not build. Where this returns, its call is planned again; see {@link exclude}.
    *
    * @throws {unknown} by default `error`
    */
@@ -168,7 +168,7 @@ export abstract class PlannedBackend<
     this.opened.stream.run(launch.opName, this.#readyPlan(plans, launch), launch.operands, paramsOf(plans, launch));
   }
 
-  /** The plan of a call. One of whose kernels does not build may leave a variant out: then there is another plan. */
+  /** The plan of a call. One of whose kernels does not build may exclude a variant: then there is another plan. */
   #readyPlan(plans: CallPlans<Plan>, launch: Launch<Buffer>): Plan {
     let plan = this.#plans.find(plans, launch);
     while (!this.isReady(plan, launch.operands)) plan = this.#plans.of(launch);
@@ -264,12 +264,12 @@ function paramsOf({ params: own }: CallPlans<unknown>, { params }: Launch<unknow
 }
 
 /**
- * Leaves out what wanted a kernel that does not build: its own variants, or for one that prepares or finishes work those
+ * Excludes what wanted a kernel that does not build: its own variants, or for one that prepares or finishes work those
  * that the plan is made of.
  *
  * @throws {unknown} `error` where that would not help: it says nothing of the kernel, or there are no variants
  */
-export function leaveOut<Kernel extends { readonly name: string }>(
+export function exclude<Kernel extends { readonly name: string }>(
   tuning: DeviceTuning,
   { steps, picks }: LaunchPlan<Kernel>,
   kernel: Kernel,
@@ -285,5 +285,5 @@ export function leaveOut<Kernel extends { readonly name: string }>(
   const ids = new Set(wanted.filter((id) => !isOnlyWay(id)));
   if (ids.size === 0) throw error;
   const why = { reason: `kernel ${kernel.name} does not build`, kernel: kernel.name, log: error.detail };
-  for (const id of ids) tuning.leaveOut(id, why);
+  for (const id of ids) tuning.exclude(id, why);
 }

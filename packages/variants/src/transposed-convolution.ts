@@ -141,9 +141,9 @@ export class TransposedConvolution {
         'flipped filter',
         { inputs: { filter: { type: 'f32', access: 'gather', rank: 4 } } },
         (inputs, k) => {
-          const tap = (phase: number, axis: number, { first }: Phases, apart: number): Value<'u32'> => {
+          const tap = (phase: number, axis: number, { first }: Phases, stride: number): Value<'u32'> => {
             const fromEnd = k.sub(k.sub(k.extent(axis), 1), k.index(axis));
-            return k.add(k.add(k.index(phase), first), k.mul(fromEnd, apart));
+            return k.add(k.add(k.index(phase), first), k.mul(fromEnd, stride));
           };
           const channel = k.add(k.mul(k.index(0), k.extent(4)), k.index(4));
           const at = [channel, k.index(1), tap(2, 5, rows, period), tap(3, 6, columns, periodW)];

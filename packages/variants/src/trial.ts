@@ -1,8 +1,8 @@
-import { f16BitsToF32, f32ToF16Bits, type LeftOutVariant } from '@concord/backend-core';
+import { f16BitsToF32, f32ToF16Bits, type ExcludedVariant } from '@concord/backend-core';
 import type { ResolvedGemm } from '@concord/backend-core/implement';
 
 /** What a trial of a part of a device found: a few words, and what a compiler said. */
-export type Fault = Omit<LeftOutVariant, 'id'>;
+export type Fault = Omit<ExcludedVariant, 'id'>;
 
 /**
  * Tries a part of a device before it is relied on. Never rejects: a trial that fails has found a fault.

@@ -36,23 +36,23 @@ it('tells what was asked', () => {
   expect(picks).toEqual([{ shapeClass: 'gemm 10', candidates, preferred: small.id, picked: large.id }]);
 });
 
-const leftOut = (...ids: readonly string[]): NonNullable<VariantPreferences['leftOut']> =>
+const excluded = (...ids: readonly string[]): NonNullable<VariantPreferences['excluded']> =>
   new Map(ids.map((id) => [id, { id, reason: `kernel ${id} f32 does not build`, log: `log of ${id}` }]));
 
-it('is none that is left out, whatever asks for it', () => {
-  expect(picked({ leftOut: leftOut(small.id) })).toBe(large.id);
-  expect(picked({ leftOut: leftOut(large.id), forced: [large.id, 'gemm/*'], tuned: { 'gemm 10': large.id } })).toBe(
+it('is none that is excluded, whatever asks for it', () => {
+  expect(picked({ excluded: excluded(small.id) })).toBe(large.id);
+  expect(picked({ excluded: excluded(large.id), forced: [large.id, 'gemm/*'], tuned: { 'gemm 10': large.id } })).toBe(
     small.id,
   );
   const picks: VariantPick[] = [];
-  picked({ leftOut: leftOut(small.id) }, (pick) => picks.push(pick));
+  picked({ excluded: excluded(small.id) }, (pick) => picks.push(pick));
   expect(picks).toEqual([{ shapeClass: 'gemm 10', candidates: [large.id], preferred: large.id, picked: large.id }]);
 });
 
 it('says why of each when none is left', () => {
   const message =
     /no kernel variant works for gemm 10: gemm\/tiled-32x32: kernel .* does not build: log of .*; gemm\/tiled-128x128: /;
-  expect(() => picked({ leftOut: leftOut(small.id, large.id) })).toThrow(message);
+  expect(() => picked({ excluded: excluded(small.id, large.id) })).toThrow(message);
 });
 
 it.each([

@@ -1,4 +1,4 @@
-import { BackendError, type LeftOutVariant } from '@concord/backend-core';
+import { BackendError, type ExcludedVariant } from '@concord/backend-core';
 
 /** The kernel variants of a backend, by whose name and version profiles and messages know them. */
 export interface VariantSet {
@@ -31,7 +31,7 @@ export interface VariantPreferences {
   /** Ids by shape class, as measured on this device. Where a shape class is missing the plan decides. */
   tuned: Readonly<Record<string, string>>;
   /** Variants that do not work on this device, by id: never taken. */
-  leftOut?: ReadonlyMap<string, LeftOutVariant> | undefined;
+  excluded?: ReadonlyMap<string, ExcludedVariant> | undefined;
 }
 
 /** One way to compute an op: an entry of a family's table. */
@@ -56,7 +56,7 @@ export interface VariantQuestion<Variant extends NamedVariant> {
 /** The question and the decision; see {@link VariantChooser.notePick}. */
 export interface VariantPick {
   readonly shapeClass: string;
-  /** Without those that are left out on this device. */
+  /** Without those that are excluded on this device. */
   readonly candidates: readonly string[];
   /** The plan's own choice. */
   readonly preferred: string;
@@ -76,14 +76,14 @@ export const NOTHING_TUNED: VariantPreferences['tuned'] = Object.freeze({});
  * A candidate: the forced one, else the one that was measured to be the fastest, else the plan's own choice; none that is left
  * out on this device.
  *
- * @throws {BackendError} DEVICE_ERROR when all candidates are left out
+ * @throws {BackendError} DEVICE_ERROR when all candidates are excluded
  */
 export function pickVariant<Variant extends NamedVariant>(
   chooser: VariantChooser,
   question: VariantQuestion<Variant>,
 ): Variant {
   const { preferences } = chooser.traits;
-  const usable = withoutLeftOut(question, preferences?.leftOut);
+  const usable = withoutExcluded(question, preferences?.excluded);
   const picked = pick(preferences, usable);
   chooser.notePick?.({
     shapeClass: usable.shapeClass(),
@@ -94,21 +94,21 @@ export function pickVariant<Variant extends NamedVariant>(
   return picked;
 }
 
-function withoutLeftOut<Variant extends NamedVariant>(
+function withoutExcluded<Variant extends NamedVariant>(
   question: VariantQuestion<Variant>,
-  leftOut: VariantPreferences['leftOut'],
+  excluded: VariantPreferences['excluded'],
 ): VariantQuestion<Variant> {
-  if (leftOut === undefined) return question;
+  if (excluded === undefined) return question;
   const { shapeClass } = question;
-  const candidates = question.candidates.filter(({ id }) => !leftOut.has(id));
-  const preferred = leftOut.has(question.preferred.id) ? candidates[0] : question.preferred;
+  const candidates = question.candidates.filter(({ id }) => !excluded.has(id));
+  const preferred = excluded.has(question.preferred.id) ? candidates[0] : question.preferred;
   if (preferred !== undefined) return { shapeClass, candidates, preferred };
-  const why = question.candidates.map(({ id }) => `${id}: ${leftOutText(leftOut.get(id) as LeftOutVariant)}`);
+  const why = question.candidates.map(({ id }) => `${id}: ${excludedText(excluded.get(id) as ExcludedVariant)}`);
   throw new BackendError('DEVICE_ERROR', `no kernel variant works for ${shapeClass()}: ${why.join('; ')}`);
 }
 
-/** Why a variant is left out, with what the compiler said. */
-function leftOutText({ reason, log = '' }: LeftOutVariant): string {
+/** Why a variant is excluded, with what the compiler said. */
+function excludedText({ reason, log = '' }: ExcludedVariant): string {
   return log === '' ? reason : `${reason}: ${log}`;
 }
 

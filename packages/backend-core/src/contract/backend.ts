@@ -142,7 +142,7 @@ export interface VariantReport {
   /** Ids or globs that the user forced, such as those of `CONCORD_VARIANT`: each should appear among the runs. */
   readonly forced: readonly string[];
   /** Variants that turned out not to work on this device, so that others run in their place; none of them is a candidate. */
-  readonly leftOut?: readonly LeftOutVariant[];
+  readonly excluded?: readonly ExcludedVariant[];
 }
 
 /** A backend's way to compute a kernel. */
@@ -163,7 +163,7 @@ export interface ExplainedPass {
 }
 
 /** A variant of a kernel that is not used on a device because it does not work there. */
-export interface LeftOutVariant {
+export interface ExcludedVariant {
   readonly id: string;
   /** Why, in a few words: `kernel gemm/local f32 does not build`. */
   readonly reason: string;

@@ -31,7 +31,7 @@ export interface PlannedLaunch extends Pick<Launch, 'kernel' | 'groups' | 'varia
  *
  * @param operands - those of the call, in their order
  * @throws {BackendError} UNSUPPORTED when the device cannot run it, OUT_OF_MEMORY when its scratch memory is too large,
- *   DEVICE_ERROR when all variants of its kernels are left out on this device
+ *   DEVICE_ERROR when all variants of its kernels are excluded on this device
  */
 export function planOp(op: ResolvedCall<DeviceMemory>, operands: readonly Span[], traits: DeviceTraits): OpPlan {
   const recorder = new OpRecorder(op, traits, operands);

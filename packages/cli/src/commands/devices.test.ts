@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { LeavingOutBackend, missing, run, throwing, working } from '../../test/fakes.ts';
+import { ExcludingBackend, missing, run, throwing, working } from '../../test/fakes.ts';
 import type { DevicesReport } from '../inspect-devices.ts';
 
 afterEach(() => vi.unstubAllEnvs());
@@ -68,16 +68,16 @@ test('prints the same as JSON', async () => {
 });
 
 test('--verbose builds every variant, and says which do not build and why', async () => {
-  const some = working('webgpu', {}, LeavingOutBackend);
+  const some = working('webgpu', {}, ExcludingBackend);
   const { code, stdout, stderr } = await run(['devices', '--verbose'], [some]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(/^ +variants: 1 built, 2 left out:$/m);
+  expect(stdout).toMatch(/^ +variants: 1 built, 2 excluded:$/m);
   expect(stdout).toMatch(/^ +reduce\/b: kernel reduce\/b f32 does not build\n +error: line 1\n +error: line 2$/m);
   expect(stdout).toMatch(/^ +reduce\/c: reduce\/c fell apart$/m);
   expect((await run(['devices'], [some])).stdout).not.toContain('variants:');
   const json = JSON.parse((await run(['devices', '--json', '--verbose'], [some])).stdout) as DevicesReport;
   expect(json.backends[0]).toMatchObject({
-    variants: { built: ['reduce/a'], leftOut: [{ id: 'reduce/c' }, { id: 'reduce/b' }] },
+    variants: { built: ['reduce/a'], excluded: [{ id: 'reduce/c' }, { id: 'reduce/b' }] },
   });
 });
 

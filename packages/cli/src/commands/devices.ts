@@ -3,7 +3,7 @@ import type { ProfileState } from '@concord/variants';
 import type { CommandContext } from '../context.ts';
 import { EXIT } from '../command-error.ts';
 import { type BackendReport, type DevicesReport, inspectDevices, type VariantTrial } from '../inspect-devices.ts';
-import { leftOutLines } from '../output/case-summary.ts';
+import { excludedLines } from '../output/case-summary.ts';
 import { type Colors, colorsFor } from '../output/colors.ts';
 import { formatBytes } from '../output/format.ts';
 import { toJsonText } from '../output/json-text.ts';
@@ -103,9 +103,9 @@ function tuning({ state, path, detail }: ProfileState): string {
   return `profile ${state} (${detail})${path === undefined ? '' : `: ${path}`}`;
 }
 
-function variants({ built, leftOut }: VariantTrial): string[] {
-  const rest = leftOut.length === 0 ? 'none left out' : `${leftOut.length} left out:`;
-  return [`variants: ${built.length} built, ${rest}`, ...leftOutLines(leftOut)];
+function variants({ built, excluded }: VariantTrial): string[] {
+  const rest = excluded.length === 0 ? 'none excluded' : `${excluded.length} excluded:`;
+  return [`variants: ${built.length} built, ${rest}`, ...excludedLines(excluded)];
 }
 
 function limits({ maxAllocationBytes, maxHeadDim }: Limits): string {

@@ -28,10 +28,10 @@ test('the environment is as before, also after an error', async () => {
   expect(process.env['CONCORD_VARIANT']).toBe('mine');
 });
 
-/** Two ways to reduce, and one that hides behind them; the second may be wrong, or left out. */
+/** Two ways to reduce, and one that hides behind them; the second may be wrong, or excluded. */
 class VariantBackend extends CpuBackend {
   static isWrong = false;
-  static isLeftOut = false;
+  static isExcluded = false;
   readonly #runs: Record<string, number> = {};
 
   override reduce(call: Parameters<CpuBackend['reduce']>[0]): void {
@@ -46,13 +46,13 @@ class VariantBackend extends CpuBackend {
   variants() {
     const forced = (process.env['CONCORD_VARIANT'] ?? '').split(',').filter((id) => id !== '');
     const why = { reason: 'kernel reduce/rows-b f32 does not build', log: 'error: line 1' };
-    const leftOut =
-      VariantBackend.isLeftOut && forced.includes('reduce/rows-b') ? [{ id: 'reduce/rows-b', ...why }] : [];
-    return { runs: this.#runs, candidates: ['reduce/rows-a', 'reduce/rows-b', 'reduce/columns'], forced, leftOut };
+    const excluded =
+      VariantBackend.isExcluded && forced.includes('reduce/rows-b') ? [{ id: 'reduce/rows-b', ...why }] : [];
+    return { runs: this.#runs, candidates: ['reduce/rows-a', 'reduce/rows-b', 'reduce/columns'], forced, excluded };
   }
 
   #works(id: string): boolean {
-    return id !== 'reduce/rows-b' || !VariantBackend.isLeftOut;
+    return id !== 'reduce/rows-b' || !VariantBackend.isExcluded;
   }
 }
 
@@ -156,15 +156,15 @@ test('--each-variant is one run for a backend without variants', async () => {
 });
 
 test('a variant that does not build on the device never ran, and the report says why', async () => {
-  Object.assign(VariantBackend, { isWrong: false, isLeftOut: true });
+  Object.assign(VariantBackend, { isWrong: false, isExcluded: true });
   const { code, stdout, stderr } = await each('--json', '-');
   expect(code).toBe(1);
   expect(stderr).toContain(
-    'Left out on this device:\n  reduce/rows-b: kernel reduce/rows-b f32 does not build\n    error: line 1',
+    'Excluded on this device:\n  reduce/rows-b: kernel reduce/rows-b f32 does not build\n    error: line 1',
   );
-  expect(stderr).toContain('forced, but never ran: reduce/rows-b (left out: kernel reduce/rows-b f32 does not build)');
+  expect(stderr).toContain('forced, but never ran: reduce/rows-b (excluded: kernel reduce/rows-b f32 does not build)');
   expect(JSON.parse(stdout)).toMatchObject({
-    variants: { neverRan: ['reduce/rows-b'], leftOut: [{ id: 'reduce/rows-b', log: 'error: line 1' }] },
+    variants: { neverRan: ['reduce/rows-b'], excluded: [{ id: 'reduce/rows-b', log: 'error: line 1' }] },
   });
-  VariantBackend.isLeftOut = false;
+  VariantBackend.isExcluded = false;
 });

@@ -10,7 +10,7 @@ import type { CommandContext, Output } from '../context.ts';
 import { EXIT } from '../command-error.ts';
 import { type CasePrinter, createCasePrinter } from '../output/case-printer.ts';
 import { type Colors, colorsFor } from '../output/colors.ts';
-import { leftOutLines, variantsTable } from '../output/case-summary.ts';
+import { excludedLines, variantsTable } from '../output/case-summary.ts';
 import { reportNotRun, tryBackend } from '../choose-backend.ts';
 import type { BackendRun } from './backend-run.ts';
 import { forcedVariants } from './each-variant.ts';
@@ -68,8 +68,8 @@ export async function runBackend(
   if (variants === undefined && forced.length > 0) text.write(`${backend} has no kernel variants to force\n`);
   if (variants !== undefined && variants.forced.length > 0) text.write(`\n${variantsTable(variants, colors)}\n`);
   if (intervals !== undefined) text.write(`\n${intervalsText(intervals)}\n`);
-  const leftOut = leftOutLines(variants?.leftOut ?? []);
-  if (leftOut.length > 0) text.write(`\nLeft out on this device:\n${leftOut.map((line) => `  ${line}\n`).join('')}`);
+  const excluded = excludedLines(variants?.excluded ?? []);
+  if (excluded.length > 0) text.write(`\nExcluded on this device:\n${excluded.map((line) => `  ${line}\n`).join('')}`);
   const run = { backend, device, versions, cases, exitCode, ms, origin };
   return variants === undefined ? run : { ...run, variants };
 }

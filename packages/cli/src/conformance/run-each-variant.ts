@@ -74,7 +74,9 @@ function merge(first: BackendRun, variants: VariantRuns, runs: readonly BackendR
   const variantFailures = runs.flatMap(({ cases, variants: { forced = [] } = {} }) =>
     cases.filter(({ status }) => status === 'failed').map((result) => ({ ...result, forced })),
   );
-  const leftOut = new Map(all.flatMap((run) => (run.variants?.leftOut ?? []).map((variant) => [variant.id, variant])));
+  const excluded = new Map(
+    all.flatMap((run) => (run.variants?.excluded ?? []).map((variant) => [variant.id, variant])),
+  );
   const neverRan = variants.candidates.filter((id) => counted[id] === undefined);
   const codes = [...all.map(({ exitCode }) => exitCode), neverRan.length > 0 ? EXIT.failed : EXIT.ok];
   return {
@@ -84,7 +86,7 @@ function merge(first: BackendRun, variants: VariantRuns, runs: readonly BackendR
       ...variants,
       runs: counted,
       neverRan: [...variants.neverRan, ...neverRan],
-      leftOut: [...leftOut.values()],
+      excluded: [...excluded.values()],
     },
     exitCode: worstExit(codes),
     ms: all.reduce((sum, { ms }) => sum + ms, 0),

@@ -1,4 +1,4 @@
-import { type LeftOutVariant, printable } from '@concord/backend-core';
+import { type ExcludedVariant, printable } from '@concord/backend-core';
 import type { CaseResult, VariantRuns } from '@concord/conformance';
 import { type BackendRun, byOp, type OpSummary, summarize, totalOf } from '../conformance/backend-run.ts';
 import type { Colors } from './colors.ts';
@@ -83,8 +83,8 @@ export function variantsTable({ runs, neverRan }: VariantRuns, colors: Colors): 
 }
 
 /** Why variants are not used on a device, with what its compiler said: some lines for each. */
-export function leftOutLines(leftOut: readonly LeftOutVariant[]): string[] {
-  return leftOut.flatMap(({ id, reason, log = '' }) => [
+export function excludedLines(excluded: readonly ExcludedVariant[]): string[] {
+  return excluded.flatMap(({ id, reason, log = '' }) => [
     printable(`${id}: ${reason}`),
     ...printable(log)
       .split('\n')

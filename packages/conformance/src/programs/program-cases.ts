@@ -190,9 +190,9 @@ export async function shrinkProgram(
     };
     // Nothing after the step that is wrong is needed, but its wait may be.
     await adopt(program.slice(0, failure.step + 1));
-    await leaveOut(() => best.program, adopt);
+    await exclude(() => best.program, adopt);
     await makeSmaller(() => best.program, adopt);
-    await leaveOut(() => best.program, adopt);
+    await exclude(() => best.program, adopt);
     return best;
   } finally {
     await backend?.dispose().catch(() => undefined);
@@ -200,7 +200,7 @@ export async function shrinkProgram(
 }
 
 /** Leaves out halves, quarters, and so on, then single steps. */
-async function leaveOut(current: () => Program, adopt: (candidate: Program) => Promise<boolean>): Promise<void> {
+async function exclude(current: () => Program, adopt: (candidate: Program) => Promise<boolean>): Promise<void> {
   for (let size = Math.ceil(current().length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let at = current().length - size; at > -size; at -= size) {
       const first = Math.max(0, at);

@@ -13,7 +13,7 @@ import {
 } from './expected.ts';
 import {
   allocatedIn,
-  areApart,
+  areDisjoint,
   type CallStep,
   type Expected,
   noCounts,
@@ -241,7 +241,7 @@ class ProgramRun {
       call.regions.length === places.length &&
       call.regions.every((bytes, index) => this.#model.holds(places[index] as Place, Math.max(1, bytes))) &&
       call.operands.every((operand) => placeOfOperand(operand, places).at % bytesOf(operand.dtype) === 0) &&
-      areApart(call, places) &&
+      areDisjoint(call, places) &&
       this.#backend.supports(call.op, call.shape).ok
     );
   }

@@ -152,7 +152,7 @@ export function overlap(one: Place, oneLength: number, other: Place, otherLength
 }
 
 /** True if no region of a call that it writes to overlaps another. */
-export function areApart({ regions, operands }: ProgramCall, places: readonly Place[]): boolean {
+export function areDisjoint({ regions, operands }: ProgramCall, places: readonly Place[]): boolean {
   const isWritten = regions.map((_, index) =>
     operands.some(({ region, writes }) => region === index && writes !== undefined),
   );

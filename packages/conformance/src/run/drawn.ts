@@ -200,7 +200,7 @@ export function drawRunParams(seed: number): RunParams {
     ),
     views: random.pick(['dense', 'mixed', 'mixed']),
     dtype: random.pick(['own', 'mixed']),
-    place: random.chance(0.5) ? 'apart' : random.pick(PLACE_KINDS),
+    place: random.chance(0.5) ? 'separate' : random.pick(PLACE_KINDS),
     offset: random.pick([0, 0, 1, 3]),
     seed,
   };

@@ -208,7 +208,15 @@ function bf16Bits(value: number): number {
 }
 
 /** The ways in which operands can lie to each other. */
-export const PLACE_KINDS = ['apart', 'together', 'packed', 'in-place', 'same-input', 'interleaved', 'woven'] as const;
+export const PLACE_KINDS = [
+  'separate',
+  'together',
+  'packed',
+  'in-place',
+  'same-input',
+  'interleaved',
+  'woven',
+] as const;
 
 /**
  * One of {@link PLACE_KINDS}: each in its own allocation; all in one, 4 bytes apart, or without a gap; an output in
@@ -259,9 +267,9 @@ function placedAs(
   offset: number,
 ): PlacedOperands {
   switch (kind) {
-    case 'apart':
+    case 'separate':
     case 'named':
-      return { operands: given, places: apart(given, offset) };
+      return { operands: given, places: separate(given, offset) };
     case 'together':
     case 'packed':
       return { operands: given, places: inOneBuffer(given, kind === 'packed' ? 0 : 4, offset) };
@@ -274,7 +282,7 @@ function placedAs(
   }
 }
 
-function apart(operands: readonly PlannedOperand[], offset: number): Place[] {
+function separate(operands: readonly PlannedOperand[], offset: number): Place[] {
   return operands.map(({ dtype }, buffer) => ({ buffer, byteOffset: GUARD_BYTES + offset * bytesOf(dtype) }));
 }
 
@@ -301,7 +309,7 @@ function overlaid(
   const output = given.findIndex(
     ({ isOutput }, index) => isOutput && levels[index]?.startsWith('element') === true && inputOf(index) >= 0,
   );
-  const places = apart(given, offset);
+  const places = separate(given, offset);
   if (output < 0) return { operands, places };
   const input = inputOf(output);
   const base = given[input] as PlannedOperand;
@@ -328,13 +336,13 @@ function repeats({ shape, strides }: PlannedOperand): boolean {
 /** Outputs like the first one lie element by element between each other; with `isWoven` inputs like it do too. */
 function interleaved(given: readonly PlannedOperand[], isWoven: boolean, offset: number): PlacedOperands {
   const first = given.find(({ isOutput, isGather }) => isOutput && !isGather);
-  if (first === undefined) return { operands: given, places: apart(given, offset) };
+  if (first === undefined) return { operands: given, places: separate(given, offset) };
   const members = given.flatMap(({ isOutput, isGather, dtype, shape }, index) => {
     const isMember = !isGather && (isOutput || isWoven);
     return isMember && dtype === first.dtype && String(shape) === String(first.shape) ? [index] : [];
   });
   const operands = [...given];
-  const places = apart(given, offset);
+  const places = separate(given, offset);
   const start = places[members[0] as number] as Place;
   for (const [turn, index] of members.entries()) {
     const strides = first.strides.map((stride) => stride * members.length);

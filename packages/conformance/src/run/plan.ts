@@ -100,7 +100,7 @@ export const RUN_DEFAULTS: RunParams = {
   data: 'small',
   views: 'dense',
   dtype: 'own',
-  place: 'apart',
+  place: 'separate',
   offset: 0,
   style: 'float',
   scatter: '',

@@ -173,7 +173,7 @@ async function checkCalls(
     else refused = refusal;
   }
   if (supported.length === 0 && refused !== undefined) throw refused;
-  await (residence === 'same' ? runInOnePlace(backend, supported) : runApart(backend, supported, residence));
+  await (residence === 'same' ? runInOnePlace(backend, supported) : runInSeparatePlaces(backend, supported, residence));
   judgeAll(supported, residence);
 }
 
@@ -198,7 +198,11 @@ function refusalOf(backend: ComputeBackend, { title, planned }: Prepared): Unsup
 }
 
 /** All operands are on the device before the first call, and read after the last. */
-async function runApart(backend: ComputeBackend, calls: readonly Prepared[], residence: Residence): Promise<void> {
+async function runInSeparatePlaces(
+  backend: ComputeBackend,
+  calls: readonly Prepared[],
+  residence: Residence,
+): Promise<void> {
   const slots = calls.flatMap((call) => call.slots.all);
   const groups =
     residence === 'own'

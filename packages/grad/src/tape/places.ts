@@ -3,7 +3,7 @@ import type { Tensor } from '@concord/ops';
 import { launchKernel } from '@concord/ops/listen';
 
 /** Returns whether each element has memory of its own: each stride is beyond what the lesser ones reach. */
-export function areApart(shape: readonly number[], strides: readonly number[]): boolean {
+export function isNonOverlapping(shape: readonly number[], strides: readonly number[]): boolean {
   const axes = shape
     .map((size, axis) => ({ size, stride: strides[axis] as number }))
     .filter(({ size }) => size > 1)

@@ -5,7 +5,7 @@ import { denseStrides, type KernelCall, launchKernel } from '@concord/ops/listen
 import { unsupported } from '../errors.ts';
 import { clearParts, type VjpOutput } from '../kernel/parts.ts';
 import { type VjpKernel, vjpKernel } from '../kernel/vjp-kernel.ts';
-import { areApart } from './places.ts';
+import { isNonOverlapping } from './places.ts';
 import type { Entry, Tape } from './tape.ts';
 
 type Given = DevicePtr | { ptr: DevicePtr; shape?: readonly number[]; strides?: readonly number[]; dtype?: DType };
@@ -44,7 +44,7 @@ export function entryOfRun(tape: Tape, backend: ComputeBackend, call: KernelCall
     ),
   );
   const entry = entryOfKernel(tape, { backend, kernel, shape, folded, params, inputs }, outputs);
-  // What is kept is held apart; of the others the places are enough.
+  // Kept gradients are held; of the others the places are enough.
   for (const each of Object.values(inputs)) each.dispose();
   return entry;
 }
@@ -106,17 +106,17 @@ export function passKernel(
   wanted: readonly string[],
   gradients: readonly (Tensor | undefined)[],
 ): void {
-  const apart: string[][] = [];
+  const groups: string[][] = [];
   const storageOf = (name: string): unknown => (run.inputs[name] as Tensor).storage;
   for (const name of wanted) {
-    const together = apart.find((names) => names.every((other) => storageOf(other) !== storageOf(name)));
-    if (together === undefined) apart.push([name]);
+    const together = groups.find((names) => names.every((other) => storageOf(other) !== storageOf(name)));
+    if (together === undefined) groups.push([name]);
     else together.push(name);
   }
-  for (const names of apart) passApart(tape, run, names, gradients);
+  for (const names of groups) passGroup(tape, run, names, gradients);
 }
 
-function passApart(
+function passGroup(
   tape: Tape,
   run: KernelRun,
   wanted: readonly string[],
@@ -126,7 +126,7 @@ function passApart(
   const given = kernel.outputs.filter((_, at) => gradients[at] !== undefined).map(({ name }) => name);
   const at = (name: string): Tensor => inputs[name] as Tensor;
   const accessOf = (name: string): string => (kernel.inputs.find((each) => each.name === name) as KernelInput).access;
-  const direct = new Set(wanted.filter((name) => areApart(at(name).shape, at(name).strides)));
+  const direct = new Set(wanted.filter((name) => isNonOverlapping(at(name).shape, at(name).strides)));
   const adds = wanted.filter((name) => direct.has(name) && accessOf(name) === 'element' && tape.wouldAdd(at(name)));
   let vjp = vjpKernel(kernel, wanted, { given });
   const computed = new Set(vjp.parts.flatMap(({ outputs }) => outputs.map(({ input }) => input)));
@@ -152,10 +152,10 @@ function passApart(
       if (isGathered) stored.set(input, view);
       return view;
     }
-    const apart = isGathered ? zeros(backend, to.shape) : empty(backend, rows);
-    if (isGathered) stored.set(input, apart);
-    later.push(() => tape.give(to, apart));
-    return apart;
+    const made = isGathered ? zeros(backend, to.shape) : empty(backend, rows);
+    if (isGathered) stored.set(input, made);
+    later.push(() => tape.give(to, made));
+    return made;
   });
   for (const [input, output] of vjp.same) {
     const gradient = gradients[kernel.outputs.findIndex(({ name }) => name === output)];

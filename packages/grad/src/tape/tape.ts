@@ -20,7 +20,7 @@ import {
   Storage,
 } from '@concord/ops/listen';
 import { invalidArgument, unsupported } from '../errors.ts';
-import { addAtPlaces, areApart } from './places.ts';
+import { addAtPlaces, isNonOverlapping } from './places.ts';
 
 /** What a launch leaves behind: the memory that it wrote, and how its gradient is passed on. */
 export interface Entry {
@@ -171,7 +171,7 @@ export class Tape implements Listener {
     const { storage } = value;
     const isWhole = storage.isOwned && value.offset === 0 && storage.bytes === value.size * 4;
     if (!this.#gradients.has(to.storage) && fills(to) && isWhole && isAlike(to, value)) return this.#set(to, value);
-    if (!areApart(to.shape, to.strides)) return addAtPlaces(this.target(flat(to), true).view, to, value);
+    if (!isNonOverlapping(to.shape, to.strides)) return addAtPlaces(this.target(flat(to), true).view, to, value);
     const { view, adds } = this.target(to);
     if (adds) add(view, value, { out: view });
     else copyElements(view.backend, view.shape, value, view);
@@ -199,9 +199,9 @@ export class Tape implements Listener {
       made.dispose();
     } else if (own.storage.users > 1) {
       // Another gradient shares the memory: this one gets its own.
-      const apart = copy(own);
-      this.#set(to, apart);
-      apart.dispose();
+      const copied = copy(own);
+      this.#set(to, copied);
+      copied.dispose();
     }
     return { view: this.#view(to), adds };
   }
@@ -241,10 +241,10 @@ export class Tape implements Listener {
       return view;
     }
     const { view } = this.target(from);
-    const apart = copy(view);
+    const copied = copy(view);
     fillWith('grad', view, 0);
     view.dispose();
-    return apart;
+    return copied;
   }
 
   /** Passes gradients on, from the last launch to the first. */
@@ -368,7 +368,7 @@ export function place(backend: ComputeBackend, shape: readonly number[]): Tensor
 
 /** Returns whether a tensor is all of its storage, each element once. */
 function fills({ offset, shape, strides, size, dtype, storage }: View): boolean {
-  return offset === 0 && size * BYTES_OF[dtype] === storage.bytes && areApart(shape, strides);
+  return offset === 0 && size * BYTES_OF[dtype] === storage.bytes && isNonOverlapping(shape, strides);
 }
 
 /** Returns whether the elements of two tensors of one shape lie alike. */

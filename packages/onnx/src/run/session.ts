@@ -357,7 +357,7 @@ export class Session {
       constantsOf: (graph) => {
         let values = this.#constants.get(graph);
         if (values === undefined) {
-          values = new Map([...graph.constants].map(([name, host]) => [name, Value.ofHost(apart(host), true)]));
+          values = new Map([...graph.constants].map(([name, host]) => [name, Value.ofHost(detached(host), true)]));
           this.#constants.set(graph, values);
           const counts = readCounts(graph);
           for (const [name, value] of values) value.hasOneReader = counts.get(name) === 1;
@@ -377,7 +377,7 @@ export class Session {
 }
 
 /** A tensor of few elements apart from the file's bytes, which it would keep. */
-function apart(host: HostTensor): HostTensor {
+function detached(host: HostTensor): HostTensor {
   return sizeOf(host.dims) <= SMALL ? { ...host, data: host.data.slice() } : host;
 }
 

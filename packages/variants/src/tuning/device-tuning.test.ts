@@ -70,17 +70,17 @@ it('takes what is shipped for a device, unless a profile of the user says otherw
   expect(upgraded.preferences.tuned).toEqual({ 'gemm 1': 'gemm/b', 'gemm 2': 'gemm/b' });
 });
 
-it('leaves out by id or glob, once, and makes plans be made anew', () => {
+it('excludes by id or glob, once, and makes plans be made anew', () => {
   const tuning = new DeviceTuning(acme, device, {});
-  const before = tuning.preferences.leftOut;
-  tuning.leaveOut('gemm/a', { reason: 'kernel gemm/a does not build', kernel: 'gemm/a', log: 'error: 1' });
-  tuning.leaveOut('gemm/*', { reason: 'the trial gave 3 instead of 4' });
-  expect(tuning.preferences.leftOut).not.toBe(before);
-  expect(tuning.leftOut).toEqual([
+  const before = tuning.preferences.excluded;
+  tuning.exclude('gemm/a', { reason: 'kernel gemm/a does not build', kernel: 'gemm/a', log: 'error: 1' });
+  tuning.exclude('gemm/*', { reason: 'the trial gave 3 instead of 4' });
+  expect(tuning.preferences.excluded).not.toBe(before);
+  expect(tuning.excluded).toEqual([
     { id: 'gemm/a', reason: 'kernel gemm/a does not build', kernel: 'gemm/a', log: 'error: 1' },
     { id: 'gemm/b', reason: 'the trial gave 3 instead of 4' },
   ]);
-  expect(() => tuning.leaveOut('conv2d/*', { reason: 'why not' })).toThrow(/no kernel variant is called conv2d/);
+  expect(() => tuning.exclude('conv2d/*', { reason: 'why not' })).toThrow(/no kernel variant is called conv2d/);
 });
 
 it('CONCORD_VARIANT may say whose a variant is', () => {

@@ -1,4 +1,4 @@
-import { BackendError, type DeviceInfo, type LeftOutVariant } from '@concord/backend-core';
+import { BackendError, type DeviceInfo, type ExcludedVariant } from '@concord/backend-core';
 import { checkCanStore, findProfile, storeProfile } from '#profile-store';
 import {
   matchesGlob,
@@ -43,8 +43,8 @@ export class DeviceTuning {
   }
 
   /** The variants that are not used on this device. */
-  get leftOut(): readonly LeftOutVariant[] {
-    return [...(this.preferences.leftOut?.values() ?? [])];
+  get excluded(): readonly ExcludedVariant[] {
+    return [...(this.preferences.excluded?.values() ?? [])];
   }
 
   /** Takes these where they can compute an op, instead of those that were forced before. */
@@ -60,13 +60,13 @@ export class DeviceTuning {
    * @param why - `reason`, a few words such as `the trial gave 3 instead of 4`; `log`, what a compiler said
    * @throws {BackendError} INVALID_ARGUMENT when it means no variant at all
    */
-  leaveOut(pattern: string, why: Omit<LeftOutVariant, 'id'>): void {
+  exclude(pattern: string, why: Omit<ExcludedVariant, 'id'>): void {
     const ids = this.#set.ids.filter((id) => matchesGlob(id, pattern));
     if (ids.length === 0) throw new BackendError('INVALID_ARGUMENT', `no kernel variant is called ${pattern}`);
-    const leftOut = new Map(this.preferences.leftOut);
-    for (const id of ids) if (!leftOut.has(id)) leftOut.set(id, { id, ...why });
+    const excluded = new Map(this.preferences.excluded);
+    for (const id of ids) if (!excluded.has(id)) excluded.set(id, { id, ...why });
     // Plans that were made with another map are forgotten.
-    this.preferences.leftOut = leftOut;
+    this.preferences.excluded = excluded;
   }
 
   /**

@@ -175,8 +175,8 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
             k.store(k.at(stage, k.add(k.mul(d, stagePitch), inTile)), value);
           };
           // Loops and not their iterations: what is on its way takes registers from the sums.
-          const apart = isExact ? 4 * subgroups : subgroups;
-          k.forLoop({ to: k.constant(u32, headDim), step: apart, unroll: 'dont-unroll' }, [], (from) => {
+          const step = isExact ? 4 * subgroups : subgroups;
+          k.forLoop({ to: k.constant(u32, headDim), step, unroll: 'dont-unroll' }, [], (from) => {
             const first = k.add(from, isExact ? k.mul(member, 4) : member);
             if (isExact) {
               const four = k.loadVector(pointerAt(k, kBytes, k.add(row, k.mul(first, 4)), keys), 4);

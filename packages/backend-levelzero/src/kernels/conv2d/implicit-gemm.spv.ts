@@ -163,10 +163,10 @@ const implicitGemm: (params: ImplicitGemmParams) => Kernel = variants((params: I
         return k.forLoop({ to: k.constant(u32, STEP) }, carried, (tap, sum) => {
           const filterOfTap = k.at(filterAt, k.mul(tap, pitch));
           const inputOfTap = k.at(inputAt, k.mul(tap, tile));
-          const foursAt = (at: Value, apart: number): Value[] =>
+          const foursAt = (at: Value, stride: number): Value[] =>
             each
               .filter((i) => i % 4 === 0)
-              .map((i) => k.loadVector(k.at(at, (i / 4) * apart), 4, { align: 16 }))
+              .map((i) => k.loadVector(k.at(at, (i / 4) * stride), 4, { align: 16 }))
               .flatMap((vector) => [0, 1, 2, 3].map((i) => k.extract(vector, i)));
           const factors = foursAt(filterOfTap, 4);
           const inputs = foursAt(inputOfTap, 4 * side);

@@ -18,7 +18,7 @@ import { type TileEpilogue, withEpilogueWords } from '../epilogue/epilogue-tile.
 import { loadVector, storeTile } from './micro-kernel.ts';
 import type { CodeCache } from '../common/code-cache.ts';
 import { addDots, addScaledRows, type VectorLoop } from './vector-dots.ts';
-import { addHalvesApart, addWeightDots, BLOCKS, type IntegerForm } from './weight-dots.ts';
+import { addDeinterleave, addWeightDots, BLOCKS, type IntegerForm } from './weight-dots.ts';
 
 const OF_OPERANDS = 'matrix x to count depth countStride depthStride matrixStride xStride xBatchStride';
 const OF_OUTPUTS = 'toStride toBatchStride alpha beta tile tiles isRow';
@@ -154,10 +154,10 @@ function floatRows(module: ModuleBuilder, traits: WasmTraits, form: StoredFloatD
 
 function integerRows(module: ModuleBuilder, traits: WasmTraits, form: IntegerForm): AddPiece {
   const dots = addWeightDots(module, traits, form);
-  const apart = form.bits === 4 ? addHalvesApart(module) : undefined;
+  const deinterleave = form.bits === 4 ? addDeinterleave(module) : undefined;
   return (piece) => {
     const { body, args, sums, x, batch, output, first, count, depth } = piece;
-    if (apart !== undefined) body.emit(callStatement(apart, x, depth));
+    if (deinterleave !== undefined) body.emit(callStatement(deinterleave, x, depth));
     const blocks = body.let(i32.add(args, VECTOR.bytes));
     const bytes = (elements: Value<'i32'>): Value<'i32'> => (form.bits === 4 ? i32.shrU(elements, 1) : elements);
     const from = i32.add(VECTOR.word(args, 'matrix'), bytes(elementOf(piece)));

@@ -190,8 +190,8 @@ function floatsOf(
   });
 }
 
-/** `(x, depth)`: of each 32 elements puts the 16 even ones first, as the low halves of bytes are. */
-export function addHalvesApart(module: ModuleBuilder): FunctionHandle<readonly ['i32', 'i32'], 'none'> {
+/** Adds `(x, depth)`, which moves the 16 even elements of each 32 before the odd ones, as the halves of bytes lie. */
+export function addDeinterleave(module: ModuleBuilder): FunctionHandle<readonly ['i32', 'i32'], 'none'> {
   return module.function({ params: ['i32', 'i32'], result: 'none' }, (body, x, depth) => {
     body.for(0, depth, 32, () => {
       const all = Array.from({ length: 8 }, (_, i) => body.let(v128.load(x, 16 * i)));

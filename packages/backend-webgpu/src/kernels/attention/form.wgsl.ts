@@ -73,16 +73,16 @@ export const uniformsOf = (form: Form): Readonly<Record<string, UniformType>> =>
   form === 'plain' ? attentionUniforms : anyUniforms;
 
 /** The values that grow with the keys, in this order: the rest of a plan serves calls over a cache until they are many more. */
-export const GROWING_PARAMS = ['keys', 'see_end', 'seeing_begin'] as const;
+export const CACHED_PARAMS = ['keys', 'see_end', 'seeing_begin'] as const;
 
-const growing: Readonly<Record<(typeof GROWING_PARAMS)[number], UniformType>> = {
+const cached: Readonly<Record<(typeof CACHED_PARAMS)[number], UniformType>> = {
   keys: 'u32',
   see_end: 'i32',
   seeing_begin: 'u32',
 };
 
 /** Uniforms of each kernel of an attention that each call may give anew. */
-export const paramsOf = (form: Form): Readonly<Record<string, UniformType>> => (form === 'plain' ? {} : growing);
+export const paramsOf = (form: Form): Readonly<Record<string, UniformType>> => (form === 'plain' ? {} : cached);
 
 /** Bindings of {@link sightFunctions}. */
 export const PLACES = {

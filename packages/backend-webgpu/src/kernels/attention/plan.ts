@@ -4,7 +4,7 @@ import { apartFrom, bindable, bindingSlack, slice } from '../operands.ts';
 import { maxLoopIterations, type Recorder, type Span, type StorageBuffer } from '../recorder.ts';
 import { type Family, MAX_PLACED } from '@concord/variants';
 import type { Kernel } from '../kernel.ts';
-import { growing } from './growing.ts';
+import { cached } from './cached.ts';
 import { directKeys } from './direct.wgsl.ts';
 import { attentionTables } from './all-tables.ts';
 import { type AttentionSizes, type AttentionVariant, type AttentionWork, formOf } from './table.ts';
@@ -30,7 +30,7 @@ export const attentionFamily: Family<'attention', StorageBuffer, Recorder, Kerne
   kernel: 'attention',
   dtypes: ['f32', 'f16'],
   features: ['lengths', 'starts', 'mask u8', 'mask f16', 'valueDim', 'lse', 'dtypeKv f16', 'dtypeKv bf16'],
-  canonical: growing,
+  canonical: cached,
   plan: planAttention,
   tables: [attentionTables, combineTable],
 };
@@ -142,8 +142,8 @@ class AttentionPlan {
     this.#recorder = recorder;
     this.#chooser = chooser;
     const { lse, o, lengths, starts } = call;
-    const isApart = [o, lengths, starts].every((each) => each?.buffer !== lse?.buffer);
-    this.#lse = lse === undefined || isApart ? lse : recorder.scratch(lse.byteLength);
+    const isUnshared = [o, lengths, starts].every((each) => each?.buffer !== lse?.buffer);
+    this.#lse = lse === undefined || isUnshared ? lse : recorder.scratch(lse.byteLength);
   }
 
   finish(): void {

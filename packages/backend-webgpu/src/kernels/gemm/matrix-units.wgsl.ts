@@ -49,12 +49,12 @@ export function operandReads(
 ): OperandReads {
   // The rows or terms between an invocation's vectors, which lie as far apart in memory.
   const what = alongK ? 'row' : 'term';
-  const apart = reads > 1 ? placeOf(1, 0)[what] - placeOf(0, 0)[what] : 0;
+  const stride = reads > 1 ? placeOf(1, 0)[what] - placeOf(0, 0)[what] : 0;
   const count = name === 'a' ? 'u.m' : 'u.n';
   const readVector = (read: number): string => {
     // The place seems to depend on what was read before: else compilers put the read in front of the store of that, which then waits
     // for both.
-    const value = `${name}[${name}_memory + ${read * apart}u * ${name}_ld + (${register(read)}.x & u.zero)]`;
+    const value = `${name}[${name}_memory + ${read * stride}u * ${name}_ld + (${register(read)}.x & u.zero)]`;
     if (fit === 'full') return `    ${register(read)} = ${value};`;
     return `    if (p + ${place('term', read)} < end && ${name}_first + ${place('row', read)} < ${count}) { ${register(read)} = ${value}; }
     else { ${register(read)} = vec4u(); }`;

@@ -96,13 +96,13 @@ const FIRST_STEP = 8;
  * WGSL: adds up `sums` of a team and leaves the result with its first member. Two steps, because barriers take longer than sums:
  * a member adds what it alone reads afterwards, so nothing has to wait between the reads and the write.
  *
- * @param apart - places in the workgroup between one member and the next
+ * @param stride - places in the workgroup between one member and the next
  */
-function combine({ team }: MatvecGroup, apart: number): string {
+function combine({ team }: MatvecGroup, stride: number): string {
   if (team === 1) return '';
   const left = team / FIRST_STEP;
   const total = (count: number, step: number): string =>
-    inPairs(Array.from({ length: count }, (_, i) => `partial[lane + ${i * step * apart}u]`));
+    inPairs(Array.from({ length: count }, (_, i) => `partial[lane + ${i * step * stride}u]`));
   return /* wgsl */ `
   partial[lane] = sums;
   workgroupBarrier();

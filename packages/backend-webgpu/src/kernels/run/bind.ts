@@ -160,8 +160,8 @@ function groupsOf(placed: readonly Placed[], traits: DeviceTraits): readonly Gro
   const groups: Group[] = [];
   const outputs = placed.filter(({ operand }) => operand.isOutput);
   const buffers = new Set(outputs.map(({ span }) => span.buffer));
-  const apart = placed.filter(({ operand, span }) => !operand.isOutput && !buffers.has(span.buffer));
-  for (const member of apart) groups.push({ members: [member], isWritten: false });
+  const separate = placed.filter(({ operand, span }) => !operand.isOutput && !buffers.has(span.buffer));
+  for (const member of separate) groups.push({ members: [member], isWritten: false });
   for (const buffer of buffers) {
     const members = placed.filter(({ span }) => span.buffer === buffer);
     const hull = bindable(hullOf(members), storageAlignment).span;

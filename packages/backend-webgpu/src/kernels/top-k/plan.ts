@@ -103,8 +103,8 @@ export function planTopK(call: ResolvedTopK<StorageBuffer>, recorder: Recorder):
     const scratch = (): Span => recorder.scratch(rows * results * 4);
     const read = [from.input, from.places];
     const into: Into = {
-      values: isLast && isApart(values, [...read, indices]) ? values : scratch(),
-      indices: isLast && isApart(indices, read) ? indices : scratch(),
+      values: isLast && isUnshared(values, [...read, indices]) ? values : scratch(),
+      indices: isLast && isUnshared(indices, read) ? indices : scratch(),
     };
     passInWindows({ ...variant, chunk }, { lists, largest, results, base: 0, from, into }, recorder);
     if (isLast) {
@@ -118,7 +118,7 @@ export function planTopK(call: ResolvedTopK<StorageBuffer>, recorder: Recorder):
 }
 
 /** Returns whether an output can be bound together with these: what is written has its buffer for itself. */
-function isApart(output: Span, others: readonly (Span | undefined)[]): boolean {
+function isUnshared(output: Span, others: readonly (Span | undefined)[]): boolean {
   return others.every((other) => other?.buffer !== output.buffer);
 }
 

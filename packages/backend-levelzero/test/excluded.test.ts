@@ -67,7 +67,7 @@ it('the next variant runs, and the report says why', async () => {
     runs: { 'gemm/direct': 1 },
     candidates: ['gemm/direct'],
     forced: [],
-    leftOut: [failure],
+    excluded: [failure],
   });
 });
 
@@ -84,13 +84,13 @@ it('nothing of the plan was recorded', async () => {
   await replaced(client, { zeCommandListAppendLaunchKernel: { call } }, async () => {
     await withBuilds(BUILD_FAILURE, (build) => build === 1, multiply);
   });
-  expect(backend.variants()).toMatchObject({ runs: { 'gemm/direct': 1 }, leftOut: [{ id: 'gemm/wide' }] });
+  expect(backend.variants()).toMatchObject({ runs: { 'gemm/direct': 1 }, excluded: [{ id: 'gemm/wide' }] });
   expect(launches).toBe(1);
 });
 
 it('prepare builds what will run', async () => {
   await withBuilds(BUILD_FAILURE, first, () => backend.prepare([{ op: 'gemm', call: PRODUCT }]));
-  expect(backend.variants()).toMatchObject({ runs: {}, candidates: ['gemm/direct'], leftOut: [failure] });
+  expect(backend.variants()).toMatchObject({ runs: {}, candidates: ['gemm/direct'], excluded: [failure] });
   expect(await withBuilds(BUILD_FAILURE, every, multiply)).toBe(0);
 });
 
@@ -104,7 +104,7 @@ it('when none is left it is an error with all that the compiler said, and the ba
       ) as unknown,
     });
     expect(negate).toThrow(/kernel run\/map runs neg .*MODULE_BUILD_FAILURE/);
-    expect(backend.variants().leftOut?.map(({ id }) => id)).not.toContain('run/map-runs');
+    expect(backend.variants().excluded?.map(({ id }) => id)).not.toContain('run/map-runs');
     await expect(backend.prepare([{ op: 'gemm', call: PRODUCT }])).rejects.toMatchObject({ code: 'DEVICE_ERROR' });
   });
   await expect(multiply()).rejects.toMatchObject(refused);
@@ -121,7 +121,7 @@ it('want of memory says nothing of a kernel', async () => {
     await expect(multiply()).rejects.toMatchObject({ code: 'OUT_OF_MEMORY' });
   });
   expect(await multiply()).toBe(SIZE);
-  expect(backend.variants()).toMatchObject({ runs: { 'gemm/wide': 1 }, leftOut: [] });
+  expect(backend.variants()).toMatchObject({ runs: { 'gemm/wide': 1 }, excluded: [] });
 });
 
 it('a kernel without variants is an error as long as it does not build', async () => {
@@ -132,21 +132,25 @@ it('a kernel without variants is an error as long as it does not build', async (
     expect(scale).toThrow(/kernel run\/map runs scale .*does not build/),
   );
   expect(scale).not.toThrow();
-  expect(backend.variants().leftOut).toEqual([]);
+  expect(backend.variants().excluded).toEqual([]);
 });
 
 it('what was left out for another reason never runs either', async () => {
   const open = LevelZeroClient.open.bind(LevelZeroClient);
   LevelZeroClient.open = async (options) => {
     const opened = await open(options);
-    opened.tuning.leaveOut('gemm/w*', { reason: 'the trial gave 3 instead of 4' });
+    opened.tuning.exclude('gemm/w*', { reason: 'the trial gave 3 instead of 4' });
     return opened;
   };
   try {
     await using other = new LevelZeroBackend();
     await other.init();
     expect(other.native.tuning.choices('gemm', PRODUCT)).toMatchObject([{ candidates: ['gemm/direct'] }]);
-    expect(other.variants().leftOut?.map(({ id }) => id)).toEqual(['gemm/wide-rows', 'gemm/wide-columns', 'gemm/wide']);
+    expect(other.variants().excluded?.map(({ id }) => id)).toEqual([
+      'gemm/wide-rows',
+      'gemm/wide-columns',
+      'gemm/wide',
+    ]);
   } finally {
     LevelZeroClient.open = open;
   }

@@ -14,9 +14,9 @@ const MAX_RECORDS = 256;
 /**
  * Calls of few queries over a cache, which has a key more for each token, are planned for some more keys than they have, and
  * seen to the last of those: one plan, and its bind groups, serve many tokens. Undefined for any other call, which is planned
- * as it is. Its parameters are `GROWING_PARAMS`.
+ * as it is. Its parameters are `CACHED_PARAMS`.
  */
-export function growing(call: CheckedAttention, traits: DeviceTraits): Canonical<CheckedAttention> | undefined {
+export function cached(call: CheckedAttention, traits: DeviceTraits): Canonical<CheckedAttention> | undefined {
   const { seqQ, seqKv, causal, causalOffset, window } = call;
   if (call.lengthStride !== undefined || call.startStride !== undefined) return undefined;
   if (traits.isSoftware || seqQ > DECODE_QUERIES || window !== Infinity) return undefined;
