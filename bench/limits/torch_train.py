@@ -27,7 +27,7 @@ SIZES = {
 
 
 class Numbers:
-    """Parameters one after the other, each seeded by its place: see seededNumbers of examples/resnet."""
+    """Parameters one after the other, each seeded by its place: see seededNumbers of src/train/works.ts."""
 
     def __init__(self, torch):
         self.torch, self.all = torch, []

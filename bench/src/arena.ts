@@ -17,7 +17,7 @@ import {
   saveText,
 } from './results.ts';
 import { median } from '@concord/cli/bench';
-import { formatResults, loadOverheadTargets, loadTargets } from './table.ts';
+import { formatResults } from './table.ts';
 
 /** One device with those that are timed on it. */
 export interface Arena {
@@ -73,7 +73,7 @@ export async function runArena(arena: Arena, { out, ...part }: RunOptions): Prom
     }
   }
   for (const peer of peers) await peer.close?.();
-  const text = formatResults(results(), loadTargets(), loadOverheadTargets());
+  const text = formatResults(results());
   console.log(`## ${arena.name}\n\n${text}\n`);
   if (folder !== undefined) {
     saveText(...tableFile(folder, results()));

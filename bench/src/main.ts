@@ -9,13 +9,11 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
        pnpm bench level-zero [--device cpu|system] [--ceilings N,N] [RUN]
          RUN: [--quick] [--only OP,...] [--case NAME] [--out FOLDER]
        pnpm bench report [--check] [FOLDER]
-       pnpm bench limits [--quick] [--device D] [--only OP,...] [--case NAME] [--torch FILE] [--enable TOGGLE,...]
        pnpm bench kernels [--quick] [--device D] [--only OP,...] [--case NAME] [--force ID,...] [--torch FILE]
        pnpm bench gpt [--size small|tiny] [--dtype f32|f16] [--device D] [--torch | --limit FILE] [--json] [--out FOLDER]
        pnpm bench gpt --backend wasm [--size example|tiny] [--threads N] [--json] [--out FOLDER]
        pnpm bench lm [--model NAME] [--weights i4|i8|bf16] [--device D] [--torch | --limit FILE] [--json] [--out FOLDER]
        pnpm bench lm --backend wasm [--model NAME] [--weights i4|i8] [--threads N] [--json] [--out FOLDER]
-       pnpm bench resnet [--size whole|tiny] [--device D] [--torch | --limit FILE] [--json] [--out FOLDER]
        pnpm bench onnx [--size whole|tiny] [--only MODEL,...] [--device D] [--json] [--out FOLDER]
        pnpm bench onnx --backend wasm [--threads N] [--size whole|tiny] [--only MODEL,...] [--json] [--out FOLDER]
        pnpm bench train  [--size whole|tiny] [--only mlp,resnet,gpt] [--device D] [--torch | --limit FILE] [--json] [--out FOLDER]
@@ -30,7 +28,6 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
   level-zero  the Level Zero backend beside ONNX Runtime, OpenBLAS and loops in C, all on the CPU
   report      writes tables of the results that are in FOLDER, or of the committed ones, and these into
               README.md; --check only says whether README.md has them
-  limits      our times of the cases that PyTorch is timed with, as JSON lines; --torch compares with its lines
   kernels     our times of fused kernels through run, by the device's clock, as JSON lines; --torch: beside those that
               limits/torch_kernels.py printed
   gpt         GPT-2 with random weights on WebGPU beside TensorFlow.js and ONNX Runtime: one token at 512 cached, and prefill;
@@ -39,7 +36,6 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
   lm          the decoder of examples/lm with random weights of llama-3.2-1b, llama-3.1-8b or smollm2-135m (--model; tiny for a
               software device): a token as it is generated after 1,024, 16 texts at once, and prefill; --torch runs
               limits/torch_lm.py first
-  resnet      ResNet-18 over 16 images, beside eager PyTorch with --torch (limits/torch_resnet.py)
   onnx        models as ONNX files on WebGPU beside ONNX Runtime, and a decoder beside examples/lm; --backend wasm: beside
               ONNX Runtime on WebAssembly and native, with as many threads
   train       recorded steps of training with AdamW: an MLP, ResNet-18 over 32 images, GPT-2 over 8x512 tokens; beside eager
@@ -66,7 +62,7 @@ const device =
   async (args) =>
     (await import('./devices.ts')).benchDevice(name, args);
 
-// Loaded by need: the limits run where no peer is installed.
+// Loaded by need: each runs where the peers of the others are not installed.
 const TARGETS: Readonly<Record<string, Target>> = {
   all: async (args) => (await import('./devices.ts')).benchAll(args),
   cpu: device('cpu'),
@@ -74,11 +70,9 @@ const TARGETS: Readonly<Record<string, Target>> = {
   wasm: device('wasm'),
   'level-zero': device('level-zero'),
   report: async (args) => (await import('./report.ts')).benchReport(args),
-  limits: async (args) => (await import('./limits.ts')).benchLimits(args),
   kernels: async (args) => (await import('./kernels.ts')).benchKernels(args),
   gpt: async (args) => (await import('./gpt.ts')).benchGpt(args),
   lm: async (args) => (await import('./lm.ts')).benchLm(args),
-  resnet: async (args) => (await import('./resnet.ts')).benchResnet(args),
   onnx: async (args) => (await import('./onnx.ts')).benchOnnx(args),
   train: async (args) => (await import('./train.ts')).benchTrain(args),
   calls: async (args) => (await import('./calls.ts')).benchCalls(args),

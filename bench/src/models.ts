@@ -1,13 +1,5 @@
 import type { DeviceInfo, FloatDType } from '@concord/backend-core';
-import {
-  casesTable,
-  type Column,
-  entryOf,
-  formatConditions,
-  formatContestants,
-  loadTargets,
-  type Target,
-} from './table.ts';
+import { casesTable, type Column, entryOf, formatConditions, formatContestants } from './table.ts';
 import {
   type CaseResult,
   type ContestantResult,
@@ -109,7 +101,7 @@ export function checkOutputs(got: Float32Array, reference: Float32Array, dtype: 
 }
 
 /** A run of the model in Markdown: the device, a table with ratios, the contestants and the reasons of absent ones. */
-export function formatModel(results: Results, targets: readonly Target[]): string {
+export function formatModel(results: Results): string {
   const { cases, contestants } = results;
   const others = contestants.filter(
     ({ role, name }) => role !== 'ours' && cases.some((each) => entryOf(each, name) !== undefined),
@@ -118,7 +110,7 @@ export function formatModel(results: Results, targets: readonly Target[]): strin
     (cell: (ours: Entry | undefined) => string): Column[1] =>
     ({ result }) =>
       cell(entryOf(result, 'concord'));
-  const text = casesTable(results, targets, [
+  const text = casesTable(results, [
     ['work', ({ result }) => result.op.replaceAll('_', ' ')],
     ['case', ({ result }) => result.case],
     ['ms', ofOurs((ours) => ms(ours?.ms))],
@@ -155,7 +147,6 @@ function ms(value: number | undefined): string {
 export const MODEL_FILES = {
   gpt: { results: 'gpt.json', table: 'gpt.md' },
   lm: { results: 'lm.json', table: 'lm.md' },
-  resnet: { results: 'resnet.json', table: 'resnet.md' },
   onnx: { results: 'onnx.json', table: 'onnx.md' },
   train: { results: 'train.json', table: 'train.md' },
 } as const;
@@ -186,7 +177,7 @@ export function finishModel(
     contestants,
     cases,
   });
-  const text = formatModel(results, loadTargets());
+  const text = formatModel(results);
   if (isPrinted) console.log(text);
   if (parent !== undefined) {
     const folder = new URL(`${results.arena}/`, parent);

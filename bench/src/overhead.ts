@@ -107,14 +107,6 @@ export interface Overhead {
   readonly background?: Background;
 }
 
-/** A target for a backend beside its speed: a line of `limits/overhead-targets.json`. */
-export interface OverheadTarget {
-  /** Names of results: `wasm-1`. */
-  readonly arenas: readonly string[];
-  readonly of: Exclude<keyof Overhead, 'background'> | keyof Background;
-  readonly atMost: number;
-}
-
 /** Opens a backend with its defaults: its device and the cost of an op; if `onCpu`, also the time that is left to the caller. */
 export async function describeBackend(
   backend: ComputeBackend,
@@ -176,30 +168,25 @@ async function measureOverhead(backend: ComputeBackend, quick: boolean, n = 1024
 }
 
 /** The measurements as a Markdown table, or two. */
-export function formatOverhead(overhead: Overhead, targets: readonly OverheadTarget[] = []): string {
-  const value = (of: OverheadTarget['of'], number: number, digits = 1): string => {
-    const target = targets.find((each) => each.of === of);
-    const verdict = target === undefined ? '' : number <= target.atMost ? 'met' : '**missed**';
-    return `${number.toFixed(digits)}${target === undefined ? '' : `; wanted ${target.atMost} at most: ${verdict}`}`;
-  };
+export function formatOverhead(overhead: Overhead): string {
   const { background, bareMicros } = overhead;
   const rows = [
-    row('JavaScript of an op on 1,024 elements, one of 1,000', value('queueMicros', overhead.queueMicros)),
-    row('the same, until the device has done all', value('doneMicros', overhead.doneMicros)),
-    ...(bareMicros === undefined ? [] : [row('the same in bare calls of WebGPU', value('bareMicros', bareMicros))]),
+    row('JavaScript of an op on 1,024 elements, one of 1,000', overhead.queueMicros.toFixed(1)),
+    row('the same, until the device has done all', overhead.doneMicros.toFixed(1)),
+    ...(bareMicros === undefined ? [] : [row('the same in bare calls of WebGPU', bareMicros.toFixed(1))]),
     ...(bareMicros === undefined
       ? []
       : [row('ours over bare calls', `${(overhead.doneMicros / bareMicros).toFixed(2)}x`)]),
-    row('JavaScript of `flush` after one op', value('flushMicros', overhead.flushMicros)),
-    row('one op and `synchronize`', value('roundTripMicros', overhead.roundTripMicros)),
-    row('reading 4 bytes back', value('readMicros', overhead.readMicros)),
+    row('JavaScript of `flush` after one op', overhead.flushMicros.toFixed(1)),
+    row('one op and `synchronize`', overhead.roundTripMicros.toFixed(1)),
+    row('reading 4 bytes back', overhead.readMicros.toFixed(1)),
   ];
   const parts = ['### Cost of a tiny op', table(['', 'microseconds, median'], rows)];
   if (background !== undefined) {
     const product = `a product of ${background.productRows}, ${Math.round(background.productMs)} ms`;
     const kept = [
-      row('CPU time of the process in two seconds without work', value('idleCpuMs', background.idleCpuMs, 2)),
-      row(`longest wait of a timer of 1 ms during ${product}`, value('worstGapMs', background.worstGapMs)),
+      row('CPU time of the process in two seconds without work', background.idleCpuMs.toFixed(2)),
+      row(`longest wait of a timer of 1 ms during ${product}`, background.worstGapMs.toFixed(1)),
     ];
     parts.push('### What the caller keeps', table(['', 'milliseconds'], kept));
   }

@@ -3,16 +3,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { formatModel, MODEL_FILES } from './models.ts';
 import { NotHere } from './options.ts';
-import {
-  formatResults,
-  geometricMean,
-  loadOverheadTargets,
-  loadTargets,
-  row,
-  type Standing,
-  standingsOf,
-  table,
-} from './table.ts';
+import { formatResults, geometricMean, row, type Standing, standingsOf, table } from './table.ts';
 import { loadResults, type Results, RESULTS, saveText } from './results.ts';
 
 /** Ratios of ours to others over the cases of a run. */
@@ -210,7 +201,7 @@ export async function benchReport(args: readonly string[]): Promise<boolean> {
   if (all.length + models.length === 0) throw new NotHere(`no folder in ${parent.pathname} has results`);
   const files = all.map(({ folder, results }) => tableFile(folder, results));
   for (const { folder, results, table } of models) {
-    files.push([new URL(table, folder), `${formatModel(results, loadTargets())}\n`]);
+    files.push([new URL(table, folder), `${formatModel(results)}\n`]);
   }
   if (path === undefined) {
     const runs = all.map(({ results }) => results);
@@ -230,7 +221,7 @@ export async function benchReport(args: readonly string[]): Promise<boolean> {
 
 /** The table of a run, as a file of its folder. */
 export function tableFile(folder: URL, results: Results): [URL, string] {
-  return [new URL('table.md', folder), `${formatResults(results, loadTargets(), loadOverheadTargets())}\n`];
+  return [new URL('table.md', folder), `${formatResults(results)}\n`];
 }
 
 /** The runs with that file name, in an order that does not depend on the file system. */

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { formatFirstCalls, formatOverhead, type OverheadTarget } from './overhead.ts';
+import { formatFirstCalls, formatOverhead } from './overhead.ts';
 import type { Role } from './peer.ts';
 import type { CaseResult, Ceilings, ContestantResult, Entry, Results } from './results.ts';
 
@@ -14,36 +13,6 @@ export interface Standing {
   readonly ofLimit?: number;
   /** Milliseconds that the roofline gives the case. */
   readonly rooflineMs?: number;
-}
-
-/** A target: a line of `limits/targets.json`. */
-export interface Target {
-  /** Names of results: `webgpu-nvidia-h200`. */
-  readonly arenas: readonly string[];
-  readonly op: string;
-  /** Default: all of the op. */
-  readonly cases?: readonly string[];
-  /**
-   * The fastest of the peers, of all or of those named; the limit; or our own time of another case, of the same op unless it
-   * says otherwise.
-   */
-  readonly against:
-    | 'peers'
-    | 'limit'
-    | { readonly peers: readonly string[] }
-    | { readonly case: string; readonly op?: string };
-  /** Whose time is held against it. Default: ours. */
-  readonly of?: string;
-  /** The geometric mean of the cases has to reach `atLeast`, not each of them. */
-  readonly mean?: true;
-  readonly atLeast: number;
-}
-
-/** The ratio found for a target, where it was measured. */
-interface Verdict {
-  readonly target: Target;
-  readonly found?: number;
-  readonly isMet?: boolean;
 }
 
 /** Every case of a run with its ratios. */
@@ -67,57 +36,9 @@ export function rooflineMs({ flops = 0, traffic }: CaseResult, { tflops, tbps }:
   return Math.max(flops / tflops, traffic / tbps) / 1e9;
 }
 
-/** The targets for a case; one that names the case takes the place of an earlier one for all of the op. */
-export function targetsOf(arena: string, { op, case: name }: CaseResult, targets: readonly Target[]): Target[] {
-  const found = targets.filter(
-    (target) =>
-      !target.mean && target.arenas.includes(arena) && target.op === op && (target.cases?.includes(name) ?? true),
-  );
-  const isSame = (a: Target, b: Target): boolean =>
-    JSON.stringify([a.against, a.of]) === JSON.stringify([b.against, b.of]);
-  return found.filter((target, i) => !found.slice(i + 1).some((later) => isSame(later, target)));
-}
-
-/** The verdict on a case. */
-export function judge(standing: Standing, target: Target, standings: readonly Standing[]): Verdict {
-  const found = ratioFor(standing, target, standings);
-  return found === undefined ? { target } : { target, found, isMet: found >= target.atLeast };
-}
-
-/** The verdicts on the targets for means. */
-export function judgeMeans(arena: string, standings: readonly Standing[], targets: readonly Target[]): Verdict[] {
-  const means = targets.filter(({ mean, arenas }) => mean === true && arenas.includes(arena));
-  return means.map((target) => {
-    const cases = standings.filter(
-      ({ result }) => result.op === target.op && (target.cases?.includes(result.case) ?? true),
-    );
-    const ratios = cases.map((standing) => ratioFor(standing, target, standings));
-    if (ratios.length === 0 || ratios.some((each) => each === undefined)) return { target };
-    const found = geometricMean(ratios as number[]);
-    return { target, found, isMet: found >= target.atLeast };
-  });
-}
-
 /** The geometric mean of ratios. */
 export function geometricMean(ratios: readonly number[]): number {
   return Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
-}
-
-function ratioFor(standing: Standing, { against, of }: Target, standings: readonly Standing[]): number | undefined {
-  const { result, ours, peer, limit } = standing;
-  const judged = of === undefined ? ours?.ms : result.entries.find(({ name }) => name === of)?.ms;
-  const other = typeof against === 'object' ? found(result, against, standings) : { peers: peer, limit }[against];
-  return judged === undefined || other?.ms === undefined ? undefined : other.ms / judged;
-}
-
-function found(
-  result: CaseResult,
-  against: Exclude<Target['against'], string>,
-  standings: readonly Standing[],
-): Entry | undefined {
-  if ('peers' in against) return fastestOf(result, against.peers);
-  const { op = result.op, case: name } = against;
-  return standings.find((each) => each.result.op === op && each.result.case === name)?.ours;
 }
 
 function fastest(result: CaseResult, contestants: readonly ContestantResult[], role: Role): Entry | undefined {
@@ -138,20 +59,6 @@ function msOf({ ms }: Entry): number {
   return ms ?? Infinity;
 }
 
-/** The targets for speed: `limits/targets.json`. */
-export function loadTargets(): Target[] {
-  return loadList('targets.json');
-}
-
-/** The other targets: `limits/overhead-targets.json`. */
-export function loadOverheadTargets(): OverheadTarget[] {
-  return loadList('overhead-targets.json');
-}
-
-function loadList<T>(name: string): T[] {
-  return JSON.parse(readFileSync(new URL(`../limits/${name}`, import.meta.url), 'utf8')) as T[];
-}
-
 /** A row of a Markdown table. */
 export function row(...cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
@@ -165,33 +72,22 @@ export function table(head: readonly string[], rows: readonly string[]): string 
 /** A column of a table of cases. */
 export type Column = readonly [head: string, cell: (standing: Standing) => string];
 
-/** A Markdown table with a row for each case, and a column of targets with their verdicts where there are any. */
-export function casesTable(results: Results, targets: readonly Target[], columns: readonly Column[]): string {
-  const standings = standingsOf(results);
-  const wanted = (standing: Standing): string =>
-    targetsOf(results.arena, standing.result, targets)
-      .map((target) => formatVerdict(judge(standing, target, standings)))
-      .join('; ');
-  const all: Column[] = [...columns];
-  if (standings.some((standing) => wanted(standing) !== '')) all.push(['wanted', wanted]);
-  const rows = standings.map((standing) => row(...all.map(([, cell]) => cell(standing))));
-  const head = all.map(([title]) => title);
-  return table(head, rows);
+/** A Markdown table with a row for each case. */
+export function casesTable(results: Results, columns: readonly Column[]): string {
+  const rows = standingsOf(results).map((standing) => row(...columns.map(([, cell]) => cell(standing))));
+  return table(
+    columns.map(([title]) => title),
+    rows,
+  );
 }
 
 /** A run in Markdown: the device, a table with ratios, the contestants and the reasons of absent ones, the cost of a tiny op. */
-export function formatResults(
-  results: Results,
-  targets: readonly Target[] = [],
-  overheadTargets: readonly OverheadTarget[] = [],
-): string {
-  const wanted = overheadTargets.filter(({ arenas }) => arenas.includes(results.arena));
+export function formatResults(results: Results): string {
   const parts = [
     formatConditions(results),
-    formatTable(results, targets),
-    ...formatMeans(results, targets),
+    formatTable(results),
     formatContestants(results),
-    ...(results.overhead === undefined ? [] : [formatOverhead(results.overhead, wanted)]),
+    ...(results.overhead === undefined ? [] : [formatOverhead(results.overhead)]),
     ...(results.firstCalls === undefined ? [] : [formatFirstCalls(results.firstCalls)]),
   ];
   return parts.join('\n\n');
@@ -201,7 +97,7 @@ export function formatResults(
  * One row for each case: our speed, that of the limit, and how many times as fast ours is as each of the others.
  * Empty columns are left out.
  */
-export function formatTable(results: Results, targets: readonly Target[] = []): string {
+export function formatTable(results: Results): string {
   const present = results.contestants.filter(({ absent }) => absent === undefined);
   const ofRole = (role: ContestantResult['role']) => present.filter((each) => each.role === role);
   const speedOf = ({ result }: Standing, entry: Entry | undefined): string =>
@@ -215,7 +111,7 @@ export function formatTable(results: Results, targets: readonly Target[] = []): 
     ({ ours, rooflineMs }) =>
       ratio(ours?.ms === undefined || rooflineMs === undefined ? undefined : rooflineMs / ours.ms),
   ];
-  return casesTable(results, targets, [
+  return casesTable(results, [
     ['op', ({ result }) => result.op],
     ['case', ({ result }) => result.case],
     ['unit', ({ result }) => unitOf(result).name],
@@ -231,7 +127,7 @@ export function formatTable(results: Results, targets: readonly Target[] = []): 
 }
 
 /** Operations or bytes of a case in a second, by the milliseconds that it takes. */
-export function perSecond({ flops, bytes = 0 }: CaseResult, ms: number): number {
+function perSecond({ flops, bytes = 0 }: CaseResult, ms: number): number {
   return ((flops ?? bytes) / ms) * 1000;
 }
 
@@ -267,31 +163,6 @@ function formatFailures(cases: readonly CaseResult[]): string[] {
     }
   }
   return [...failures].map(([key, names]) => `- failed at ${names.join(', ')}: ${key}`);
-}
-
-const SIDES = { peers: 'over the peers', limit: 'of the limit' };
-
-const caseOf = ({ op, case: name }: { readonly op?: string; readonly case: string }): string =>
-  `of ${op === undefined ? '' : `${op} `}${name}`;
-
-/** A target with its verdict. */
-function formatVerdict({ target, found, isMet }: Verdict): string {
-  const { against: side, of, atLeast } = target;
-  const other = typeof side === 'string' ? SIDES[side] : 'peers' in side ? `of ${side.peers.join(', ')}` : caseOf(side);
-  const whose = of === undefined ? '' : `${of}: `;
-  const verdict = found === undefined ? 'not measured' : isMet === true ? 'met' : '**missed**';
-  // If no column has the ratio, or rounding there shows it as the target.
-  const isClose = found !== undefined && isMet !== true && Number(found.toFixed(2)) >= atLeast;
-  const shown = isClose || of !== undefined || target.mean === true || typeof side === 'object';
-  const value = found !== undefined && shown ? `${found.toFixed(isClose ? 3 : 2)}x, ` : '';
-  return `${whose}${atLeast}x ${other}: ${value}${verdict}`;
-}
-
-/** The targets for the mean of several cases. */
-function formatMeans(results: Results, targets: readonly Target[]): string[] {
-  const verdicts = judgeMeans(results.arena, standingsOf(results), targets);
-  if (verdicts.length === 0) return [];
-  return [verdicts.map((verdict) => `- ${verdict.target.op}, geometric mean: ${formatVerdict(verdict)}`).join('\n')];
 }
 
 /** The entry of a contestant in a case. */

@@ -112,7 +112,6 @@ it('explains itself, and refuses what it does not know', async () => {
     ['lm', '--model', 'huge'],
     ['lm', '--backend', 'wasm', '--torch'],
     ['wasm', '--threads', '0'],
-    ['resnet', '--size', 'huge'],
     ['train', '--only', 'cnn'],
   ]) {
     expect(await bench(...args)).toMatchObject({
@@ -159,23 +158,6 @@ it.skipIf(readyDriver() === undefined)('level-zero: every case is right', async 
   expect(stdout).toContain('### Cost of a tiny op');
 });
 
-it.skipIf(!hasDevice)('limits: every case is right', async () => {
-  const { code, stdout, stderr } = await bench('limits', '--quick', ...device);
-  expect(stderr).not.toContain('FAILED');
-  const lines = stdout
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as { op: string });
-  expect(Object.keys(lines[0] ?? {})).toEqual(['op', 'case', 'ms', 'tflops']);
-  expect(Object.keys(lines.at(-1) ?? {})).toEqual(['op', 'case', 'ms', 'tbps']);
-  expect([...new Set(lines.map(({ op }) => op))]).toEqual([
-    ...['gemm', 'gemm_f16', 'batched_gemm', 'conv2d', 'attention'],
-    ...['reduce_sum', 'reduce_max', 'copy', 'binary_add', 'unary_exp', 'unary_tanh', 'unary_relu'],
-    ...['softmax', 'layer_norm', 'bias_gelu'],
-  ]);
-  expect(code).toBe(0);
-});
-
 it.skipIf(!hasDevice)('gpt: a tiny model, right on ours and on the peers', async () => {
   const out = folder();
   const { code, stdout } = await bench('gpt', '--size', 'tiny', '--out', out, ...device);
@@ -195,16 +177,6 @@ it.skipIf(!hasDevice)('gpt: a tiny model, right on ours and on the peers', async
     expect([name, lacking.sort()]).toEqual([name, expected.map((peer) => peer.name).sort()]);
   }
   expect(stdout).toContain(readFileSync(join(out, arena, 'gpt.md'), 'utf8').trim());
-});
-
-it.skipIf(!hasDevice)('resnet: a small image, right', async () => {
-  const { code, stdout } = await bench('resnet', '--size', 'tiny', '--json', ...device);
-  expect(code).toBe(0);
-  const { op, case: name, entries } = JSON.parse(stdout) as Results['cases'][number];
-  expect([op, name, entries.map((entry) => entry.name)]).toEqual(['resnet18', 'f32 1x3x64x64', ['concord']]);
-  const script = join(import.meta.dirname, '../limits/torch_resnet.py');
-  const { stdout: theirs, error } = spawnSync('python3', [script, '--batch', '1', '--pixels', '64', '--list']);
-  if (error === undefined) expect(theirs.toString()).toBe(`${op} ${name}\n`);
 });
 
 it.skipIf(!hasDevice)('train: steps of tiny networks lessen their losses', async () => {

@@ -1,8 +1,6 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { defineKernel } from '@concord/backend-core/kernel';
 import { type Block, logitsOf, parseConfig, type Weights } from '@concord/example-lm';
-import { blocksOf, RESNET_18 } from '../resnet/architecture.ts';
-import { seededNumbers } from '../resnet/network.ts';
 import {
   add,
   conv2d,
@@ -41,6 +39,21 @@ export const WORKS: Readonly<Record<string, NewWork>> = {
   resnet: resnetWork,
   gpt: gptWork,
 };
+
+/**
+ * Numbers that look random, spread evenly from -bound to bound: a hash of each index, whose 24 upper bits are a multiple of 2^-23, times the
+ * bound. `limits/torch_train.py` makes the same, bit for bit.
+ */
+function seededNumbers(length: number, seed: number, bound: number): Float32Array {
+  const start = Math.imul(seed, 0x9e3779b9);
+  return Float32Array.from({ length }, (_, index) => {
+    let bits = (start + index) | 0;
+    bits = Math.imul(bits ^ (bits >>> 16), 0x7feb352d);
+    bits = Math.imul(bits ^ (bits >>> 15), 0x846ca68b);
+    bits ^= bits >>> 16;
+    return ((bits >>> 8) / 2 ** 23 - 1) * bound;
+  });
+}
 
 /** A product's weight, `[out, in]`, and bias. */
 interface Dense {
@@ -132,7 +145,12 @@ function resnetWork(backend: ComputeBackend, size: TrainSize): Work<Resnet> {
     filter: own.random([to, from, width, width], gain * Math.sqrt(6 / (from * width * width))),
     ...{ weight: own.random([to], 0.25, 1), bias: own.random([to], 0.125) },
   });
-  const blocks = blocksOf(RESNET_18);
+  // As torchvision names them: two blocks a stage, and each stage but the first halves the images.
+  const channels = [64, 128, 256, 512];
+  const blocks = channels.flatMap((to, stage) => [
+    { name: `layer${stage + 1}.0`, from: channels[Math.max(stage - 1, 0)] as number, to, stride: stage > 0 ? 2 : 1 },
+    { name: `layer${stage + 1}.1`, from: to, to, stride: 1 },
+  ]);
   const layers: Record<string, Layer> = { stem: layer(64, 3, 7, 1) };
   for (const { name, from, to, stride } of blocks) {
     layers[`${name} 1`] = layer(to, from, 3, 1);
