@@ -280,9 +280,9 @@ function rotary(call: Call, isOwn: boolean): Results {
 
 /** Attention, and what turns its rows. */
 export const ATTENTION: Operators = {
-  RotaryEmbedding: { run: (call) => rotary(call, true) },
-  'com.microsoft.RotaryEmbedding': { run: (call) => rotary(call, false) },
+  RotaryEmbedding: (call) => rotary(call, true),
+  'com.microsoft.RotaryEmbedding': (call) => rotary(call, false),
   'com.microsoft.GroupQueryAttention': { needs: [6], run: groupQuery },
-  'com.microsoft.MultiHeadAttention': { run: multiHead },
-  'com.microsoft.Attention': { run: selfAttention },
+  'com.microsoft.MultiHeadAttention': multiHead,
+  'com.microsoft.Attention': selfAttention,
 };

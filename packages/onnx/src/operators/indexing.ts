@@ -167,29 +167,25 @@ function suppress(call: Call): HostTensor {
 
 /** Operators that read, write or order by index. */
 export const INDEXING: Operators = {
-  Gather: {
-    run: (call) => {
-      const axis = call.axis(call.int('axis', 0));
-      return ops.gather(call.x(0), indicesOf(call, 1, call.dims(0)[axis] as number), { axis });
-    },
+  Gather: (call) => {
+    const axis = call.axis(call.int('axis', 0));
+    return ops.gather(call.x(0), indicesOf(call, 1, call.dims(0)[axis] as number), { axis });
   },
-  GatherElements: {
-    run: (call) => {
-      const axis = call.axis(call.int('axis', 0));
-      const dims = call.dims(1);
-      const x = ops.slice(
-        call.x(0),
-        dims.map((size, each) => (each === axis ? null : ([0, size] as const))),
-      );
-      return ops.takeAlongAxis(x, indicesOf(call, 1, call.dims(0)[axis] as number), axis);
-    },
+  GatherElements: (call) => {
+    const axis = call.axis(call.int('axis', 0));
+    const dims = call.dims(1);
+    const x = ops.slice(
+      call.x(0),
+      dims.map((size, each) => (each === axis ? null : ([0, size] as const))),
+    );
+    return ops.takeAlongAxis(x, indicesOf(call, 1, call.dims(0)[axis] as number), axis);
   },
-  GatherND: { run: gatherNd },
-  ScatterND: { run: scatterNd },
-  ScatterElements: { run: scatterElements },
-  Scatter: { run: scatterElements },
+  GatherND: gatherNd,
+  ScatterND: scatterNd,
+  ScatterElements: scatterElements,
+  Scatter: scatterElements,
   OneHot: { needs: [1], run: hot },
-  ReverseSequence: { run: reverse },
+  ReverseSequence: reverse,
   NonMaxSuppression: { host: suppress },
   TopK: {
     needs: [1],

@@ -35,12 +35,10 @@ function lossOf(call: Call, logs: Tensor): Tensor {
 
 /** Losses of classes. */
 export const LOSSES: Operators = {
-  NegativeLogLikelihoodLoss: { run: (call) => lossOf(call, call.x(0)) },
-  SoftmaxCrossEntropyLoss: {
-    run: (call): Results => {
-      call.floats(0);
-      const logs = logSoftmax(call.x(0), { axis: 1 });
-      return [lossOf(call, logs), logs];
-    },
+  NegativeLogLikelihoodLoss: (call) => lossOf(call, call.x(0)),
+  SoftmaxCrossEntropyLoss: (call): Results => {
+    call.floats(0);
+    const logs = logSoftmax(call.x(0), { axis: 1 });
+    return [lossOf(call, logs), logs];
   },
 };

@@ -74,21 +74,19 @@ function fusedAttention(call: Call): Tensor {
 
 /** Products. */
 export const PRODUCTS: Operators = {
-  MatMul: {
-    run: (call) => {
-      call.floats(0, 1);
-      const [a, b] = [call.x(0), call.x(1)];
-      // What passes made of a node has a bias, ends in a function, or has something added to it.
-      const { activation } = activationOf(call);
-      const bias = call.maybe(2);
-      if (b.rank !== 2 || a.rank < 2 || a.dtype === 'bf16')
-        return plus(activated(plus(productOf(a, b), bias), activation), call.maybe(3));
-      const residual = fitting(call, [...a.shape.slice(0, -1), b.shape[1] as number]);
-      const product = linear(a, transpose(b), { bias, activation, residual });
-      return residual ? product : plus(product, call.maybe(3));
-    },
+  MatMul: (call) => {
+    call.floats(0, 1);
+    const [a, b] = [call.x(0), call.x(1)];
+    // What passes made of a node has a bias, ends in a function, or has something added to it.
+    const { activation } = activationOf(call);
+    const bias = call.maybe(2);
+    if (b.rank !== 2 || a.rank < 2 || a.dtype === 'bf16')
+      return plus(activated(plus(productOf(a, b), bias), activation), call.maybe(3));
+    const residual = fitting(call, [...a.shape.slice(0, -1), b.shape[1] as number]);
+    const product = linear(a, transpose(b), { bias, activation, residual });
+    return residual ? product : plus(product, call.maybe(3));
   },
-  Gemm: { run: gemm },
-  'concord.Attention': { run: fusedAttention },
-  Einsum: { run: einsum },
+  Gemm: gemm,
+  'concord.Attention': fusedAttention,
+  Einsum: einsum,
 };

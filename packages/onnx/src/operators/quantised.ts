@@ -195,33 +195,32 @@ function onFloats(operands: number, compute: Formula, name?: string, otherwise =
   return { run };
 }
 
-const leakyRelu: Formula = (k, x, alpha) => k.select(k.lt(x, 0), k.mul(x, alpha), x);
-
 /** Operators of quantised numbers. */
 export const QUANTISED: Operators = {
-  QuantizeLinear: { run: quantizeLinear },
-  'com.microsoft.QuantizeLinear': { run: quantizeLinear },
-  DequantizeLinear: { run: dequantizeLinear },
-  'com.microsoft.DequantizeLinear': { run: dequantizeLinear },
-  DynamicQuantizeLinear: { run: (call) => Object.values(dynamic(call.x(0))) },
-  MatMulInteger: { run: (call) => product(call, call.x(0), call.maybe(2), 1, 3) },
-  ConvInteger: { run: (call) => convolved(call, 0, 2, 1, 3) },
-  QLinearMatMul: { run: qLinearMatMul },
-  QLinearConv: { run: qLinearConv },
-  'com.microsoft.MatMulIntegerToFloat': {
-    run: (call) => {
-      const total = product(call, call.x(0), call.maybe(4), 1, 5);
-      return scaled(total, pointOf(call.x(2), true) as Tensor, pointOf(call.x(3), false) as Tensor, call.maybe(6));
-    },
+  QuantizeLinear: quantizeLinear,
+  'com.microsoft.QuantizeLinear': quantizeLinear,
+  DequantizeLinear: dequantizeLinear,
+  'com.microsoft.DequantizeLinear': dequantizeLinear,
+  DynamicQuantizeLinear: (call) => Object.values(dynamic(call.x(0))),
+  MatMulInteger: (call) => product(call, call.x(0), call.maybe(2), 1, 3),
+  ConvInteger: (call) => convolved(call, 0, 2, 1, 3),
+  QLinearMatMul: qLinearMatMul,
+  QLinearConv: qLinearConv,
+  'com.microsoft.MatMulIntegerToFloat': (call) => {
+    const total = product(call, call.x(0), call.maybe(4), 1, 5);
+    return scaled(total, pointOf(call.x(2), true) as Tensor, pointOf(call.x(3), false) as Tensor, call.maybe(6));
   },
-  'com.microsoft.DynamicQuantizeMatMul': {
-    run: (call) => {
-      const { y, scale, zeroPoint } = dynamic(call.x(0));
-      return scaled(product(call, y, zeroPoint, 1, 3), scale, pointOf(call.x(2), false) as Tensor, call.maybe(4));
-    },
+  'com.microsoft.DynamicQuantizeMatMul': (call) => {
+    const { y, scale, zeroPoint } = dynamic(call.x(0));
+    return scaled(product(call, y, zeroPoint, 1, 3), scale, pointOf(call.x(2), false) as Tensor, call.maybe(4));
   },
   'com.microsoft.QLinearAdd': onFloats(2, (k, a, b) => k.add(a, b)),
   'com.microsoft.QLinearMul': onFloats(2, (k, a, b) => k.mul(a, b)),
   'com.microsoft.QLinearSigmoid': onFloats(1, (k, x) => k.sigmoid(x)),
-  'com.microsoft.QLinearLeakyRelu': onFloats(1, leakyRelu, 'alpha', 0.01),
+  'com.microsoft.QLinearLeakyRelu': onFloats(
+    1,
+    (k, x, alpha) => k.select(k.lt(x, 0), k.mul(x, alpha), x),
+    'alpha',
+    0.01,
+  ),
 };

@@ -8,26 +8,19 @@ import {
 import { empty, linear, permute, reshape, run, slice, split, stack, type Tensor, zeros } from '@concord/ops';
 import { refuse } from '../errors.ts';
 import type { Call, Results } from '../run/call.ts';
+import { ACTIVATIONS } from './activations.ts';
 import { elements, type Num } from './elements.ts';
 import type { Operators } from './operator.ts';
 
 type Gate = (k: KernelBuilder, x: Num) => Num;
-type Function = (k: KernelBuilder, x: Num, alpha: number, beta: number) => Num;
 
-/** The functions of gates, and the defaults of those parameters that they have. */
-const FUNCTIONS: Readonly<Record<string, readonly [Function, alpha?: number, beta?: number]>> = {
-  relu: [(k, x) => k.max(x, 0)],
-  tanh: [(k, x) => k.tanh(x)],
-  sigmoid: [(k, x) => k.sigmoid(x)],
-  affine: [(k, x, a, b) => k.add(k.mul(x, a), b), 1, 0],
-  leakyrelu: [(k, x, a) => k.select(k.lt(x, 0), k.mul(x, a), x), 0.01],
-  thresholdedrelu: [(k, x, a) => k.select(k.gt(x, a), x, 0), 1],
-  scaledtanh: [(k, x, a, b) => k.mul(k.tanh(k.mul(x, b)), a), 1, 1],
-  hardsigmoid: [(k, x, a, b) => k.clamp(k.add(k.mul(x, a), b), 0, 1), 0.2, 0.5],
-  elu: [(k, x, a) => k.select(k.lt(x, 0), k.mul(k.expm1(x), a), x), 1],
-  softsign: [(k, x) => k.div(x, k.add(k.abs(x), 1))],
-  softplus: [(k, x) => k.add(k.max(x, 0), k.log1p(k.exp(k.neg(k.abs(x)))))],
+/** The functions of gates: activations, and two more. */
+const FUNCTIONS: typeof ACTIVATIONS = {
+  ...ACTIVATIONS,
+  Affine: [(k, x, a, b) => k.add(k.mul(x, a), b), { alpha: 1, beta: 0 }],
+  ScaledTanh: [(k, x, a, b) => k.mul(k.tanh(k.mul(x, b)), a), { alpha: 1, beta: 1 }],
 };
+const functionsByName = new Map(Object.entries(FUNCTIONS).map(([name, each]) => [name.toLowerCase(), each]));
 
 /** The functions of a direction's gates, and a text that tells them apart. */
 interface Functions {
@@ -43,8 +36,8 @@ function functionsOf(call: Call, usual: readonly string[], directions: number): 
   const [alphas, betas] = ['activation_alpha', 'activation_beta'].map((name) => [...(call.list(name) ?? [])]);
   const clip = call.float('clip', 0);
   const all = names.map((name) => {
-    const known = FUNCTIONS[name.toLowerCase()] ?? call.refuse(`activation ${name}`);
-    const [compute, alpha, beta] = known;
+    const known = functionsByName.get(name.toLowerCase()) ?? call.refuse(`activation ${name}`);
+    const [compute, { alpha, beta }] = known;
     const a = alpha === undefined ? 0 : (alphas?.shift() ?? alpha);
     const b = beta === undefined ? 0 : (betas?.shift() ?? beta);
     return { key: `${name} ${a} ${b}`, compute: (k: KernelBuilder, x: Num) => compute(k, x, a, b) };
@@ -229,7 +222,7 @@ function layer(call: Call, gates: number, usual: readonly string[], step: Step):
 
 /** Operators that hand a state on from row to row. */
 export const RECURRENT: Operators = {
-  LSTM: { run: (call) => layer(call, 4, ['Sigmoid', 'Tanh', 'Tanh'], lstmStep) },
-  GRU: { run: (call) => layer(call, 3, ['Sigmoid', 'Tanh'], gruStep) },
-  RNN: { run: (call) => layer(call, 1, ['Tanh'], rnnStep) },
+  LSTM: (call) => layer(call, 4, ['Sigmoid', 'Tanh', 'Tanh'], lstmStep),
+  GRU: (call) => layer(call, 3, ['Sigmoid', 'Tanh'], gruStep),
+  RNN: (call) => layer(call, 1, ['Tanh'], rnnStep),
 };

@@ -89,15 +89,13 @@ export const REDUCE: Operators = {
   LogSoftmax: soft(ops.logSoftmax),
   CumSum: scan(ops.cumsum),
   CumProd: scan(ops.cumprod),
-  Hardmax: {
-    run: (call) => {
-      const axis = call.axis(call.int('axis', call.version < 13 ? 1 : -1));
-      if (call.version < 13 && axis !== call.dims(0).length - 1) return call.refuse('an axis that is not the last');
-      const x = call.x(0);
-      const top = elements('Top', (k, a, b) => k.toF32(k.eq(a, b)), [x, ops.max(x, { axis, keepDims: true })], 'f32');
-      // Of equal ones only the first counts.
-      const before = ops.cumsum(top, { axis, exclusive: true });
-      return elements('First', (k, a, b) => k.select(k.eq(b, 0), a, 0), [top, before], x.dtype);
-    },
+  Hardmax: (call) => {
+    const axis = call.axis(call.int('axis', call.version < 13 ? 1 : -1));
+    if (call.version < 13 && axis !== call.dims(0).length - 1) return call.refuse('an axis that is not the last');
+    const x = call.x(0);
+    const top = elements('Top', (k, a, b) => k.toF32(k.eq(a, b)), [x, ops.max(x, { axis, keepDims: true })], 'f32');
+    // Of equal ones only the first counts.
+    const before = ops.cumsum(top, { axis, exclusive: true });
+    return elements('First', (k, a, b) => k.select(k.eq(b, 0), a, 0), [top, before], x.dtype);
   },
 };
