@@ -1,4 +1,4 @@
-import { gather, logSoftmax, mean, reshape, sum, takeAlongAxis, type Tensor } from '@concord/ops';
+import { div, gather, logSoftmax, mean, reshape, sum, takeAlongAxis, type Tensor } from '@concord/ops';
 import type { Call, Results } from '../run/call.ts';
 import { elements } from './elements.ts';
 import type { Operators } from './operator.ts';
@@ -30,7 +30,7 @@ function lossOf(call: Call, logs: Tensor): Tensor {
   if (reduction === 'none') return losses;
   if (reduction === 'sum') return sum(losses);
   const isPlain = given === undefined && ignored === undefined;
-  return isPlain ? mean(losses) : elements('Div', (k, a, b) => k.div(a, b), [sum(losses), sum(counted)], logs.dtype);
+  return isPlain ? mean(losses) : div(sum(losses), sum(counted));
 }
 
 /** Losses of classes. */

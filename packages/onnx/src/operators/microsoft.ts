@@ -6,6 +6,7 @@ import {
   gather,
   linear,
   matmul,
+  mul,
   type QuantizedTensor,
   run,
   slice,
@@ -144,7 +145,7 @@ function fusedMatMul(call: Call): Results {
   }) as [Tensor, Tensor];
   const product = matmul(a, b);
   const alpha = call.float('alpha', 1);
-  return alpha === 1 ? product : elements(`Scale ${alpha}`, (k, x) => k.mul(x, alpha), [product]);
+  return alpha === 1 ? product : mul(product, alpha);
 }
 
 const FUSED: Readonly<Record<string, Activation>> = { Relu: 'relu', Tanh: 'tanh', Sigmoid: 'sigmoid' };

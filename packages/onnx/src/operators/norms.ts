@@ -12,13 +12,7 @@ function layer(call: Call): Results {
   const y = ops.layerNorm(x, { axis, eps, weight: call.maybe(1), bias: call.maybe(2) });
   const [, wantsMean, wantsDeviation] = call.node.outputs;
   const rows = { axis: x.shape.map((_, each) => each).slice(axis), keepDims: true };
-  const spread = (): Tensor =>
-    elements(
-      `Deviation ${eps}`,
-      (k, v) => k.rsqrt(k.add(v, eps)),
-      [ops.variance(x, { ...rows, correction: 0 })],
-      'f32',
-    );
+  const spread = (): Tensor => ops.rsqrt(ops.add(ops.variance(x, { ...rows, correction: 0 }), eps));
   return [y, wantsMean ? ops.mean(x, rows) : undefined, wantsDeviation ? spread() : undefined];
 }
 

@@ -5,7 +5,7 @@ import {
   type Kernel,
   type KernelBuilder,
 } from '@concord/backend-core/kernel';
-import { empty, linear, permute, reshape, run, slice, split, stack, type Tensor, zeros } from '@concord/ops';
+import { add, empty, linear, permute, reshape, run, slice, split, stack, type Tensor, zeros } from '@concord/ops';
 import { refuse } from '../errors.ts';
 import type { Call, Results } from '../run/call.ts';
 import { ACTIVATIONS } from './activations.ts';
@@ -199,7 +199,7 @@ function layer(call: Call, gates: number, usual: readonly string[], step: Step):
     const [wBias, ownBias] = biases ?? [];
     // The bias of a GRU's states is reset with them, so that it cannot be added before.
     const rBias = hasReset ? (ownBias ?? zeros(call.backend, [gates * hidden], { dtype: x.dtype })) : undefined;
-    const bias = biases && !hasReset ? elements('Add', (k, a, b) => k.add(a, b), biases, x.dtype) : wBias;
+    const bias = biases && !hasReset ? add(biases[0] as Tensor, biases[1] as Tensor) : wBias;
     const products = linear(x, w, { bias });
     const initial = (index: number): Tensor => {
       if (!call.has(index)) return zeros(call.backend, [batch, hidden], { dtype: x.dtype });

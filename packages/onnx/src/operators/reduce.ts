@@ -54,14 +54,6 @@ function soft(map: typeof ops.softmax): Operator {
   };
 }
 
-const squares: Fold = (x, options) =>
-  ops.sum(
-    elements('square', (k, v) => k.mul(v, v), [x]),
-    options,
-  );
-
-const log = (x: Tensor): Tensor => elements('Log', (k, v) => k.log(v), [x]);
-
 const scan = (along: typeof ops.cumsum): Operator => ({
   needs: [1],
   run: (call) => {
@@ -80,8 +72,8 @@ export const REDUCE: Operators = {
   ReduceMin: reduce(ops.min),
   ReduceL1: reduce((x, options) => ops.norm(x, { ...options, ord: 1 })),
   ReduceL2: reduce((x, options) => ops.norm(x, options)),
-  ReduceSumSquare: reduce(squares),
-  ReduceLogSum: reduce((x, options) => log(ops.sum(x, options))),
+  ReduceSumSquare: reduce((x, options) => ops.sum(ops.mul(x, x), options)),
+  ReduceLogSum: reduce((x, options) => ops.log(ops.sum(x, options))),
   ReduceLogSumExp: reduce(ops.logSumExp),
   ArgMax: arg(ops.argmax),
   ArgMin: arg(ops.argmin),

@@ -122,14 +122,7 @@ export class Session {
       }
       wanted.set(name, value);
       // Of a recording the next replay fills the tensor again.
-      const each = isOwn
-        ? value
-        : new Value({
-            type: value.type,
-            dims: value.dims,
-            ...(value.host && { host: value.host }),
-            ...(value.tensor && { tensor: value.tensor }),
-          });
+      const each = isOwn ? value : new Value(value);
       // What was on the host may be an initializer's, an input's or of every replay, and the result is the caller's to change.
       const isShared = value.host !== undefined;
       const own = (host: HostTensor): HostTensor => (isShared ? { ...host, data: host.data.slice() } : host);

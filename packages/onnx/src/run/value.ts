@@ -100,10 +100,7 @@ export class Value {
   /** What nodes computed from it that others need too, by name. */
   readonly #derived = new Map<string, Tensor>();
 
-  constructor(
-    value: { type: ElementType; dims: readonly number[]; host?: HostTensor; tensor?: Tensor },
-    isConstant = false,
-  ) {
+  constructor(value: Pick<Value, 'type' | 'dims'> & Partial<Pick<Value, 'host' | 'tensor'>>, isConstant = false) {
     this.type = value.type;
     this.dims = value.dims;
     this.host = value.host;
@@ -122,7 +119,7 @@ export class Value {
   /** The same value, to be disposed by itself. */
   share(): Value {
     const { type, dims, host, tensor } = this;
-    return new Value({ type, dims, ...(host && { host }), ...(tensor && { tensor: slice(tensor, []) }) });
+    return new Value({ type, dims, host, tensor: tensor && slice(tensor, []) });
   }
 
   /** Reads the elements back where they are only on the device. */
