@@ -98,7 +98,7 @@ export class Value {
   /** Of a constant: one node reads it, and may let go of its elements. */
   hasOneReader = false;
   /** What nodes computed from it that others need too, by name. */
-  readonly #derived = new Map<string, Tensor>();
+  #derived: Map<string, Tensor> | undefined;
 
   constructor(value: Pick<Value, 'type' | 'dims'> & Partial<Pick<Value, 'host' | 'tensor'>>, isConstant = false) {
     this.type = value.type;
@@ -131,6 +131,7 @@ export class Value {
 
   /** What is computed from the value once, though several nodes need it. It is disposed with the value. */
   derived(name: string, make: () => Tensor): Tensor {
+    this.#derived ??= new Map();
     const known = this.#derived.get(name) ?? make();
     this.#derived.set(name, known);
     return known;
@@ -143,8 +144,8 @@ export class Value {
   }
 
   disposeDerived(): void {
-    for (const each of this.#derived.values()) each.dispose();
-    this.#derived.clear();
+    for (const each of this.#derived?.values() ?? []) each.dispose();
+    this.#derived = undefined;
   }
 }
 
