@@ -1,4 +1,4 @@
-import { BYTES_OF, type DType } from '@concord/backend-core';
+import { BYTES_OF } from '@concord/backend-core';
 import type { KernelBuilder, Value } from '@concord/backend-core/kernel';
 import { cast, type Tensor, where } from '@concord/ops';
 import { refuse } from '../errors.ts';
@@ -52,34 +52,24 @@ const truncatedRemainder = (k: KernelBuilder, a: Num, b: Num): Num => {
   return k.select(isWhole, a, k.sub(a, k.mul(k.trunc(k.div(a, b)), b)));
 };
 
-/** Of f32: the remainder with the sign of the divisor, as Python's. */
-const flooredFloats = (k: KernelBuilder, a: Num, b: Num): Num => {
-  const rest = truncatedRemainder(k, a, b);
-  const wrong = k.and(k.ne(rest, 0), k.ne(k.lt(rest, 0), k.lt(b, 0)));
-  return k.select(wrong, k.add(rest, b), rest);
-};
+const integerRemainder = (k: KernelBuilder, a: Num, b: Num): Num => k.rem(integers(a), integers(b)) as unknown as Num;
 
-/** The remainder with the sign of the divisor, as Python's. */
-const flooredRemainder = (k: KernelBuilder, a: Num, b: Num): Num => {
-  const rest = k.rem(integers(a), integers(b));
-  const wrong = k.and(k.ne(rest, 0), k.ne(k.lt(rest, 0), k.lt(integers(b), 0)));
-  return k.select(wrong, k.add(rest, integers(b)), rest) as unknown as Num;
-};
+/** The remainder with the sign of the divisor, as Python's, of that with the sign of the dividend. */
+const floored =
+  (remainder: typeof integerRemainder) =>
+  (k: KernelBuilder, a: Num, b: Num): Num => {
+    const rest = remainder(k, a, b);
+    const wrong = k.and(k.ne(rest, 0), k.ne(k.lt(rest, 0), k.lt(b, 0)));
+    return k.select(wrong, k.add(rest, b), rest);
+  };
 
 function modulo(call: Call): Tensor {
   checkOneType(call);
   const [a, b] = [call.x(0), call.x(1)];
   const fmod = call.int('fmod', 0) === 1;
   if (hasFloats(call) && !fmod && call.version < 28) throw refuse('Mod of floats needs fmod = 1');
-  const signed = a.dtype.startsWith('i') || a.dtype === 'u8';
-  const formula: Formula = hasFloats(call)
-    ? fmod
-      ? truncatedRemainder
-      : flooredFloats
-    : fmod || !signed
-      ? (k, x, y) => k.rem(integers(x), integers(y))
-      : flooredRemainder;
-  return elements(`Mod ${fmod}`, formula, [a, b]);
+  const remainder = hasFloats(call) ? truncatedRemainder : integerRemainder;
+  return elements(`Mod ${fmod}`, fmod || a.dtype === 'u32' ? remainder : floored(remainder), [a, b]);
 }
 
 function power(call: Call): Tensor {
@@ -109,14 +99,13 @@ const clipElement: NonNullable<Operator['element']> = (call) => {
 };
 
 function clip(call: Call): Tensor {
-  const x = call.x(0);
   if (call.version < 11 || (call.has(1) && call.has(2))) {
     const { name, formula } = clipElement(call);
-    return elements(name, formula, call.all(), x.dtype);
+    return elements(name, formula, call.all());
   }
-  const [low, high] = [call.maybe(1), call.maybe(2)];
+  const [x, low, high] = [call.x(0), call.maybe(1), call.maybe(2)];
   const lower = low ? elements('Clip low', (k, v, l) => k.max(v, l), [x, low]) : x;
-  return high ? elements('Clip high', (k, v, h) => k.min(v, h), [lower, high], x.dtype) : lower;
+  return high ? elements('Clip high', (k, v, h) => k.min(v, h), [lower, high]) : lower;
 }
 
 /** @throws {BackendError} UNSUPPORTED for a cast whose result would not be ONNX's */
@@ -126,13 +115,8 @@ function castTo(call: Call, to: ElementType): Tensor {
   if (to === 'bool') return elements('Truth', (k, v) => k.ne(v, 0), [x], 'u8');
   // Small integers wrap, where ops saturate; floats outside of an integer's range are undefined in ONNX.
   const wraps = !isFloat(from) && BYTES_OF[dtype] === 1 && BYTES_OF[x.dtype] >= BYTES_OF[dtype] && from !== 'bool';
-  if (wraps && dtype !== x.dtype) return elements(`Wrap`, (k, v) => signedOf(k, v, x.dtype), [x], dtype);
-  return cast(x, dtype);
-}
-
-function signedOf(k: KernelBuilder, value: Num, dtype: DType): Value<'i32'> {
-  const isUnsigned = dtype === 'u32';
-  return isUnsigned ? k.toI32(value) : integers(value);
+  const signed: Formula = (k, v) => (x.dtype === 'u32' ? k.toI32(v) : integers(v));
+  return wraps && dtype !== x.dtype ? elements('Wrap', signed, [x], dtype) : cast(x, dtype);
 }
 
 function castOp(call: Call, to: ElementType): ReturnType<Call['typed']> {
