@@ -184,8 +184,7 @@ function feedOf(tensor: Tensor): HostTensor | DeviceTensor {
 function deviceTensor({ type, dims, tensor }: Value, location: string): Tensor {
   const options = {
     ...{ dataType: type as 'float32', dims, dispose: () => tensor?.dispose() },
-    download: async () =>
-      halves(await new Value({ type, dims, tensor: tensor as DeviceTensor }).read()) as Float32Array,
+    download: async () => halves(await new Value({ type, dims, tensor }).read()) as Float32Array,
   };
   if (location === 'gpu-buffer') return Tensor.fromGpuBuffer(tensor as unknown as Tensor.GpuBufferType, options);
   return Tensor.fromMLTensor(tensor as unknown as Tensor.MLTensorType, options);

@@ -133,7 +133,8 @@ export class Capture<Buffer> implements Recording {
     const { slots } = this.#options;
     if (this.#state === 'ready' && !slots.isEmpty) {
       // Programs with it would never run again, and the driver may give the same buffer out again.
-      this.#keep(this.#programs.filter(({ binding }) => !slots.uses(binding, buffer)));
+      const left = this.#programs.filter(({ binding }) => !slots.uses(binding, buffer));
+      if (left.length < this.#programs.length) this.#keep(left);
     }
     return false;
   }

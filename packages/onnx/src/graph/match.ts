@@ -57,19 +57,72 @@ export class Uses {
       : numbersOf(constant)[0];
   }
 
-  /** Of the two operands of a node a constant number, and the name of the other one. */
-  withNumber({ inputs: [a, b] }: Node): readonly [number, string] | undefined {
-    const [x, y] = [this.number(a), this.number(b)];
-    return y !== undefined ? [y, a as string] : x !== undefined ? [x, b as string] : undefined;
-  }
-
   /** The other one of a node's two operands. */
   other({ inputs: [a, b] }: Node, name: string | undefined): string | undefined {
     return a === name ? b : b === name ? a : undefined;
   }
 }
 
-/** Whether two numbers are the same up to float32. */
-export function near(a: number | undefined, b: number): boolean {
-  return a !== undefined && Math.abs(a - b) <= 1e-5 * Math.abs(b);
+/** What matched: nodes, and the names of values by the keys of a pattern. */
+export interface Found {
+  readonly nodes: readonly Node[];
+  readonly names: Readonly<Record<string, string>>;
+}
+
+/** Says whether a value is computed in a way, from the values found before, and with what is found then. */
+export type Pattern = (uses: Uses, name: string | undefined, found: Found) => Found | undefined;
+
+/** Any value, the same one wherever the key is. */
+export function value(key: string): Pattern {
+  return (_, name, found) => {
+    if (name === undefined || (found.names[key] ?? name) !== name) return undefined;
+    return { ...found, names: { ...found.names, [key]: name } };
+  };
+}
+
+/** A constant number, of any value where that is a key; else the same up to float32. */
+export function number(wanted: number | string): Pattern {
+  return (uses, name, found) => {
+    const given = uses.number(name);
+    if (given === undefined) return undefined;
+    if (typeof wanted === 'string') return value(wanted)(uses, name, found);
+    return Math.abs(given - wanted) <= 1e-5 * Math.abs(wanted) ? found : undefined;
+  };
+}
+
+/** The first of several patterns that matches. */
+export function either(...patterns: readonly Pattern[]): Pattern {
+  return (uses, name, found) => {
+    for (const pattern of patterns) {
+      const more = pattern(uses, name, found);
+      if (more !== undefined) return more;
+    }
+    return undefined;
+  };
+}
+
+/** The result of an operator on inputs, of sums and products in any order. */
+export function result(
+  op: string,
+  inputs: readonly Pattern[],
+  fits: (node: Node, uses: Uses) => boolean = ({ inputs: given }) => given.length === inputs.length,
+): Pattern {
+  return (uses, name, found) => {
+    const node = uses.giver(name, op);
+    if (node === undefined || !fits(node, uses)) return undefined;
+    const start: Found | undefined = { ...found, nodes: [...found.nodes, node] };
+    const inOrder = (names: readonly string[]): Found | undefined =>
+      inputs.reduce<Found | undefined>((more, pattern, i) => more && pattern(uses, names[i], more), start);
+    return inOrder(node.inputs) ?? (op === 'Add' || op === 'Mul' ? inOrder([...node.inputs].reverse()) : undefined);
+  };
+}
+
+/** What a node matches, where nothing else reads what is computed on the way. */
+export function match(node: Node, pattern: Pattern, uses: Uses): Found | undefined {
+  const found = pattern(uses, node.outputs[0], { nodes: [], names: {} });
+  const isInside = (each: Node): boolean => {
+    const readers = uses.readers(each);
+    return readers.length > 0 && readers.every((reader) => found?.nodes.includes(reader));
+  };
+  return found?.nodes.every((each) => each === node || isInside(each)) === true ? found : undefined;
 }

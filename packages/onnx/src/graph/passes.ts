@@ -1,7 +1,7 @@
 import { type Graph, graphsOf, type Node, readsOf } from './graph.ts';
 import { arrayOf, type HostTensor, int64s, isFloat, numbersOf, sizeOf } from './host-tensor.ts';
 import { withChains, withFunctions } from './chains.ts';
-import { near, Uses } from './match.ts';
+import { either, match, number, type Pattern, result, Uses, value } from './match.ts';
 
 /** What becomes of nodes: one in the place of the last of them, or several in that of the first, the rest gone. */
 interface Rewrite {
@@ -179,140 +179,71 @@ const batchNorm: Pass = (node, uses) => {
   };
 };
 
+const [x, half] = [value('x'), number(0.5)];
+const times = (a: Pattern, b: Pattern): Pattern => result('Mul', [a, b]);
+const root = either(result('Div', [x, number(Math.SQRT2)]), times(x, number(Math.SQRT1_2)));
+const bump = result('Add', [result('Erf', [root]), number(1)]);
+const GELU = either(times(times(x, bump), half), times(times(bump, half), x), times(times(x, half), bump));
+
 /** x (1 + erf(x / sqrt 2)) / 2, in the orders in which exporters write it. */
-const gelu: Pass = (erf, uses) => {
-  if (erf.op !== 'Erf' || erf.domain !== '') return undefined;
-  const inner = uses.giver(erf.inputs[0], 'Div', 'Mul');
-  const [number, x] = (inner && uses.withNumber(inner)) ?? [];
-  const isHalf = inner?.op === 'Div' ? near(number, Math.SQRT2) && inner.inputs[0] === x : near(number, Math.SQRT1_2);
-  const plus = uses.next(erf, 'Add');
-  if (inner === undefined || x === undefined || !isHalf || plus === undefined || uses.readers(inner).length !== 1)
-    return undefined;
-  if (!near(uses.number(uses.other(plus, erf.outputs[0])), 1)) return undefined;
-  const first = uses.next(plus, 'Mul');
-  if (first === undefined) return undefined;
-  const made = (gone: readonly Node[], outputs: readonly string[]): Rewrite => {
-    return { gone, node: { ...erf, op: 'Gelu', inputs: [x], outputs, attributes: new Map() } };
-  };
-  const other = uses.other(first, plus.outputs[0]);
-  const second = uses.next(first, 'Mul');
-  if (other === x && second !== undefined && near(uses.number(uses.other(second, first.outputs[0])), 0.5)) {
-    return made([inner, erf, plus, first, second], second.outputs);
-  }
-  if (near(uses.number(other), 0.5) && second !== undefined && uses.other(second, first.outputs[0]) === x) {
-    return made([inner, erf, plus, first, second], second.outputs);
-  }
-  const half = uses.giver(other, 'Mul');
-  const [factor, of] = (half && uses.withNumber(half)) ?? [];
-  if (half === undefined || of !== x || !near(factor, 0.5) || uses.readers(half).length !== 1) return undefined;
-  return made([inner, erf, plus, half, first], first.outputs);
+const gelu: Pass = (node, uses) => {
+  const found = match(node, GELU, uses);
+  const inputs = [found?.names['x'] as string];
+  return found && { gone: found.nodes, node: { ...node, op: 'Gelu', inputs, attributes: new Map() } };
 };
 
 /** Whether a ReduceMean is of the last axis, which it keeps. */
-function isOfRows(node: Node | undefined, uses: Uses): boolean {
-  const axes = (node?.attributes.get('axes') ?? uses.constant(node?.inputs[1])?.data) as ArrayLike<bigint> | undefined;
-  return node !== undefined && axes?.length === 1 && axes[0] === -1n && (node.attributes.get('keepdims') ?? 1n) === 1n;
+function isOfRows({ attributes, inputs }: Node, uses: Uses): boolean {
+  const axes = (attributes.get('axes') ?? uses.constant(inputs[1])?.data) as ArrayLike<bigint> | undefined;
+  return axes?.length === 1 && axes[0] === -1n && (attributes.get('keepdims') ?? 1n) === 1n;
 }
 
+const mean = (of: Pattern): Pattern => result('ReduceMean', [of], isOfRows);
+const centred = result('Sub', [x, mean(x)]);
+const variance = mean(either(result('Pow', [centred, number(2)]), times(centred, centred)));
+const deviation = result('Sqrt', [result('Add', [variance, number('eps')])]);
+const NORM = times(result('Div', [centred, deviation]), value('weight'));
+
 /** (x - mean) / sqrt(mean((x - mean)^2) + eps) weight + bias, over the last axis. */
-const layerNorm: Pass = (sub, uses) => {
-  if (sub.op !== 'Sub' || sub.domain !== '') return undefined;
-  const [x] = sub.inputs;
-  const mean = uses.giver(sub.inputs[1], 'ReduceMean');
-  const [div] = uses.readers(sub).filter(({ op }) => op === 'Div');
-  const root = div && uses.giver(div.inputs[1], 'Sqrt');
-  const plus = root && uses.giver(root.inputs[0], 'Add');
-  const [eps, meanOf] = (plus && uses.withNumber(plus)) ?? [];
-  const spread = uses.giver(meanOf, 'ReduceMean');
-  const squares = spread && uses.giver(spread.inputs[0], 'Pow', 'Mul');
-  if (mean?.inputs[0] !== x || div === undefined || root === undefined || plus === undefined || squares === undefined)
-    return undefined;
-  if (!isOfRows(mean, uses) || !isOfRows(spread, uses) || div.inputs[0] !== sub.outputs[0] || eps === undefined)
-    return undefined;
-  const isSquare =
-    squares.inputs[0] === sub.outputs[0] &&
-    (squares.op === 'Pow' ? uses.number(squares.inputs[1]) === 2 : squares.inputs[1] === sub.outputs[0]);
-  const weighted = uses.next(div, 'Mul');
-  const weight = weighted && uses.other(weighted, div.outputs[0]);
-  if (!isSquare || weighted === undefined || uses.constant(weight)?.dims.length !== 1) return undefined;
-  const inner = [mean as Node, squares, spread as Node, plus, root];
-  const isInside =
-    inner.every((node) => uses.readers(node).length === 1) &&
-    uses.readers(sub).every((node) => node === div || node === squares);
-  if (!isInside) return undefined;
-  const shifted = uses.next(weighted, 'Add');
-  const offset = shifted && uses.other(shifted, weighted.outputs[0]);
-  const hasBias = shifted !== undefined && uses.constant(offset)?.dims.length === 1;
-  const last = hasBias ? shifted : weighted;
+const layerNorm: Pass = (node, uses) => {
+  const found = match(node, NORM, uses);
+  const { x: input = '', eps, weight = '' } = found?.names ?? {};
+  if (found === undefined || uses.constant(weight)?.dims.length !== 1) return undefined;
+  const add = uses.next(node, 'Add');
+  const offset = add && uses.other(add, node.outputs[0]);
+  const shift = offset !== undefined && uses.constant(offset)?.dims.length === 1 ? { add, offset } : undefined;
+  const attributes = new Map<string, number | bigint>([
+    ['axis', -1n],
+    ['epsilon', uses.number(eps) as number],
+  ]);
   return {
-    gone: [...inner, sub, div, weighted, last],
+    gone: [...found.nodes, ...(shift ? [shift.add as Node] : [])],
     node: {
-      ...sub,
-      op: 'LayerNormalization',
-      inputs: [x as string, weight as string, ...(hasBias ? [offset as string] : [])],
-      outputs: last.outputs,
-      attributes: new Map<string, number | bigint>([
-        ['axis', -1n],
-        ['epsilon', eps],
-      ]),
+      ...{ ...node, op: 'LayerNormalization', attributes },
+      inputs: [input, weight, ...(shift ? [shift.offset] : [])],
+      outputs: (shift?.add ?? node).outputs,
     },
   };
 };
 
+const isPlain = ({ inputs, attributes }: Node): boolean => inputs.length === 2 && attributes.size === 0;
+const isLast = ({ version, attributes }: Node): boolean => version >= 13 && (attributes.get('axis') ?? -1n) === -1n;
+
+const scores = result('MatMul', [value('q'), value('k')], isPlain);
+const scaled = either(times(scores, number('factor')), result('Div', [scores, number('divisor')]), scores);
+const masked = either(result('Add', [scaled, value('mask')]), scaled);
+const ATTENTION = result('MatMul', [result('Softmax', [masked], isLast), value('v')]);
+
 /** softmax(scale Q K^T + mask) V, where K^T is one matrix for each head. */
-const attention: Pass = (softmax, uses) => {
-  if (
-    softmax.op !== 'Softmax' ||
-    softmax.domain !== '' ||
-    softmax.version < 13 ||
-    (softmax.attributes.get('axis') ?? -1n) !== -1n
-  )
-    return undefined;
-  const product = uses.next(softmax, 'MatMul');
-  if (product === undefined || product.inputs[0] !== softmax.outputs[0] || product.inputs.length !== 2)
-    return undefined;
-  const gone: Node[] = [softmax, product];
-  let from = softmax.inputs[0];
-  let mask = '';
-  const add = uses.giver(from, 'Add');
-  if (add !== undefined && uses.readers(add).length === 1) {
-    const isScore = (name: string | undefined): boolean =>
-      uses.giver(name, 'MatMul', 'Mul', 'Div') !== undefined &&
-      uses.readers(uses.giver(name, 'MatMul', 'Mul', 'Div')).length === 1;
-    const [a, b] = add.inputs as [string, string];
-    [from, mask] = isScore(a) ? [a, b] : [b, a];
-    gone.push(add);
-  }
-  let scale = 1;
-  const scaled = uses.giver(from, 'Mul', 'Div');
-  const [factor, of] = (scaled && uses.withNumber(scaled)) ?? [];
-  if (
-    scaled !== undefined &&
-    factor !== undefined &&
-    uses.readers(scaled).length === 1 &&
-    (scaled.op === 'Mul' || scaled.inputs[0] === of)
-  ) {
-    [from, scale] = [of, scaled.op === 'Mul' ? factor : 1 / factor];
-    gone.push(scaled);
-  }
-  const scores = uses.giver(from, 'MatMul');
-  if (
-    scores === undefined ||
-    scores.inputs.length !== 2 ||
-    uses.readers(scores).length !== 1 ||
-    scores.attributes.size > 0
-  )
-    return undefined;
-  gone.push(scores);
+const attention: Pass = (node, uses) => {
+  const found = match(node, ATTENTION, uses);
+  if (found === undefined) return undefined;
+  const { q = '', k = '', v = '', mask = '', factor, divisor } = found.names;
+  const scale = uses.number(factor) ?? 1 / (uses.number(divisor) ?? 1);
+  const attributes = new Map([['scale', scale]]);
   return {
-    gone,
-    node: {
-      ...product,
-      domain: 'concord',
-      op: 'Attention',
-      inputs: [...scores.inputs, product.inputs[1] as string, mask],
-      attributes: new Map([['scale', scale]]),
-    },
+    gone: found.nodes,
+    node: { ...node, domain: 'concord', op: 'Attention', inputs: [q, k, v, mask], attributes },
   };
 };
 

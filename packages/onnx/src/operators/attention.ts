@@ -1,6 +1,8 @@
 import { defineKernel } from '@concord/backend-core/kernel';
 import {
+  add,
   attention,
+  cast,
   concat,
   empty,
   linear,
@@ -106,14 +108,7 @@ function withRows(past: Tensor | undefined, fresh: Tensor, starts: Tensor, rows:
     if (rows !== fresh.shape[2]) throw refuse(`${fresh.shape[2]} rows and no cache make no ${rows}`);
     return fresh;
   }
-  const [batch = 0, heads = 0, , dim = 0] = past.shape;
-  const start = reshape(starts, [batch, 1, 1, 1]);
-  const { y } = run(
-    appends[0] as (typeof appends)[0],
-    { past, fresh, start },
-    { shape: [batch, heads, rows, dim], dtypes: { y: past.dtype } },
-  );
-  return y;
+  return appended(past, fresh, starts, rows);
 }
 
 /** The scale of an attribute that is 0 or missing where it is the usual one. */
@@ -186,32 +181,28 @@ function groupQuery(call: Call): Results {
 
 const upTo = (count: number): HostTensor => hostTensor('int32', [count], [...Array(count).keys()]);
 
-/** What is added to scores, of a mask of integers where 0 hides a key: `filter` there. */
+/** What is added to scores: input 5, and of a mask of integers `filter` where 0 hides a key. */
 function maskOf(call: Call, index: number, keys: number): Tensor | undefined {
-  if (!call.has(index)) return undefined;
+  const bias = call.maybe(5);
+  if (!call.has(index)) return bias;
+  const plus = (mask: Tensor): Tensor => (bias ? add(mask, cast(bias, 'f32')) : mask);
   const [mask, dims] = [call.x(index), call.dims(index)];
   const filter = call.float('mask_filter_value', -10000);
   const [batch = 0, rows = 0] = dims;
   if (dims.length === 1 && batch === call.dims(0)[0]) {
     const places = call.toDevice(upTo(keys));
     const formula: Formula = (k, place, length) => k.select(k.lt(place, length), k.f32(0), filter);
-    return elements(`LengthMask ${filter}`, formula, [places, reshape(mask, [batch, 1, 1, 1])], 'f32');
+    return plus(elements(`LengthMask ${filter}`, formula, [places, reshape(mask, [batch, 1, 1, 1])], 'f32'));
   }
   if (dims.length < 2 || dims.length > 3 || dims.at(-1) !== keys) call.refuse(`a mask of [${dims.join(', ')}]`);
   const added = elements(`Mask ${filter}`, (k, each) => k.select(k.ne(each, 0), k.f32(0), filter), [mask], 'f32');
-  return reshape(added, [batch, 1, dims.length === 3 ? rows : 1, keys]);
-}
-
-function sumOf(a: Tensor | undefined, b: Tensor | undefined): Tensor | undefined {
-  return a && b ? elements('Add', (k, x, y) => k.add(x, y), [a, b], 'f32') : (a ?? b);
+  return plus(reshape(added, [batch, 1, dims.length === 3 ? rows : 1, keys]));
 }
 
 /** Rows after those of a cache. */
 export function afterPast(past: Tensor | undefined, fresh: Tensor): Tensor {
   return past === undefined || past.shape[2] === 0 ? fresh : concat([past, fresh], { axis: 2 });
 }
-
-const biased = (x: Tensor, bias: Tensor): Tensor => elements('Add', (k, a, b) => k.add(a, b), [x, bias]);
 
 function multiHead(call: Call): Results {
   call.floats(0);
@@ -227,14 +218,14 @@ function multiHead(call: Call): Results {
   const width = given.shape[2] as number;
   const own = (x: Tensor, from: number): Tensor => {
     if (x.rank === 4) return x;
-    return headsOf(bias ? biased(x, slice(bias, [[from, from + (x.shape[2] as number)]])) : x, heads);
+    return headsOf(bias ? add(x, slice(bias, [[from, from + (x.shape[2] as number)]])) : x, heads);
   };
   const q = given.rank === 5 ? part(0) : own(given, 0);
   const last = given.rank === 5 ? 1 : 0;
   const k = afterPast(call.maybe(6), isPacked ? part(last) : own(call.x(1), width));
   const v = afterPast(call.maybe(7), isPacked ? part(last + 1) : own(call.x(2), 2 * width));
   const causal = call.int('unidirectional', 0) === 1;
-  const mask = sumOf(maskOf(call, 4, k.shape[2] as number), call.maybe(5));
+  const mask = maskOf(call, 4, k.shape[2] as number);
   return [merged(attention(q, k, v, { scale: scaleOf(call, q.shape[3] as number), causal, mask })), k, v];
 }
 
@@ -251,7 +242,7 @@ function selfAttention(call: Call): Results {
   const past = call.maybe(4);
   const [k, v] = [key, value].map((each, i) => afterPast(past && slice(past, [i]), each)) as [Tensor, Tensor];
   const causal = call.int('unidirectional', 0) === 1;
-  const mask = sumOf(maskOf(call, 3, k.shape[2] as number), call.maybe(5));
+  const mask = maskOf(call, 3, k.shape[2] as number);
   const o = merged(attention(q, k, v, { scale: scaleOf(call, q.shape[3] as number), causal, mask }));
   return call.node.outputs[1] ? [o, stack([k, v])] : o;
 }
@@ -280,9 +271,9 @@ function rotary(call: Call, isOwn: boolean): Results {
 
 /** Attention, and what turns its rows. */
 export const ATTENTION: Operators = {
-  RotaryEmbedding: { run: (call) => rotary(call, true) },
-  'com.microsoft.RotaryEmbedding': { run: (call) => rotary(call, false) },
+  RotaryEmbedding: (call) => rotary(call, true),
+  'com.microsoft.RotaryEmbedding': (call) => rotary(call, false),
   'com.microsoft.GroupQueryAttention': { needs: [6], run: groupQuery },
-  'com.microsoft.MultiHeadAttention': { run: multiHead },
-  'com.microsoft.Attention': { run: selfAttention },
+  'com.microsoft.MultiHeadAttention': multiHead,
+  'com.microsoft.Attention': selfAttention,
 };

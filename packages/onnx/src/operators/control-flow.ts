@@ -1,7 +1,7 @@
 import { slice, stack, type Tensor, tidy } from '@concord/ops';
 import { refuse } from '../errors.ts';
 import type { Graph, ValueInfo } from '../graph/graph.ts';
-import { type ElementType, type HostTensor, hostTensor, scalars, sizeOf } from '../graph/host-tensor.ts';
+import { type HostTensor, hostTensor, scalars, sizeOf } from '../graph/host-tensor.ts';
 import { Call } from '../run/call.ts';
 import { Value } from '../run/value.ts';
 import type { Operators } from './operator.ts';
@@ -58,10 +58,8 @@ const dispose = (values: Iterable<Value>): void => {
 interface Turns {
   readonly graph: Graph;
   readonly states: readonly Value[];
-  /** What else the graph gets at a turn, before and after its states; undefined ends. It is disposed after the turn. */
-  readonly inputs: (
-    turn: number,
-  ) => { readonly before: readonly Value[]; readonly after: readonly Value[] } | undefined;
+  /** What the graph gets at a turn, its states among it; undefined ends. It is disposed after the turn. */
+  readonly inputs: (turn: number, states: readonly Value[]) => readonly Value[] | undefined;
   /** Whether the first result says if there is a further turn. */
   readonly asks: boolean;
 }
@@ -73,10 +71,10 @@ function* repeated(call: Call, given: Turns): Generator<Value, { states: Value[]
   let isDone = false;
   try {
     for (let turn = 0, goesOn = true; goesOn; turn++) {
-      const more = inputs(turn);
-      if (more === undefined) break;
-      const results = yield* call.body(graph, [...more.before, ...states, ...more.after]);
-      dispose([...more.before, ...states, ...more.after]);
+      const own = inputs(turn, states);
+      if (own === undefined) break;
+      const results = yield* call.body(graph, own);
+      dispose(own);
       const condition = asks ? (results.shift() as Value) : undefined;
       states = results.splice(0, given.states.length);
       turns.push(results);
@@ -100,7 +98,7 @@ function* loop(call: Call): Generator<Value, Value[]> {
   const { states, turns } = yield* repeated(call, {
     graph,
     states: initial,
-    inputs: (turn) => (starts && turn < count ? { before: [number(turn), truth(true)], after: [] } : undefined),
+    inputs: (turn, own) => (starts && turn < count ? [number(turn), truth(true), ...own] : undefined),
     asks: true,
   });
   const scans = graph.outputs.slice(1 + initial.length);
@@ -120,19 +118,15 @@ function* scan(call: Call): Generator<Value, Value[]> {
   const lengths = new Set(scanned.map((x, i) => x.shape[axes[i] as number] as number));
   const [length = 0] = lengths;
   if (lengths.size > 1) throw refuse(`the axes that are scanned have ${[...lengths].join(' and ')} places`);
-  const types = scanned.map((__, i): ElementType => call.type(initial.length + i));
   const part = (i: number, turn: number): Value => {
     const place = of('scan_input_directions', i) === 1 ? length - 1 - turn : turn;
-    const x = scanned[i] as Tensor;
-    return call.typed(
-      slice(x, [...Array.from({ length: axes[i] as number }, () => null), place]),
-      types[i] as ElementType,
-    );
+    const before = Array.from({ length: axes[i] as number }, () => null);
+    return call.typed(slice(scanned[i] as Tensor, [...before, place]), call.type(initial.length + i));
   };
   const { states, turns } = yield* repeated(call, {
     graph,
     states: initial,
-    inputs: (turn) => (turn < length ? { before: [], after: scanned.map((__, i) => part(i, turn)) } : undefined),
+    inputs: (turn, own) => (turn < length ? [...own, ...scanned.map((__, i) => part(i, turn))] : undefined),
     asks: false,
   });
   const results = graph.outputs.slice(initial.length).map((__, i) => {

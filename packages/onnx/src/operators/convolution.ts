@@ -223,33 +223,29 @@ function causal(call: Call): Results {
 
 /** Operators that move a window over images. */
 export const CONVOLUTION: Operators = {
-  CausalConvWithState: { run: causal },
-  Conv: {
-    run: (call) => {
-      if (!call.has(3)) return convolution(call);
-      const [n = 0, , ...size] = call.dims(0);
-      const { kernel, stride, dilation, pads } = sweepOf(call, size, call.dims(1).slice(2));
-      const places = size.map((length, i) => {
-        const all = length + (pads[i] as number) + (pads[i + size.length] as number);
-        const reach = (dilation[i] as number) * ((kernel[i] as number) - 1) + 1;
-        return Math.floor((all - reach) / (stride[i] as number)) + 1;
-      });
-      const residual = fitting(call, [n, call.dims(1)[0] as number, ...places]);
-      return residual ? convolution(call, { ...activationOf(call), residual }) : plus(convolution(call), call.x(3));
-    },
+  CausalConvWithState: causal,
+  Conv: (call) => {
+    if (!call.has(3)) return convolution(call);
+    const [n = 0, , ...size] = call.dims(0);
+    const { kernel, stride, dilation, pads } = sweepOf(call, size, call.dims(1).slice(2));
+    const places = size.map((length, i) => {
+      const all = length + (pads[i] as number) + (pads[i + size.length] as number);
+      const reach = (dilation[i] as number) * ((kernel[i] as number) - 1) + 1;
+      return Math.floor((all - reach) / (stride[i] as number)) + 1;
+    });
+    const residual = fitting(call, [n, call.dims(1)[0] as number, ...places]);
+    return residual ? convolution(call, { ...activationOf(call), residual }) : plus(convolution(call), call.x(3));
   },
-  ConvTranspose: { run: transposed },
-  MaxPool: { run: maximum },
-  AveragePool: { run: (call) => pooled(call, 'mean').values },
-  LpPool: { run: normPool },
-  MaxUnpool: { run: unpool },
-  GlobalAveragePool: { run: (call) => ops.mean(call.x(0), spatial(call)) },
-  GlobalMaxPool: { run: (call) => ops.max(call.x(0), spatial(call)) },
-  GlobalLpPool: {
-    run: (call) =>
-      call.int('p', 2) > 2
-        ? call.refuse(`p ${call.int('p')}`)
-        : ops.norm(call.x(0), { ...spatial(call), ord: call.int('p', 2) }),
-  },
-  LRN: { run: lrn },
+  ConvTranspose: transposed,
+  MaxPool: maximum,
+  AveragePool: (call) => pooled(call, 'mean').values,
+  LpPool: normPool,
+  MaxUnpool: unpool,
+  GlobalAveragePool: (call) => ops.mean(call.x(0), spatial(call)),
+  GlobalMaxPool: (call) => ops.max(call.x(0), spatial(call)),
+  GlobalLpPool: (call) =>
+    call.int('p', 2) > 2
+      ? call.refuse(`p ${call.int('p')}`)
+      : ops.norm(call.x(0), { ...spatial(call), ord: call.int('p', 2) }),
+  LRN: lrn,
 };

@@ -1,6 +1,6 @@
-import { randomNormal, randomUniform, type Tensor } from '@concord/ops';
+import { cast, randomNormal, randomUniform, type Tensor } from '@concord/ops';
 import { elementType, type ElementType, type HostTensor, hostTensor } from '../graph/host-tensor.ts';
-import type { Call, Results } from '../run/call.ts';
+import type { Call } from '../run/call.ts';
 import { deviceType } from '../run/value.ts';
 import { elements } from './elements.ts';
 import type { Operator, Operators } from './operator.ts';
@@ -16,21 +16,27 @@ function typeOf(call: Call): ElementType {
   return call.has(0) ? call.type(0) : 'float32';
 }
 
-function random(call: Call, kind: 'uniform' | 'normal', shape: readonly number[], type = typeOf(call)): Results {
-  const options = { dtype: deviceType(type, call.context.float64), seed: seedOf(call) };
-  const [a, b] = kind === 'uniform' ? (['low', 'high'] as const) : (['mean', 'scale'] as const);
-  const [x, y] = [call.float(a, 0), call.float(b, 1)];
-  const drawn =
-    kind === 'uniform'
-      ? randomUniform(call.backend, shape, { ...options, low: x, high: y })
-      : randomNormal(call.backend, shape, { ...options, mean: x, std: y });
-  return call.typed(drawn, type);
+interface Drawing {
+  readonly dtype: Tensor['dtype'];
+  readonly seed: number;
 }
 
-const drawn = (kind: 'uniform' | 'normal'): Operator => ({
+const drawn = (draw: (call: Call, shape: readonly number[], options: Drawing) => Tensor): Operator => ({
   isRandom: true,
-  run: (call) => random(call, kind, call.has(0) ? call.dims(0) : (call.list('shape') ?? [])),
+  run: (call) => {
+    const type = typeOf(call);
+    const shape = call.has(0) ? call.dims(0) : (call.list('shape') ?? []);
+    return call.typed(draw(call, shape, { dtype: deviceType(type, call.context.float64), seed: seedOf(call) }), type);
+  },
 });
+
+const uniform = drawn((call, shape, options) =>
+  randomUniform(call.backend, shape, { ...options, low: call.float('low', 0), high: call.float('high', 1) }),
+);
+
+const normal = drawn((call, shape, options) =>
+  randomNormal(call.backend, shape, { ...options, mean: call.float('mean', 0), std: call.float('scale', 1) }),
+);
 
 /** `a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n)`, of n places or between n of them. */
 const cosines = (a0: number, a1: number, a2 = 0): Operator => ({
@@ -47,29 +53,18 @@ const cosines = (a0: number, a1: number, a2 = 0): Operator => ({
 
 /** Operators that make numbers. */
 export const CREATE: Operators = {
-  RandomUniform: drawn('uniform'),
-  RandomUniformLike: drawn('uniform'),
-  RandomNormal: drawn('normal'),
-  RandomNormalLike: drawn('normal'),
-  Bernoulli: {
-    isRandom: true,
-    run: (call) => {
-      call.floats(0);
-      const uniform = randomUniform(call.backend, call.dims(0), { seed: seedOf(call) });
-      const type = typeOf(call);
-      const hits = (dtype: Tensor['dtype']): Tensor => {
-        const isFloat = dtype === 'f32' || dtype === 'f16' || dtype === 'bf16';
-        return elements(
-          `Bernoulli ${isFloat}`,
-          (k, u, p) => (isFloat ? k.toF32(k.lt(u, p)) : k.lt(u, p)),
-          [uniform, call.x(0)],
-          dtype,
-        );
-      };
-      const dtype = deviceType(type, call.context.float64);
-      return dtype === 'i32' ? call.refuse(`${type} of Bernoulli`) : call.typed(hits(dtype), type);
-    },
-  },
+  RandomUniform: uniform,
+  RandomUniformLike: uniform,
+  RandomNormal: normal,
+  RandomNormalLike: normal,
+  Bernoulli: drawn((call, shape, { dtype, seed }) => {
+    call.floats(0);
+    const places = [randomUniform(call.backend, shape, { seed }), call.x(0)];
+    return cast(
+      elements('Bernoulli', (k, u, p) => k.toF32(k.lt(u, p)), places, 'f32'),
+      dtype,
+    );
+  }),
   HannWindow: cosines(0.5, 0.5),
   HammingWindow: cosines(25 / 46, 21 / 46),
   BlackmanWindow: cosines(0.42, 0.5, 0.08),

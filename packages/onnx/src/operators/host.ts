@@ -13,7 +13,7 @@ import {
 } from '../graph/host-tensor.ts';
 import { broadcastStrides, checkSize, indexOf, placeOf, strided, taken, TooLarge } from '../host/walk.ts';
 import type { Call } from '../run/call.ts';
-import type { Operator, Operators } from './operator.ts';
+import type { Operator } from './operator.ts';
 import { broadcast, type Cut, cuts, fillOf, lengthOf, parts } from './shape.ts';
 
 /** JavaScript's operators are those of both kinds of number; TypeScript's are not. */
@@ -264,7 +264,8 @@ const greatest = (a: Any, b: Any): Any => (Number.isNaN(a) ? a : b > a || Number
 const several = (join: (a: Any, b: Any) => Any): ((call: Call) => HostTensor) =>
   map((...values) => values.reduce(join));
 
-const HOSTED: Readonly<Record<string, (call: Call) => HostTensor | readonly HostTensor[]>> = {
+/** What is computed on the host where its inputs are there, or needs them there. */
+export const HOST: Readonly<Record<string, NonNullable<Operator['host']>>> = {
   Abs: map((x) => (x < 0 ? -x : x)),
   Neg: map((x) => -x),
   Sign: map((x) => Number(x > 0) - Number(x < 0)),
@@ -311,8 +312,3 @@ const HOSTED: Readonly<Record<string, (call: Call) => HostTensor | readonly Host
   ConstantOfShape: filled,
   Expand: (call) => spread(call.host(0), broadcast(call.dims(0), call.numbers(1))),
 };
-
-/** What is computed on the host where its inputs are there, or needs them there. */
-export const HOST: Operators = Object.fromEntries(
-  Object.entries(HOSTED).map(([name, host]): [string, Operator] => [name, { host }]),
-);

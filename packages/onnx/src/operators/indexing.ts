@@ -4,7 +4,7 @@ import type { Tensor } from '@concord/ops';
 import { refuse } from '../errors.ts';
 import { type HostTensor, hostTensor, sizeOf } from '../graph/host-tensor.ts';
 import type { Call, Results } from '../run/call.ts';
-import { elements } from './elements.ts';
+import { elements, type Formula } from './elements.ts';
 import type { Operators } from './operator.ts';
 
 /** Indices that count from the end, as ONNX has them, counted from the front. */
@@ -105,21 +105,13 @@ function reverse(call: Call): Tensor {
     lengths,
     dims.map((size, axis) => (axis === batch ? size : 1)),
   );
-  const frame = ops.slice(
-    x,
-    dims.map((size) => [0, size] as const),
+  const rows = x.shape[time] as number;
+  const along = ops.reshape(
+    call.toDevice(hostTensor('int32', [rows], [...Array(rows).keys()])),
+    dims.map((size, axis) => (axis === time ? size : 1)),
   );
-  const places = elements(
-    `Reverse ${time}`,
-    (k, length, _) => {
-      const at = k.toI32(k.index(time));
-      const back = k.sub(k.sub(length as never, 1), at);
-      // The second operand only gives the shape.
-      return k.select(k.and(k.lt(at, length as never), k.eq(_, _)), back, at);
-    },
-    [over, elements('Zero', (k, v) => k.select(k.eq(v, v), k.i32(0), 0), [frame], 'i32')],
-    'i32',
-  );
+  const formula: Formula = (k, length, at) => k.select(k.lt(at, length), k.sub(k.sub(length, 1), at), at);
+  const places = elements('Reverse', formula, [over, along]);
   return ops.takeAlongAxis(x, places, time);
 }
 
@@ -167,29 +159,25 @@ function suppress(call: Call): HostTensor {
 
 /** Operators that read, write or order by index. */
 export const INDEXING: Operators = {
-  Gather: {
-    run: (call) => {
-      const axis = call.axis(call.int('axis', 0));
-      return ops.gather(call.x(0), indicesOf(call, 1, call.dims(0)[axis] as number), { axis });
-    },
+  Gather: (call) => {
+    const axis = call.axis(call.int('axis', 0));
+    return ops.gather(call.x(0), indicesOf(call, 1, call.dims(0)[axis] as number), { axis });
   },
-  GatherElements: {
-    run: (call) => {
-      const axis = call.axis(call.int('axis', 0));
-      const dims = call.dims(1);
-      const x = ops.slice(
-        call.x(0),
-        dims.map((size, each) => (each === axis ? null : ([0, size] as const))),
-      );
-      return ops.takeAlongAxis(x, indicesOf(call, 1, call.dims(0)[axis] as number), axis);
-    },
+  GatherElements: (call) => {
+    const axis = call.axis(call.int('axis', 0));
+    const dims = call.dims(1);
+    const x = ops.slice(
+      call.x(0),
+      dims.map((size, each) => (each === axis ? null : ([0, size] as const))),
+    );
+    return ops.takeAlongAxis(x, indicesOf(call, 1, call.dims(0)[axis] as number), axis);
   },
-  GatherND: { run: gatherNd },
-  ScatterND: { run: scatterNd },
-  ScatterElements: { run: scatterElements },
-  Scatter: { run: scatterElements },
+  GatherND: gatherNd,
+  ScatterND: scatterNd,
+  ScatterElements: scatterElements,
+  Scatter: scatterElements,
   OneHot: { needs: [1], run: hot },
-  ReverseSequence: { run: reverse },
+  ReverseSequence: reverse,
   NonMaxSuppression: { host: suppress },
   TopK: {
     needs: [1],

@@ -1,4 +1,4 @@
-import { gather, logSoftmax, mean, reshape, sum, takeAlongAxis, type Tensor } from '@concord/ops';
+import { div, gather, logSoftmax, mean, reshape, sum, takeAlongAxis, type Tensor } from '@concord/ops';
 import type { Call, Results } from '../run/call.ts';
 import { elements } from './elements.ts';
 import type { Operators } from './operator.ts';
@@ -30,17 +30,15 @@ function lossOf(call: Call, logs: Tensor): Tensor {
   if (reduction === 'none') return losses;
   if (reduction === 'sum') return sum(losses);
   const isPlain = given === undefined && ignored === undefined;
-  return isPlain ? mean(losses) : elements('Div', (k, a, b) => k.div(a, b), [sum(losses), sum(counted)], logs.dtype);
+  return isPlain ? mean(losses) : div(sum(losses), sum(counted));
 }
 
 /** Losses of classes. */
 export const LOSSES: Operators = {
-  NegativeLogLikelihoodLoss: { run: (call) => lossOf(call, call.x(0)) },
-  SoftmaxCrossEntropyLoss: {
-    run: (call): Results => {
-      call.floats(0);
-      const logs = logSoftmax(call.x(0), { axis: 1 });
-      return [lossOf(call, logs), logs];
-    },
+  NegativeLogLikelihoodLoss: (call) => lossOf(call, call.x(0)),
+  SoftmaxCrossEntropyLoss: (call): Results => {
+    call.floats(0);
+    const logs = logSoftmax(call.x(0), { axis: 1 });
+    return [lossOf(call, logs), logs];
   },
 };

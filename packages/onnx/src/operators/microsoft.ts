@@ -6,6 +6,7 @@ import {
   gather,
   linear,
   matmul,
+  mul,
   type QuantizedTensor,
   run,
   slice,
@@ -15,6 +16,7 @@ import {
 import { type HostTensor, hostTensor, scalars } from '../graph/host-tensor.ts';
 import type { Call, Results } from '../run/call.ts';
 import { upload } from '../run/value.ts';
+import { type Activated, ACTIVATIONS } from './activations.ts';
 import { ATTENTION } from './attention.ts';
 import { convolution } from './convolution.ts';
 import { elements, type Num } from './elements.ts';
@@ -143,20 +145,12 @@ function fusedMatMul(call: Call): Results {
   }) as [Tensor, Tensor];
   const product = matmul(a, b);
   const alpha = call.float('alpha', 1);
-  return alpha === 1 ? product : elements(`Scale ${alpha}`, (k, x) => k.mul(x, alpha), [product]);
+  return alpha === 1 ? product : mul(product, alpha);
 }
 
 const FUSED: Readonly<Record<string, Activation>> = { Relu: 'relu', Tanh: 'tanh', Sigmoid: 'sigmoid' };
 
-/** The functions of FusedConv and FusedGemm, by their parameters. */
-const ACTIVATIONS: Readonly<Record<string, (k: KernelBuilder, x: Num, a: number, b: number) => Num>> = {
-  Relu: (k, x) => k.max(x, 0),
-  Tanh: (k, x) => k.tanh(x),
-  Sigmoid: (k, x) => k.sigmoid(x),
-  LeakyRelu: (k, x, alpha) => k.select(k.lt(x, 0), k.mul(x, alpha), x),
-  Clip: (k, x, low, high) => k.clamp(x, low, high),
-  HardSigmoid: (k, x, alpha, beta) => k.clamp(k.add(k.mul(x, alpha), beta), 0, 1),
-};
+const clip: Activated = (k, x, low, high) => k.clamp(x, low, high);
 
 function fusedConv(call: Call): Results {
   const name = call.text('activation', '');
@@ -165,7 +159,7 @@ function fusedConv(call: Call): Results {
     return convolution(call, { ...(activation && { activation }), ...(call.has(3) && { residual: call.x(3) }) });
   // What is added comes before the function.
   const sum = convolution(call, call.has(3) ? { residual: call.x(3) } : {});
-  const compute = ACTIVATIONS[name] ?? call.refuse(`activation ${name}`);
+  const compute = name === 'Clip' ? clip : (ACTIVATIONS[name]?.[0] ?? call.refuse(`activation ${name}`));
   const [a, b] = call.list('activation_params') ?? [];
   return elements(`${name} ${a} ${b}`, (k, x) => compute(k, x, a as number, b as number), [sum]);
 }
@@ -173,20 +167,18 @@ function fusedConv(call: Call): Results {
 /** Operators of com.microsoft that are not of quantised numbers. */
 export const MICROSOFT: Operators = {
   ...ATTENTION,
-  'com.microsoft.MatMulNBits': { run: matMulNBits },
-  'com.microsoft.GatherBlockQuantized': { run: gatherBlockQuantized },
-  'com.microsoft.SkipLayerNormalization': { run: (call) => skipNorm(call, true) },
-  'com.microsoft.SkipSimplifiedLayerNormalization': { run: (call) => skipNorm(call, false) },
+  'com.microsoft.MatMulNBits': matMulNBits,
+  'com.microsoft.GatherBlockQuantized': gatherBlockQuantized,
+  'com.microsoft.SkipLayerNormalization': (call) => skipNorm(call, true),
+  'com.microsoft.SkipSimplifiedLayerNormalization': (call) => skipNorm(call, false),
   'com.microsoft.Gelu': ofSum((k, x) => k.gelu(x)),
   'com.microsoft.BiasGelu': ofSum((k, x) => k.gelu(x)),
   'com.microsoft.FastGelu': ofSum((k, x) => k.geluTanh(x)),
-  'com.microsoft.QuickGelu': {
-    run: (call) => {
-      const [x, alpha] = [call.x(0), call.float('alpha', 1.702)];
-      call.floats(0);
-      return elements(`QuickGelu ${alpha}`, (k, v) => k.mul(v, k.sigmoid(k.mul(v, alpha))), [x]);
-    },
+  'com.microsoft.QuickGelu': (call) => {
+    const [x, alpha] = [call.x(0), call.float('alpha', 1.702)];
+    call.floats(0);
+    return elements(`QuickGelu ${alpha}`, (k, v) => k.mul(v, k.sigmoid(k.mul(v, alpha))), [x]);
   },
-  'com.microsoft.FusedMatMul': { run: fusedMatMul },
-  'com.microsoft.FusedConv': { run: fusedConv },
+  'com.microsoft.FusedMatMul': fusedMatMul,
+  'com.microsoft.FusedConv': fusedConv,
 };

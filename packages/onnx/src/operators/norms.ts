@@ -12,13 +12,7 @@ function layer(call: Call): Results {
   const y = ops.layerNorm(x, { axis, eps, weight: call.maybe(1), bias: call.maybe(2) });
   const [, wantsMean, wantsDeviation] = call.node.outputs;
   const rows = { axis: x.shape.map((_, each) => each).slice(axis), keepDims: true };
-  const spread = (): Tensor =>
-    elements(
-      `Deviation ${eps}`,
-      (k, v) => k.rsqrt(k.add(v, eps)),
-      [ops.variance(x, { ...rows, correction: 0 })],
-      'f32',
-    );
+  const spread = (): Tensor => ops.rsqrt(ops.add(ops.variance(x, { ...rows, correction: 0 }), eps));
   return [y, wantsMean ? ops.mean(x, rows) : undefined, wantsDeviation ? spread() : undefined];
 }
 
@@ -55,29 +49,23 @@ const rms: Operator = {
 
 /** Operators that bring what they get to a mean and a size. */
 export const NORMS: Operators = {
-  LayerNormalization: { run: layer },
+  LayerNormalization: layer,
   SimplifiedLayerNormalization: rms,
   RMSNormalization: rms,
-  BatchNormalization: { run: batch },
-  InstanceNormalization: {
-    run: (call) =>
-      ops.instanceNorm(call.x(0), { eps: call.float('epsilon', 1e-5), weight: call.x(1), bias: call.x(2) }),
-  },
-  GroupNormalization: { run: group },
-  MeanVarianceNormalization: {
-    run: (call) =>
-      ops.layerNorm(call.x(0), { axis: (call.list('axes') ?? [0, 2, 3]).map((axis) => call.axis(axis)), eps: 1e-9 }),
-  },
-  LpNormalization: {
-    run: (call) => {
-      const [x, axis] = [call.x(0), call.axis(call.int('axis', -1))];
-      const p = call.int('p', 2);
-      if (p === 2) return ops.l2Normalize(x, { axis, eps: 1e-30 });
-      if (p !== 1) return call.refuse(`p ${p}`);
-      return elements('Part', (k, v, n) => k.select(k.eq(n, 0), k.f32(0), k.div(v, n)), [
-        x,
-        ops.norm(x, { axis, ord: 1, keepDims: true }),
-      ]);
-    },
+  BatchNormalization: batch,
+  InstanceNormalization: (call) =>
+    ops.instanceNorm(call.x(0), { eps: call.float('epsilon', 1e-5), weight: call.x(1), bias: call.x(2) }),
+  GroupNormalization: group,
+  MeanVarianceNormalization: (call) =>
+    ops.layerNorm(call.x(0), { axis: (call.list('axes') ?? [0, 2, 3]).map((axis) => call.axis(axis)), eps: 1e-9 }),
+  LpNormalization: (call) => {
+    const [x, axis] = [call.x(0), call.axis(call.int('axis', -1))];
+    const p = call.int('p', 2);
+    if (p === 2) return ops.l2Normalize(x, { axis, eps: 1e-30 });
+    if (p !== 1) return call.refuse(`p ${p}`);
+    return elements('Part', (k, v, n) => k.select(k.eq(n, 0), k.f32(0), k.div(v, n)), [
+      x,
+      ops.norm(x, { axis, ord: 1, keepDims: true }),
+    ]);
   },
 };

@@ -21,5 +21,5 @@ export interface Operator {
   readonly isRandom?: true;
 }
 
-/** Operators by name, those of other domains than ONNX's own as `domain.name`. */
-export type Operators = Readonly<Record<string, Operator>>;
+/** Operators by name, those of other domains than ONNX's own as `domain.name`; a function is an operator's `run`. */
+export type Operators = Readonly<Record<string, Operator | NonNullable<Operator['run']>>>;

@@ -1,10 +1,11 @@
-import { BYTES_OF, type DType } from '@concord/backend-core';
+import { BYTES_OF } from '@concord/backend-core';
 import type { KernelBuilder, Value } from '@concord/backend-core/kernel';
 import { cast, type Tensor, where } from '@concord/ops';
 import { refuse } from '../errors.ts';
 import { elementType, type ElementType, isFloat } from '../graph/host-tensor.ts';
 import type { Call } from '../run/call.ts';
 import { deviceType } from '../run/value.ts';
+import { ACTIVATIONS, hardSigmoid, softplus } from './activations.ts';
 import { binary, checkOneType, elements, float, type Formula, hasFloats, type Num, ofFloats } from './elements.ts';
 import type { Operator, Operators } from './operator.ts';
 
@@ -45,43 +46,30 @@ const cosh = (k: KernelBuilder, x: Num): Num => {
   return k.add(k.mul(k.mul(half, 0.5), half), k.mul(k.exp(k.neg(k.abs(x))), 0.5));
 };
 
-const hardSigmoid = (k: KernelBuilder, x: Num, alpha = 0.2, beta = 0.5): Num =>
-  k.clamp(k.add(k.mul(x, alpha), beta), 0, 1);
-
 /** Of f32: the remainder with the sign of the dividend, which is what a divisor without end leaves. */
 const truncatedRemainder = (k: KernelBuilder, a: Num, b: Num): Num => {
   const isWhole = k.and(k.eq(k.abs(b), Infinity), k.lt(k.abs(a), Infinity));
   return k.select(isWhole, a, k.sub(a, k.mul(k.trunc(k.div(a, b)), b)));
 };
 
-/** Of f32: the remainder with the sign of the divisor, as Python's. */
-const flooredFloats = (k: KernelBuilder, a: Num, b: Num): Num => {
-  const rest = truncatedRemainder(k, a, b);
-  const wrong = k.and(k.ne(rest, 0), k.ne(k.lt(rest, 0), k.lt(b, 0)));
-  return k.select(wrong, k.add(rest, b), rest);
-};
+const integerRemainder = (k: KernelBuilder, a: Num, b: Num): Num => k.rem(integers(a), integers(b)) as unknown as Num;
 
-/** The remainder with the sign of the divisor, as Python's. */
-const flooredRemainder = (k: KernelBuilder, a: Num, b: Num): Num => {
-  const rest = k.rem(integers(a), integers(b));
-  const wrong = k.and(k.ne(rest, 0), k.ne(k.lt(rest, 0), k.lt(integers(b), 0)));
-  return k.select(wrong, k.add(rest, integers(b)), rest) as unknown as Num;
-};
+/** The remainder with the sign of the divisor, as Python's, of that with the sign of the dividend. */
+const floored =
+  (remainder: typeof integerRemainder) =>
+  (k: KernelBuilder, a: Num, b: Num): Num => {
+    const rest = remainder(k, a, b);
+    const wrong = k.and(k.ne(rest, 0), k.ne(k.lt(rest, 0), k.lt(b, 0)));
+    return k.select(wrong, k.add(rest, b), rest);
+  };
 
 function modulo(call: Call): Tensor {
   checkOneType(call);
   const [a, b] = [call.x(0), call.x(1)];
   const fmod = call.int('fmod', 0) === 1;
   if (hasFloats(call) && !fmod && call.version < 28) throw refuse('Mod of floats needs fmod = 1');
-  const signed = a.dtype.startsWith('i') || a.dtype === 'u8';
-  const formula: Formula = hasFloats(call)
-    ? fmod
-      ? truncatedRemainder
-      : flooredFloats
-    : fmod || !signed
-      ? (k, x, y) => k.rem(integers(x), integers(y))
-      : flooredRemainder;
-  return elements(`Mod ${fmod}`, formula, [a, b]);
+  const remainder = hasFloats(call) ? truncatedRemainder : integerRemainder;
+  return elements(`Mod ${fmod}`, fmod || a.dtype === 'u32' ? remainder : floored(remainder), [a, b]);
 }
 
 function power(call: Call): Tensor {
@@ -111,14 +99,13 @@ const clipElement: NonNullable<Operator['element']> = (call) => {
 };
 
 function clip(call: Call): Tensor {
-  const x = call.x(0);
   if (call.version < 11 || (call.has(1) && call.has(2))) {
     const { name, formula } = clipElement(call);
-    return elements(name, formula, call.all(), x.dtype);
+    return elements(name, formula, call.all());
   }
-  const [low, high] = [call.maybe(1), call.maybe(2)];
+  const [x, low, high] = [call.x(0), call.maybe(1), call.maybe(2)];
   const lower = low ? elements('Clip low', (k, v, l) => k.max(v, l), [x, low]) : x;
-  return high ? elements('Clip high', (k, v, h) => k.min(v, h), [lower, high], x.dtype) : lower;
+  return high ? elements('Clip high', (k, v, h) => k.min(v, h), [lower, high]) : lower;
 }
 
 /** @throws {BackendError} UNSUPPORTED for a cast whose result would not be ONNX's */
@@ -128,13 +115,8 @@ function castTo(call: Call, to: ElementType): Tensor {
   if (to === 'bool') return elements('Truth', (k, v) => k.ne(v, 0), [x], 'u8');
   // Small integers wrap, where ops saturate; floats outside of an integer's range are undefined in ONNX.
   const wraps = !isFloat(from) && BYTES_OF[dtype] === 1 && BYTES_OF[x.dtype] >= BYTES_OF[dtype] && from !== 'bool';
-  if (wraps && dtype !== x.dtype) return elements(`Wrap`, (k, v) => signedOf(k, v, x.dtype), [x], dtype);
-  return cast(x, dtype);
-}
-
-function signedOf(k: KernelBuilder, value: Num, dtype: DType): Value<'i32'> {
-  const isUnsigned = dtype === 'u32';
-  return isUnsigned ? k.toI32(value) : integers(value);
+  const signed: Formula = (k, v) => (x.dtype === 'u32' ? k.toI32(v) : integers(v));
+  return wraps && dtype !== x.dtype ? elements('Wrap', signed, [x], dtype) : cast(x, dtype);
 }
 
 function castOp(call: Call, to: ElementType): ReturnType<Call['typed']> {
@@ -172,14 +154,15 @@ const infinite = (k: KernelBuilder, x: Num, negative: number, positive: number):
 
 /** Operators that work element by element. */
 export const POINTWISE: Operators = {
+  ...Object.fromEntries(
+    Object.entries(ACTIVATIONS).map(([name, [compute, parameters]]) => [name, float(compute, parameters)]),
+  ),
   Abs: unary((k, x) => k.abs(x)),
   Neg: unary((k, x) => k.neg(x)),
-  Sign: {
-    run: (call) =>
-      hasFloats(call)
-        ? elements('Sign', (k, x) => k.sign(x), [call.x(0)])
-        : elements('Sign', (k, x) => k.clamp(x, -1, 1), [call.x(0)]),
-  },
+  Sign: (call) =>
+    hasFloats(call)
+      ? elements('Sign', (k, x) => k.sign(x), [call.x(0)])
+      : elements('Sign', (k, x) => k.clamp(x, -1, 1), [call.x(0)]),
   Acos: float((k, x) => k.atan2(k.sqrt(k.mul(k.sub(1, x), k.add(x, 1))), x)),
   Acosh: float((k, x) => k.log(k.add(x, k.mul(k.sqrt(k.sub(x, 1)), k.sqrt(k.add(x, 1)))))),
   Asin: float((k, x) => k.atan2(x, k.sqrt(k.mul(k.sub(1, x), k.add(x, 1))))),
@@ -191,7 +174,6 @@ export const POINTWISE: Operators = {
   Sin: float((k, x) => k.sin(x)),
   Sinh: float(sinh),
   Tan: float((k, x) => k.div(k.sin(x), k.cos(x))),
-  Tanh: float((k, x) => k.tanh(x)),
   Ceil: float((k, x) => k.ceil(x)),
   Floor: float((k, x) => k.floor(x)),
   Round: float((k, x) => k.round(x)),
@@ -201,17 +183,10 @@ export const POINTWISE: Operators = {
   Sqrt: float((k, x) => k.sqrt(x)),
   Reciprocal: float((k, x) => k.div(1, x)),
   Relu: unary((k, x) => k.max(x, 0)),
-  Sigmoid: float((k, x) => k.sigmoid(x)),
-  Softplus: float((k, x) => k.add(k.max(x, 0), k.log1p(k.exp(k.neg(k.abs(x)))))),
-  Softsign: float((k, x) => k.div(x, k.add(k.abs(x), 1))),
-  Mish: float((k, x) => k.mul(x, k.tanh(k.add(k.max(x, 0), k.log1p(k.exp(k.neg(k.abs(x)))))))),
+  Mish: float((k, x) => k.mul(x, k.tanh(softplus(k, x)))),
   HardSwish: float((k, x) => k.mul(x, hardSigmoid(k, x, 1 / 6, 0.5))),
-  HardSigmoid: float((k, x, alpha, beta) => hardSigmoid(k, x, alpha, beta), { alpha: 0.2, beta: 0.5 }),
-  Elu: float((k, x, alpha) => k.select(k.lt(x, 0), k.mul(k.expm1(x), alpha), x), { alpha: 1 }),
   Celu: float((k, x, alpha) => k.add(k.max(x, 0), k.min(k.mul(k.expm1(k.div(x, alpha)), alpha), 0)), { alpha: 1 }),
   Selu: float((k, x, alpha, gamma) => k.mul(k.select(k.gt(x, 0), x, k.mul(k.expm1(x), alpha)), gamma), SELU),
-  LeakyRelu: float((k, x, alpha) => k.select(k.lt(x, 0), k.mul(x, alpha), x), { alpha: 0.01 }),
-  ThresholdedRelu: float((k, x, alpha) => k.select(k.gt(x, alpha), x, 0), { alpha: 1 }),
   Shrink: float(
     (k, x, lambd, bias) => {
       const shrunk = k.select(k.lt(x, -lambd), k.add(x, bias), k.f32(0));
@@ -219,12 +194,10 @@ export const POINTWISE: Operators = {
     },
     { lambd: SOFT_LIMIT, bias: 0 },
   ),
-  SwiGLU: {
-    run: (call) => {
-      const alpha = call.float('alpha', 1);
-      const formula: Formula = (k, a, b) => k.mul(k.mul(a, k.sigmoid(k.mul(a, alpha))), b);
-      return elements(`SwiGLU ${alpha}`, formula, [call.x(0), call.x(1)]);
-    },
+  SwiGLU: (call) => {
+    const alpha = call.float('alpha', 1);
+    const formula: Formula = (k, a, b) => k.mul(k.mul(a, k.sigmoid(k.mul(a, alpha))), b);
+    return elements(`SwiGLU ${alpha}`, formula, [call.x(0), call.x(1)]);
   },
   Swish: float((k, x, alpha) => k.mul(x, k.sigmoid(k.mul(x, alpha))), { alpha: 1 }),
   Gelu: ofFloats((call) => {
@@ -240,13 +213,11 @@ export const POINTWISE: Operators = {
     },
   },
   Not: unary((k, x) => k.eq(x, 0), 'bool'),
-  BitwiseNot: {
-    run: (call) =>
-      // Its upper half is all ones, which the device does not have.
-      call.type(0) === 'uint64'
-        ? call.refuse('input 0 of uint64')
-        : elements('BitwiseNot', (k, x) => k.not(integers(x)), [call.x(0)]),
-  },
+  BitwiseNot: (call) =>
+    // Its upper half is all ones, which the device does not have.
+    call.type(0) === 'uint64'
+      ? call.refuse('input 0 of uint64')
+      : elements('BitwiseNot', (k, x) => k.not(integers(x)), [call.x(0)]),
   Add: binary((k, a, b) => k.add(a, b)),
   Sub: binary((k, a, b) => k.sub(a, b)),
   Mul: binary((k, a, b) => k.mul(a, b)),
@@ -254,16 +225,14 @@ export const POINTWISE: Operators = {
   Max: binary((k, a, b) => k.max(a, b)),
   Min: binary((k, a, b) => k.min(a, b)),
   Sum: binary((k, a, b) => k.add(a, b)),
-  Mean: {
-    run: (call) => {
-      const [first, ...others] = call.all() as [Tensor, ...Tensor[]];
-      const sum = others.reduce(
-        (total, each) => elements('Sum', (k, a, b) => k.add(a, b), [total, each], first.dtype),
-        first,
-      );
-      const count = call.inputs.length;
-      return elements(`Mean ${count}`, (k, x) => k.div(x, count), [sum], first.dtype);
-    },
+  Mean: (call) => {
+    const [first, ...others] = call.all() as [Tensor, ...Tensor[]];
+    const sum = others.reduce(
+      (total, each) => elements('Sum', (k, a, b) => k.add(a, b), [total, each], first.dtype),
+      first,
+    );
+    const count = call.inputs.length;
+    return elements(`Mean ${count}`, (k, x) => k.div(x, count), [sum], first.dtype);
   },
   And: logical('and'),
   Or: logical('or'),
@@ -271,22 +240,20 @@ export const POINTWISE: Operators = {
   BitwiseAnd: bitwise('and'),
   BitwiseOr: bitwise('or'),
   BitwiseXor: bitwise('xor'),
-  BitShift: { run: shift },
+  BitShift: shift,
   Equal: binary((k, a, b) => k.eq(a, b), 'bool'),
   Greater: binary((k, a, b) => k.gt(a, b), 'bool'),
   GreaterOrEqual: binary((k, a, b) => k.ge(a, b), 'bool'),
   Less: binary((k, a, b) => k.lt(a, b), 'bool'),
   LessOrEqual: binary((k, a, b) => k.le(a, b), 'bool'),
-  Mod: { run: modulo },
-  Pow: { run: power },
+  Mod: modulo,
+  Pow: power,
   PRelu: binary((k, x, slope) => k.select(k.lt(x, 0), k.mul(x, slope), x)),
   Clip: { element: clipElement, run: clip },
-  Cast: { run: (call) => castOp(call, elementType('attribute to', call.int('to'))) },
-  CastLike: { run: (call) => castOp(call, call.type(1)) },
-  Where: {
-    run: (call) => {
-      checkOneType(call, 1);
-      return call.typed(where(call.x(0), call.x(1), call.x(2)), call.type(1));
-    },
+  Cast: (call) => castOp(call, elementType('attribute to', call.int('to'))),
+  CastLike: (call) => castOp(call, call.type(1)),
+  Where: (call) => {
+    checkOneType(call, 1);
+    return call.typed(where(call.x(0), call.x(1), call.x(2)), call.type(1));
   },
 };

@@ -1,4 +1,5 @@
-import { type Activation, attention, linear, reshape, softmax, type Tensor, transpose } from '@concord/ops';
+import { type Activation, attention, linear, mul, reshape, softmax, type Tensor, transpose } from '@concord/ops';
+import { broadcastShapes } from '@concord/ops/listen';
 import type { Call } from '../run/call.ts';
 import { activationOf } from './convolution.ts';
 import { elements, type Formula } from './elements.ts';
@@ -21,8 +22,8 @@ function gemm(call: Call): Tensor {
     return residual ? product : plus(product, call.maybe(3));
   }
   const product = linear(a, weight);
-  const scaled = alpha === 1 ? product : elements(`Scale ${alpha}`, (k, x) => k.mul(x, alpha), [product]);
-  const term = c === undefined || beta === 1 ? c : elements(`Scale ${beta}`, (k, x) => k.mul(x, beta), [c]);
+  const scaled = alpha === 1 ? product : mul(product, alpha);
+  const term = c === undefined || beta === 1 ? c : mul(c, beta);
   return plus(activated(plus(scaled, term), activation), call.maybe(3));
 }
 
@@ -56,39 +57,28 @@ function fusedAttention(call: Call): Tensor {
     [q, k, v].every(({ rank, dtype }) => rank === 4 && dtype === q.dtype && dtype !== 'bf16') &&
     Math.max(q.shape[3] ?? 0, v.shape[3] ?? 0) <= maxHeadDim;
   const heads = [q, k, v].every(({ shape }) => shape[0] === q.shape[0] && shape[1] === q.shape[1]);
-  const fits =
-    mask === undefined ||
-    (mask.rank <= 4 &&
-      [mask].every(({ shape }) =>
-        shape.every(
-          (size, axis) =>
-            size === 1 || size === [q.shape[0], q.shape[1], q.shape[2], k.shape[3]][axis + 4 - shape.length],
-        ),
-      ));
+  const all = [...q.shape.slice(0, 3), k.shape[3] as number];
+  const fits = mask === undefined || broadcastShapes(mask.shape, all)?.join() === all.join();
   if (isKernel && heads && fits && (mask?.dtype ?? 'f32') !== 'u8')
     return attention(q, transpose(k), v, { scale, mask });
-  const scores = elements(`Scale ${scale}`, (b, x) => b.mul(x, scale), [productOf(q, k)], q.dtype);
-  const masked = mask ? elements('Add', (b, x, y) => b.add(x, y), [scores, mask], q.dtype) : scores;
-  return productOf(softmax(masked), v);
+  return productOf(softmax(plus(mul(productOf(q, k), scale), mask)), v);
 }
 
 /** Products. */
 export const PRODUCTS: Operators = {
-  MatMul: {
-    run: (call) => {
-      call.floats(0, 1);
-      const [a, b] = [call.x(0), call.x(1)];
-      // What passes made of a node has a bias, ends in a function, or has something added to it.
-      const { activation } = activationOf(call);
-      const bias = call.maybe(2);
-      if (b.rank !== 2 || a.rank < 2 || a.dtype === 'bf16')
-        return plus(activated(plus(productOf(a, b), bias), activation), call.maybe(3));
-      const residual = fitting(call, [...a.shape.slice(0, -1), b.shape[1] as number]);
-      const product = linear(a, transpose(b), { bias, activation, residual });
-      return residual ? product : plus(product, call.maybe(3));
-    },
+  MatMul: (call) => {
+    call.floats(0, 1);
+    const [a, b] = [call.x(0), call.x(1)];
+    // What passes made of a node has a bias, ends in a function, or has something added to it.
+    const { activation } = activationOf(call);
+    const bias = call.maybe(2);
+    if (b.rank !== 2 || a.rank < 2 || a.dtype === 'bf16')
+      return plus(activated(plus(productOf(a, b), bias), activation), call.maybe(3));
+    const residual = fitting(call, [...a.shape.slice(0, -1), b.shape[1] as number]);
+    const product = linear(a, transpose(b), { bias, activation, residual });
+    return residual ? product : plus(product, call.maybe(3));
   },
-  Gemm: { run: gemm },
-  'concord.Attention': { run: fusedAttention },
-  Einsum: { run: einsum },
+  Gemm: gemm,
+  'concord.Attention': fusedAttention,
+  Einsum: einsum,
 };

@@ -1,5 +1,5 @@
 import type { KernelBuilder } from '@concord/backend-core/kernel';
-import { cast, dequantize, matmul, max, min, neg, quantize, reshape, slice, type Tensor } from '@concord/ops';
+import { add, cast, dequantize, matmul, max, min, neg, quantize, reshape, slice, sub, type Tensor } from '@concord/ops';
 import { type HostTensor, hostTensor, scalars, sizeOf } from '../graph/host-tensor.ts';
 import { Call, type Results } from '../run/call.ts';
 import { Value } from '../run/value.ts';
@@ -51,7 +51,7 @@ function dequantizeLinear(call: Call): Results {
   if (options.blockSize !== undefined) call.refuse('int32 in blocks');
   const vector = (of: Tensor): Tensor => along(of, call.dims(0).length, options.axis);
   const centre = call.maybe(2);
-  const x = centre ? elements('Minus', (k, a, b) => k.sub(a, b), [call.x(0), vector(centre)], 'i32') : call.x(0);
+  const x = centre ? sub(call.x(0), vector(centre)) : call.x(0);
   return elements('Scaled', (k, each, by) => k.mul(asFloat(k, each), by), [x, vector(scale)], scale.dtype);
 }
 
@@ -166,9 +166,7 @@ function qLinearMatMul(call: Call): Results {
 function qLinearConv(call: Call): Results {
   const summed = convolved(call, 0, 2, 3, 5);
   const bias = call.maybe(8);
-  const total = bias
-    ? elements('Plus', (k, a, b) => k.add(a, b), [summed, along(bias, summed.rank, 1)], 'i32')
-    : summed;
+  const total = bias ? add(summed, along(bias, summed.rank, 1)) : summed;
   const scales = [reshape(call.x(1), []), along(call.x(4), summed.rank, 1), reshape(call.x(6), [])];
   return call.typed(requantized(total, scales, call.x(7)), call.type(7));
 }
@@ -176,7 +174,7 @@ function qLinearConv(call: Call): Results {
 /** `total a b + bias` in floats, of an exact product. */
 function scaled(total: Tensor, a: Tensor, b: Tensor, bias: Tensor | undefined): Tensor {
   const result = elements('Scaled2', (k, x, s, t) => k.mul(asFloat(k, x), k.mul(s, t)), [total, a, b], 'f32');
-  return bias ? elements('Plus', (k, x, y) => k.add(x, y), [result, bias], 'f32') : result;
+  return bias ? add(result, bias) : result;
 }
 
 /** An operator of floats on bytes with a scale and a zero point each, as com.microsoft's QLinear ones are. */
@@ -195,33 +193,32 @@ function onFloats(operands: number, compute: Formula, name?: string, otherwise =
   return { run };
 }
 
-const leakyRelu: Formula = (k, x, alpha) => k.select(k.lt(x, 0), k.mul(x, alpha), x);
-
 /** Operators of quantised numbers. */
 export const QUANTISED: Operators = {
-  QuantizeLinear: { run: quantizeLinear },
-  'com.microsoft.QuantizeLinear': { run: quantizeLinear },
-  DequantizeLinear: { run: dequantizeLinear },
-  'com.microsoft.DequantizeLinear': { run: dequantizeLinear },
-  DynamicQuantizeLinear: { run: (call) => Object.values(dynamic(call.x(0))) },
-  MatMulInteger: { run: (call) => product(call, call.x(0), call.maybe(2), 1, 3) },
-  ConvInteger: { run: (call) => convolved(call, 0, 2, 1, 3) },
-  QLinearMatMul: { run: qLinearMatMul },
-  QLinearConv: { run: qLinearConv },
-  'com.microsoft.MatMulIntegerToFloat': {
-    run: (call) => {
-      const total = product(call, call.x(0), call.maybe(4), 1, 5);
-      return scaled(total, pointOf(call.x(2), true) as Tensor, pointOf(call.x(3), false) as Tensor, call.maybe(6));
-    },
+  QuantizeLinear: quantizeLinear,
+  'com.microsoft.QuantizeLinear': quantizeLinear,
+  DequantizeLinear: dequantizeLinear,
+  'com.microsoft.DequantizeLinear': dequantizeLinear,
+  DynamicQuantizeLinear: (call) => Object.values(dynamic(call.x(0))),
+  MatMulInteger: (call) => product(call, call.x(0), call.maybe(2), 1, 3),
+  ConvInteger: (call) => convolved(call, 0, 2, 1, 3),
+  QLinearMatMul: qLinearMatMul,
+  QLinearConv: qLinearConv,
+  'com.microsoft.MatMulIntegerToFloat': (call) => {
+    const total = product(call, call.x(0), call.maybe(4), 1, 5);
+    return scaled(total, pointOf(call.x(2), true) as Tensor, pointOf(call.x(3), false) as Tensor, call.maybe(6));
   },
-  'com.microsoft.DynamicQuantizeMatMul': {
-    run: (call) => {
-      const { y, scale, zeroPoint } = dynamic(call.x(0));
-      return scaled(product(call, y, zeroPoint, 1, 3), scale, pointOf(call.x(2), false) as Tensor, call.maybe(4));
-    },
+  'com.microsoft.DynamicQuantizeMatMul': (call) => {
+    const { y, scale, zeroPoint } = dynamic(call.x(0));
+    return scaled(product(call, y, zeroPoint, 1, 3), scale, pointOf(call.x(2), false) as Tensor, call.maybe(4));
   },
   'com.microsoft.QLinearAdd': onFloats(2, (k, a, b) => k.add(a, b)),
   'com.microsoft.QLinearMul': onFloats(2, (k, a, b) => k.mul(a, b)),
   'com.microsoft.QLinearSigmoid': onFloats(1, (k, x) => k.sigmoid(x)),
-  'com.microsoft.QLinearLeakyRelu': onFloats(1, leakyRelu, 'alpha', 0.01),
+  'com.microsoft.QLinearLeakyRelu': onFloats(
+    1,
+    (k, x, alpha) => k.select(k.lt(x, 0), k.mul(x, alpha), x),
+    'alpha',
+    0.01,
+  ),
 };

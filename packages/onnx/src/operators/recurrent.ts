@@ -5,29 +5,22 @@ import {
   type Kernel,
   type KernelBuilder,
 } from '@concord/backend-core/kernel';
-import { empty, linear, permute, reshape, run, slice, split, stack, type Tensor, zeros } from '@concord/ops';
+import { add, empty, linear, permute, reshape, run, slice, split, stack, type Tensor, zeros } from '@concord/ops';
 import { refuse } from '../errors.ts';
 import type { Call, Results } from '../run/call.ts';
+import { ACTIVATIONS } from './activations.ts';
 import { elements, type Num } from './elements.ts';
 import type { Operators } from './operator.ts';
 
 type Gate = (k: KernelBuilder, x: Num) => Num;
-type Function = (k: KernelBuilder, x: Num, alpha: number, beta: number) => Num;
 
-/** The functions of gates, and the defaults of those parameters that they have. */
-const FUNCTIONS: Readonly<Record<string, readonly [Function, alpha?: number, beta?: number]>> = {
-  relu: [(k, x) => k.max(x, 0)],
-  tanh: [(k, x) => k.tanh(x)],
-  sigmoid: [(k, x) => k.sigmoid(x)],
-  affine: [(k, x, a, b) => k.add(k.mul(x, a), b), 1, 0],
-  leakyrelu: [(k, x, a) => k.select(k.lt(x, 0), k.mul(x, a), x), 0.01],
-  thresholdedrelu: [(k, x, a) => k.select(k.gt(x, a), x, 0), 1],
-  scaledtanh: [(k, x, a, b) => k.mul(k.tanh(k.mul(x, b)), a), 1, 1],
-  hardsigmoid: [(k, x, a, b) => k.clamp(k.add(k.mul(x, a), b), 0, 1), 0.2, 0.5],
-  elu: [(k, x, a) => k.select(k.lt(x, 0), k.mul(k.expm1(x), a), x), 1],
-  softsign: [(k, x) => k.div(x, k.add(k.abs(x), 1))],
-  softplus: [(k, x) => k.add(k.max(x, 0), k.log1p(k.exp(k.neg(k.abs(x)))))],
+/** The functions of gates: activations, and two more. */
+const FUNCTIONS: typeof ACTIVATIONS = {
+  ...ACTIVATIONS,
+  Affine: [(k, x, a, b) => k.add(k.mul(x, a), b), { alpha: 1, beta: 0 }],
+  ScaledTanh: [(k, x, a, b) => k.mul(k.tanh(k.mul(x, b)), a), { alpha: 1, beta: 1 }],
 };
+const functionsByName = new Map(Object.entries(FUNCTIONS).map(([name, each]) => [name.toLowerCase(), each]));
 
 /** The functions of a direction's gates, and a text that tells them apart. */
 interface Functions {
@@ -43,8 +36,8 @@ function functionsOf(call: Call, usual: readonly string[], directions: number): 
   const [alphas, betas] = ['activation_alpha', 'activation_beta'].map((name) => [...(call.list(name) ?? [])]);
   const clip = call.float('clip', 0);
   const all = names.map((name) => {
-    const known = FUNCTIONS[name.toLowerCase()] ?? call.refuse(`activation ${name}`);
-    const [compute, alpha, beta] = known;
+    const known = functionsByName.get(name.toLowerCase()) ?? call.refuse(`activation ${name}`);
+    const [compute, { alpha, beta }] = known;
     const a = alpha === undefined ? 0 : (alphas?.shift() ?? alpha);
     const b = beta === undefined ? 0 : (betas?.shift() ?? beta);
     return { key: `${name} ${a} ${b}`, compute: (k: KernelBuilder, x: Num) => compute(k, x, a, b) };
@@ -206,7 +199,7 @@ function layer(call: Call, gates: number, usual: readonly string[], step: Step):
     const [wBias, ownBias] = biases ?? [];
     // The bias of a GRU's states is reset with them, so that it cannot be added before.
     const rBias = hasReset ? (ownBias ?? zeros(call.backend, [gates * hidden], { dtype: x.dtype })) : undefined;
-    const bias = biases && !hasReset ? elements('Add', (k, a, b) => k.add(a, b), biases, x.dtype) : wBias;
+    const bias = biases && !hasReset ? add(biases[0] as Tensor, biases[1] as Tensor) : wBias;
     const products = linear(x, w, { bias });
     const initial = (index: number): Tensor => {
       if (!call.has(index)) return zeros(call.backend, [batch, hidden], { dtype: x.dtype });
@@ -229,7 +222,7 @@ function layer(call: Call, gates: number, usual: readonly string[], step: Step):
 
 /** Operators that hand a state on from row to row. */
 export const RECURRENT: Operators = {
-  LSTM: { run: (call) => layer(call, 4, ['Sigmoid', 'Tanh', 'Tanh'], lstmStep) },
-  GRU: { run: (call) => layer(call, 3, ['Sigmoid', 'Tanh'], gruStep) },
-  RNN: { run: (call) => layer(call, 1, ['Tanh'], rnnStep) },
+  LSTM: (call) => layer(call, 4, ['Sigmoid', 'Tanh', 'Tanh'], lstmStep),
+  GRU: (call) => layer(call, 3, ['Sigmoid', 'Tanh'], gruStep),
+  RNN: (call) => layer(call, 1, ['Tanh'], rnnStep),
 };

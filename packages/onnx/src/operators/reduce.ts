@@ -54,14 +54,6 @@ function soft(map: typeof ops.softmax): Operator {
   };
 }
 
-const squares: Fold = (x, options) =>
-  ops.sum(
-    elements('square', (k, v) => k.mul(v, v), [x]),
-    options,
-  );
-
-const log = (x: Tensor): Tensor => elements('Log', (k, v) => k.log(v), [x]);
-
 const scan = (along: typeof ops.cumsum): Operator => ({
   needs: [1],
   run: (call) => {
@@ -80,8 +72,8 @@ export const REDUCE: Operators = {
   ReduceMin: reduce(ops.min),
   ReduceL1: reduce((x, options) => ops.norm(x, { ...options, ord: 1 })),
   ReduceL2: reduce((x, options) => ops.norm(x, options)),
-  ReduceSumSquare: reduce(squares),
-  ReduceLogSum: reduce((x, options) => log(ops.sum(x, options))),
+  ReduceSumSquare: reduce((x, options) => ops.sum(ops.mul(x, x), options)),
+  ReduceLogSum: reduce((x, options) => ops.log(ops.sum(x, options))),
   ReduceLogSumExp: reduce(ops.logSumExp),
   ArgMax: arg(ops.argmax),
   ArgMin: arg(ops.argmin),
@@ -89,15 +81,13 @@ export const REDUCE: Operators = {
   LogSoftmax: soft(ops.logSoftmax),
   CumSum: scan(ops.cumsum),
   CumProd: scan(ops.cumprod),
-  Hardmax: {
-    run: (call) => {
-      const axis = call.axis(call.int('axis', call.version < 13 ? 1 : -1));
-      if (call.version < 13 && axis !== call.dims(0).length - 1) return call.refuse('an axis that is not the last');
-      const x = call.x(0);
-      const top = elements('Top', (k, a, b) => k.toF32(k.eq(a, b)), [x, ops.max(x, { axis, keepDims: true })], 'f32');
-      // Of equal ones only the first counts.
-      const before = ops.cumsum(top, { axis, exclusive: true });
-      return elements('First', (k, a, b) => k.select(k.eq(b, 0), a, 0), [top, before], x.dtype);
-    },
+  Hardmax: (call) => {
+    const axis = call.axis(call.int('axis', call.version < 13 ? 1 : -1));
+    if (call.version < 13 && axis !== call.dims(0).length - 1) return call.refuse('an axis that is not the last');
+    const x = call.x(0);
+    const top = elements('Top', (k, a, b) => k.toF32(k.eq(a, b)), [x, ops.max(x, { axis, keepDims: true })], 'f32');
+    // Of equal ones only the first counts.
+    const before = ops.cumsum(top, { axis, exclusive: true });
+    return elements('First', (k, a, b) => k.select(k.eq(b, 0), a, 0), [top, before], x.dtype);
   },
 };

@@ -276,5 +276,5 @@ function gridSample(call: Call): Results {
 export const RESIZE: Operators = {
   Resize: { needs: [1, 2, 3], run: resizeOp },
   Upsample: { needs: [1], run: resizeOp },
-  GridSample: { run: gridSample },
+  GridSample: gridSample,
 };

@@ -196,29 +196,23 @@ function eyeLike(call: Call): HostTensor {
 /** Operators that move, repeat or name elements and compute nothing. */
 export const SHAPE: Operators = {
   Identity: { run: (call) => call.value(0), host: (call) => call.host(0) },
-  Shape: {
-    run: (call) => {
-      const dims = call.dims(0);
-      const place = (at: number): number => Math.min(Math.max(at < 0 ? at + dims.length : at, 0), dims.length);
-      return int64s(dims.slice(place(call.int('start', 0)), place(call.int('end', dims.length))));
-    },
+  Shape: (call) => {
+    const dims = call.dims(0);
+    const place = (at: number): number => Math.min(Math.max(at < 0 ? at + dims.length : at, 0), dims.length);
+    return int64s(dims.slice(place(call.int('start', 0)), place(call.int('end', dims.length))));
   },
-  Size: { run: (call) => hostTensor('int64', [], [sizeOf(call.dims(0))]) },
+  Size: (call) => hostTensor('int64', [], [sizeOf(call.dims(0))]),
   Reshape: resized(reshaped),
   Flatten: resized(flattened),
-  Transpose: {
-    run: (call) =>
-      permute(call.x(0), call.list('perm') ?? call.dims(0).map((_, axis, { length }) => length - 1 - axis)),
-  },
+  Transpose: (call) =>
+    permute(call.x(0), call.list('perm') ?? call.dims(0).map((_, axis, { length }) => length - 1 - axis)),
   Squeeze: resized(squeezed),
   Unsqueeze: resized(unsqueezed),
-  Concat: {
-    run: (call) => {
-      const axis = call.axis(call.int('axis', 0));
-      const tensors = call.all();
-      const filled = tensors.filter(({ shape }) => shape[axis] !== 0);
-      return filled.length === 0 ? (tensors[0] as Tensor) : concat(filled, { axis });
-    },
+  Concat: (call) => {
+    const axis = call.axis(call.int('axis', 0));
+    const tensors = call.all();
+    const filled = tensors.filter(({ shape }) => shape[axis] !== 0);
+    return filled.length === 0 ? (tensors[0] as Tensor) : concat(filled, { axis });
   },
   Split: {
     needs: [1],
@@ -233,9 +227,9 @@ export const SHAPE: Operators = {
   Pad: { needs: [1, 2, 3], run: padOp },
   CenterCropPad: { needs: [1], run: centred },
   ConstantOfShape: { needs: [0], run: constantOfShape },
-  DepthToSpace: { run: depthToSpace },
-  SpaceToDepth: { run: spaceToDepth },
-  EyeLike: { run: eyeLike },
+  DepthToSpace: depthToSpace,
+  SpaceToDepth: spaceToDepth,
+  EyeLike: eyeLike,
   Trilu: {
     needs: [1],
     run: (call) => {

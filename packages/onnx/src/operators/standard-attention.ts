@@ -1,11 +1,14 @@
 import {
+  add,
   attention,
   cast,
   expand,
   matmul,
+  mul,
   pad,
   reshape,
   softmax,
+  sub,
   type Tensor,
   transpose,
   unsqueeze,
@@ -17,7 +20,7 @@ import { elements, type Formula } from './elements.ts';
 import type { Operators } from './operator.ts';
 
 /** What attention in pieces is made of: heads, and where the first query of each batch is among the keys, `[batch, 1, 1, 1]`. */
-interface Pieces extends Limits {
+interface Pieces {
   readonly q: Tensor;
   readonly k: Tensor;
   readonly v: Tensor;
@@ -27,10 +30,7 @@ interface Pieces extends Limits {
   readonly mask: Tensor | undefined;
   readonly scale: number;
   readonly softcap: number;
-}
-
-/** How many keys before and after its place a query sees; -1 is all. */
-interface Limits {
+  /** How many keys before and after its place a query sees; -1 is all. */
   readonly left: number;
   readonly right: number;
 }
@@ -45,11 +45,11 @@ function inPieces({ q, k, v, starts, lengths, mask, scale, softcap, left, right 
     return cast(reshape(repeated, [batch, heads, rows, dim]), 'f32');
   };
   const products = matmul(cast(q, 'f32'), transpose(whole(k)));
-  const raw = elements(`Scale ${scale}`, (b, x) => b.mul(x, scale), [products], 'f32');
+  const raw = mul(products, scale);
   const soft: Formula = (b, x) => b.mul(b.tanh(b.div(x, softcap)), softcap);
   const capped = softcap > 0 ? elements(`Softcap ${softcap}`, soft, [raw], 'f32') : raw;
   const added = mask === undefined || mask.dtype === 'u8' ? mask && hidden(mask) : cast(mask, 'f32');
-  const biased = added ? elements('Add', (b, x, y) => b.add(x, y), [capped, added], 'f32') : capped;
+  const biased = added ? add(capped, added) : capped;
   const seen = elements(
     `Seen ${left} ${right} ${lengths !== undefined}`,
     (b, x, start, length) => {
@@ -108,14 +108,9 @@ function standard(call: Call): Results {
     return [finished(o), k, v];
   }
   const lengths = call.has(6) ? reshape(call.x(6), [batch, 1, 1, 1]) : undefined;
-  const starts = lengths
-    ? elements('Minus', (b, a, c) => b.sub(a, c), [lengths, call.toDevice(hostTensor('int32', [], [queries]))], 'i32')
-    : call.toDevice(hostTensor('int32', [1, 1, 1, 1], [offset]));
-  const limits = { left, right: causal ? 0 : right };
-  const [o, scores] = inPieces(
-    { q, k, v, starts, lengths, mask, scale, softcap, ...limits },
-    call.int('qk_matmul_output_mode', 0),
-  ) as [Tensor, Tensor];
+  const starts = lengths ? sub(lengths, queries) : call.toDevice(hostTensor('int32', [1, 1, 1, 1], [offset]));
+  const pieces = { q, k, v, starts, lengths, mask, scale, softcap, left, right: causal ? 0 : right };
+  const [o, scores] = inPieces(pieces, call.int('qk_matmul_output_mode', 0)) as [Tensor, Tensor];
   return [finished(o), k, v, scores];
 }
 

@@ -37,9 +37,10 @@ const DEVICE: Operators = {
 };
 
 /** All operators. */
-export const OPERATORS: Operators = Object.fromEntries(
-  [...new Set([...Object.keys(DEVICE), ...Object.keys(HOST)])].map((name): [string, Operator] => [
-    name,
-    { ...DEVICE[name], ...HOST[name] },
-  ]),
+export const OPERATORS: Readonly<Record<string, Operator>> = Object.fromEntries(
+  Object.keys({ ...DEVICE, ...HOST }).map((name): [string, Operator] => {
+    const onDevice = DEVICE[name];
+    const host = HOST[name];
+    return [name, { ...(typeof onDevice === 'function' ? { run: onDevice } : onDevice), ...(host && { host }) }];
+  }),
 );

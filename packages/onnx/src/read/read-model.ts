@@ -4,7 +4,7 @@ import { elementType, type HostTensor, hostTensor } from '../graph/host-tensor.t
 import { decode } from './decode.ts';
 import { domainOf, type Functions, inline, versionsOf } from './inline.ts';
 import type { Proto } from './schema.ts';
-import { dimsOf, externalFile, type ExternalData, readTensor, refuseSparse } from './tensor.ts';
+import { dimsOf, externalFile, type ExternalData, readTensor } from './tensor.ts';
 
 /** As many nodes as a model may have once its functions are inlined. */
 export const MAX_NODES = 100_000;
@@ -78,7 +78,8 @@ export function readModel(proto: Proto<'Model'>, external: ExternalData): Model 
 
 function readGraph(proto: Proto<'Graph'>, reading: Reading, outer: ReadonlySet<string>): Graph {
   if ((proto.nodes?.length ?? 0) > MAX_NODES) countNode({ nodes: MAX_NODES });
-  if ((proto.sparse ?? []).length > 0) refuseSparse(`an initializer of graph "${proto.name ?? ''}"`);
+  if ((proto.sparse ?? []).length > 0)
+    throw unsupported(`an initializer of graph "${proto.name ?? ''}" is sparse, which is not supported`);
   const constants = new Map<string, HostTensor>();
   for (const each of proto.initializers ?? []) {
     constants.set(each.name ?? '', readTensor(`initializer "${each.name ?? ''}"`, each, reading.external));

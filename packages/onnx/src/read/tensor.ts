@@ -1,4 +1,4 @@
-import { refuse, unsupported } from '../errors.ts';
+import { refuse } from '../errors.ts';
 import {
   arrayOf,
   elementType,
@@ -98,9 +98,4 @@ export function externalFile(what: string, proto: Proto<'Tensor'>): string | und
     location === '' || /^[\\/]|^[a-z][a-z0-9+.-]*:|\0/i.test(location) || location.split(/[\\/]/).includes('..');
   if (leaves) throw refuse(`${what} lies in ${JSON.stringify(location)}, which is not beside the model`);
   return location;
-}
-
-/** @throws {BackendError} UNSUPPORTED always */
-export function refuseSparse(what: string): never {
-  throw unsupported(`${what} is sparse, which is not supported`);
 }

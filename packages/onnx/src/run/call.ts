@@ -233,7 +233,7 @@ export class Call {
       const value = each instanceof Value ? each : Value.ofTensor(each, typeOf(each.dtype, wanted));
       // A tensor of its own, where it has one of an input.
       const own = value.tensor !== undefined && borrowed.has(value.tensor) ? value.share() : value;
-      return own.isConstant === isConstant ? own : new Value(own as ConstructorParameters<typeof Value>[0], isConstant);
+      return own.isConstant === isConstant ? own : new Value(own, isConstant);
     });
   }
 }

@@ -30,6 +30,8 @@ interface Program {
   readonly uploads: Tensor[];
   /** The tensors of a recording that are filled with what is given on the host. */
   readonly inputs: Map<string, Tensor>;
+  /** Those of the caller that the work reads, which a replay gets anew. One object for all replays, whose names are looked up fast. */
+  readonly slots: Record<string, Tensor>;
   recorded?: Recorded<readonly Value[]> | undefined;
 }
 
@@ -52,6 +54,8 @@ export class Session {
   readonly #needed: ReadonlySet<string>;
   /** Names of what the work reads the elements of. */
   readonly #reads: ReadonlySet<string>;
+  readonly #names: ReadonlySet<string>;
+  readonly #outputs: ReadonlySet<string>;
   readonly #constants = new Map<Graph, ReadonlyMap<string, Value>>();
   readonly #folded = new Map<Node, readonly Value[]>();
   readonly #kept = new Map<Node, unknown>();
@@ -67,9 +71,11 @@ export class Session {
     this.model = model;
     this.#settings = settings;
     this.#needed = neededOnHost(model.graph);
-    const { nodes, outputs } = model.graph;
+    const { nodes, inputs, outputs } = model.graph;
     const reading = nodes.filter(({ op }) => op !== 'Shape' && op !== 'Size');
-    this.#reads = new Set([...reading.flatMap(readsOf), ...outputs.map(({ name }) => name)]);
+    this.#names = new Set(inputs.map(({ name }) => name));
+    this.#outputs = new Set(outputs.map(({ name }) => name));
+    this.#reads = new Set([...reading.flatMap(readsOf), ...this.#outputs]);
     this.#waits = hasRandom(model.graph);
   }
 
@@ -102,7 +108,7 @@ export class Session {
     if (this.#isDisposed) throw refuse('the session was released');
     this.#isRunning = true;
     this.#check(feeds);
-    const unknown = outputs.find((name) => !this.model.graph.outputs.some((each) => each.name === name));
+    const unknown = outputs.find((name) => !this.#outputs.has(name));
     if (unknown !== undefined) throw refuse(`there is no output "${unknown}"`);
     const places = new Map(outputs.map((name) => [name, locationOf(name)]));
     const key = this.#keyOf(feeds);
@@ -122,14 +128,7 @@ export class Session {
       }
       wanted.set(name, value);
       // Of a recording the next replay fills the tensor again.
-      const each = isOwn
-        ? value
-        : new Value({
-            type: value.type,
-            dims: value.dims,
-            ...(value.host && { host: value.host }),
-            ...(value.tensor && { tensor: value.tensor }),
-          });
+      const each = isOwn ? value : new Value(value);
       // What was on the host may be an initializer's, an input's or of every replay, and the result is the caller's to change.
       const isShared = value.host !== undefined;
       const own = (host: HostTensor): HostTensor => (isShared ? { ...host, data: host.data.slice() } : host);
@@ -166,7 +165,7 @@ export class Session {
     const { inputs } = this.model.graph;
     const free = new Map<string, number>();
     for (const name of Object.keys(feeds)) {
-      if (!inputs.some((each) => each.name === name))
+      if (!this.#names.has(name))
         throw refuse(`there is no input "${name}", there are ${inputs.map((each) => each.name).join(', ')}`);
     }
     for (const info of inputs) this.#checkInput(info, feeds[info.name], free);
@@ -208,8 +207,7 @@ export class Session {
     const parts: string[] = [];
     for (const { name } of this.model.graph.inputs) {
       const given = feeds[name] as HostTensor | Tensor;
-      if (given instanceof Tensor)
-        parts.push(`${given.dtype}[${given.shape.join()}]${given.isDense ? '' : given.strides.join()}`);
+      if (given instanceof Tensor) parts.push(String(given.layout.id));
       else {
         const told = this.#needed.has(name) || !isOnDevice(given.type);
         if (told && given.data.length > MAX_TOLD) return undefined;
@@ -222,7 +220,7 @@ export class Session {
   }
 
   #programOf(key: string): Program {
-    const program = this.#programs.get(key) ?? { state: 'new', uploads: [], inputs: new Map() };
+    const program = this.#programs.get(key) ?? { state: 'new', uploads: [], inputs: new Map(), slots: {} };
     this.#programs.delete(key);
     this.#programs.set(key, program);
     const [oldest] = this.#programs;
@@ -238,14 +236,15 @@ export class Session {
     if (program === undefined || program.state === 'new' || program.state === 'eager' || !canRecord) {
       return { values: await this.#runOnce(feeds, program), isOwn: true };
     }
-    const inputs = this.#inputs(feeds, program.inputs);
-    const slots = Object.fromEntries(
-      [...inputs].flatMap(([name, { tensor }]) => (this.#isSlot(name, feeds[name], tensor) ? [[name, tensor]] : [])),
-    ) as Record<string, Tensor>;
-    if (program.recorded !== undefined) program.recorded.replay(slots);
+    this.#copyInputs(feeds, program.inputs);
+    for (const { name } of this.model.graph.inputs) {
+      const given = feeds[name];
+      if (given instanceof Tensor && given.size > 0 && this.#reads.has(name)) program.slots[name] = given;
+    }
+    if (program.recorded !== undefined) program.recorded.replay(program.slots);
     else {
       try {
-        program.recorded = this.#record(inputs, program, slots);
+        program.recorded = this.#record(this.#inputs(feeds, program.inputs), program);
       } catch (error) {
         // Such as a slot that nothing queued uses. If it is an error of the work, running it says so.
         if (!isBackendError(error, 'INVALID_ARGUMENT')) throw error;
@@ -256,14 +255,10 @@ export class Session {
     return { values: program.recorded.result, isOwn: false };
   }
 
-  /** Whether a replay gets the input's tensor anew: one of the caller's that the work reads. */
-  #isSlot(name: string, given: HostTensor | Tensor | undefined, tensor: Tensor | undefined): boolean {
-    return given === tensor && (tensor?.size ?? 0) > 0 && this.#reads.has(name);
-  }
-
   /** The first run for a signature, and every one of a model that has to wait in between. */
   async #runOnce(feeds: Feeds, program: Program | undefined): Promise<Value[]> {
     const tensors = new Map<string, Tensor>();
+    this.#copyInputs(feeds, tensors);
     const inputs = this.#inputs(feeds, tensors);
     const uploads = program?.uploads ?? [];
     const work = runGraph(this.model.graph, inputs, this.#context(uploads));
@@ -300,11 +295,7 @@ export class Session {
     });
   }
 
-  #record(
-    inputs: ReadonlyMap<string, Value>,
-    program: Program,
-    slots: Readonly<Record<string, Tensor>>,
-  ): Recorded<readonly Value[]> {
+  #record(inputs: ReadonlyMap<string, Value>, program: Program): Recorded<readonly Value[]> {
     return record(
       this.#settings.backend,
       () => {
@@ -314,25 +305,32 @@ export class Session {
         work.return([]);
         throw refuse('a run that is recorded needs numbers of the device');
       },
-      { slots },
+      { slots: program.slots },
     );
   }
 
-  /** The inputs as values: what only the device needs is there alone, in the tensors given, which are filled or made. */
-  #inputs(feeds: Feeds, tensors: Map<string, Tensor>): ReadonlyMap<string, Value> {
-    const values = new Map<string, Value>();
+  /** Copies what is given on the host and only the device needs to the tensors given, or to new ones among them. */
+  #copyInputs(feeds: Feeds, tensors: Map<string, Tensor>): void {
     const { backend, float64 } = this.#settings;
     for (const { name, type } of this.model.graph.inputs) {
       const given = feeds[name] as HostTensor | Tensor;
-      if (given instanceof Tensor) values.set(name, Value.ofTensor(given, typeOf(given.dtype, type)));
-      else if (this.#needed.has(name) || !isOnDevice(type)) values.set(name, Value.ofHost(given));
-      else {
-        const tensor = this.#given(name, () => upload(backend, given, float64, tensors.get(name)));
-        tensors.set(name, tensor);
-        values.set(name, Value.ofTensor(tensor, type));
-      }
+      if (given instanceof Tensor || this.#needed.has(name) || !isOnDevice(type)) continue;
+      tensors.set(
+        name,
+        this.#given(name, () => upload(backend, given, float64, tensors.get(name))),
+      );
     }
-    return values;
+  }
+
+  /** The inputs as values: tensors of the caller, copies, and what is needed on the host. */
+  #inputs(feeds: Feeds, copies: ReadonlyMap<string, Tensor>): ReadonlyMap<string, Value> {
+    const valueOf = ({ name, type }: ValueInfo): Value => {
+      const given = feeds[name] as HostTensor | Tensor;
+      if (given instanceof Tensor) return Value.ofTensor(given, typeOf(given.dtype, type));
+      const copied = copies.get(name);
+      return copied ? Value.ofTensor(copied, type) : Value.ofHost(given);
+    };
+    return new Map(this.model.graph.inputs.map((info) => [info.name, valueOf(info)]));
   }
 
   /** What does not fit on the device, such as a type that it lacks, is the input's, and that of the node that reads it. */

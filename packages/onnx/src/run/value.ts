@@ -98,12 +98,9 @@ export class Value {
   /** Of a constant: one node reads it, and may let go of its elements. */
   hasOneReader = false;
   /** What nodes computed from it that others need too, by name. */
-  readonly #derived = new Map<string, Tensor>();
+  #derived: Map<string, Tensor> | undefined;
 
-  constructor(
-    value: { type: ElementType; dims: readonly number[]; host?: HostTensor; tensor?: Tensor },
-    isConstant = false,
-  ) {
+  constructor(value: Pick<Value, 'type' | 'dims'> & Partial<Pick<Value, 'host' | 'tensor'>>, isConstant = false) {
     this.type = value.type;
     this.dims = value.dims;
     this.host = value.host;
@@ -122,7 +119,7 @@ export class Value {
   /** The same value, to be disposed by itself. */
   share(): Value {
     const { type, dims, host, tensor } = this;
-    return new Value({ type, dims, ...(host && { host }), ...(tensor && { tensor: slice(tensor, []) }) });
+    return new Value({ type, dims, host, tensor: tensor && slice(tensor, []) });
   }
 
   /** Reads the elements back where they are only on the device. */
@@ -134,6 +131,7 @@ export class Value {
 
   /** What is computed from the value once, though several nodes need it. It is disposed with the value. */
   derived(name: string, make: () => Tensor): Tensor {
+    this.#derived ??= new Map();
     const known = this.#derived.get(name) ?? make();
     this.#derived.set(name, known);
     return known;
@@ -146,8 +144,8 @@ export class Value {
   }
 
   disposeDerived(): void {
-    for (const each of this.#derived.values()) each.dispose();
-    this.#derived.clear();
+    for (const each of this.#derived?.values() ?? []) each.dispose();
+    this.#derived = undefined;
   }
 }
 

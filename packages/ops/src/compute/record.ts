@@ -93,10 +93,16 @@ export function record<Result>(
       },
       { slots: Object.fromEntries([...slots].map(([name, tensor]) => [name, memoryOf(tensor)])) },
     );
-    const layouts = new Map([...slots].map(([name, { layout }]) => [name, layoutText(layout)]));
+    const layouts = new Map([...slots].map(([name, { layout }]) => [name, layout]));
+    // One object for all replays: to make one of many names costs more than to read it.
+    const pointers: Record<string, DevicePtr> = {};
     const replay = (given?: Tensors): void => {
-      if (given === undefined) recording.replay();
-      else recording.replay(pointersOf(layouts, readTensors('replay', backend, given)));
+      if (given === undefined) return recording.replay();
+      const tensors = readTensors('replay', backend, given);
+      checkLayouts(layouts, tensors);
+      for (const name of Object.keys(pointers)) if (!tensors.has(name)) delete pointers[name];
+      for (const [name, { ptr }] of tensors) pointers[name] = ptr;
+      recording.replay(pointers);
     };
     const dispose = (): void => {
       recording.dispose();
@@ -116,7 +122,8 @@ function readTensors(op: string, backend: ComputeBackend, given: Tensors): Reado
     throw refuse(op, `takes tensors by names of slots, such as { x }, got ${shown(given)}`);
   }
   const read = new Map<string, Tensor>();
-  for (const [name, tensor] of Object.entries<Tensor | undefined>(given)) {
+  for (const name of Object.keys(given)) {
+    const tensor = given[name];
     if (tensor === undefined) continue;
     checkTensor(op, name, tensor);
     if (tensor.backend !== backend) throw refuse(op, `${name} must be on the backend of the recording`);
@@ -133,17 +140,14 @@ function memoryOf({ ptr, shape, strides, dtype }: Tensor): MemorySlot {
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT for a tensor of another layout */
-function pointersOf(
-  layouts: ReadonlyMap<string, string>,
-  tensors: ReadonlyMap<string, Tensor>,
-): Record<string, DevicePtr> {
+function checkLayouts(layouts: ReadonlyMap<string, SharedLayout>, tensors: ReadonlyMap<string, Tensor>): void {
   for (const [name, { layout }] of tensors) {
-    const [wanted, got] = [layouts.get(name), layoutText(layout)];
+    const recorded = layouts.get(name);
     // A name of no slot is left to the backend to refuse.
-    if (wanted !== undefined && wanted !== got)
-      throw refuse('replay', `${name} must be ${wanted} as recorded, got ${got}`);
+    if (recorded === undefined || recorded === layout) continue;
+    const [wanted, got] = [layoutText(recorded), layoutText(layout)];
+    if (wanted !== got) throw refuse('replay', `${name} must be ${wanted} as recorded, got ${got}`);
   }
-  return Object.fromEntries([...tensors].map(([name, { ptr }]) => [name, ptr]));
 }
 
 /** The same text for layouts whose elements lie alike. */
