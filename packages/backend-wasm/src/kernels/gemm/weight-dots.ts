@@ -156,12 +156,12 @@ function addFourRows(module: ModuleBuilder, traits: WasmTraits, form: IntegerFor
   );
 }
 
-/** The zero of a block as it is subtracted from its integers, those of signed types with turned sign bits. */
+/** The zero of a block as it is subtracted from its integers, those of signed types with flipped sign bits. */
 function zeroOf({ bits, isSigned }: IntegerForm, zeros: Local<'i32'>, at: Local<'i32'>): Value<'i32'> {
-  const turned = (zero: Value<'i32'>): Value<'i32'> => (isSigned ? i32.xor(zero, 2 ** (bits - 1)) : zero);
-  if (bits === 8) return turned(i32.load8U(i32.add(zeros, at)));
+  const withFlippedSign = (zero: Value<'i32'>): Value<'i32'> => (isSigned ? i32.xor(zero, 2 ** (bits - 1)) : zero);
+  if (bits === 8) return withFlippedSign(i32.load8U(i32.add(zeros, at)));
   const byte = i32.load8U(i32.add(zeros, i32.shrU(at, 1)));
-  return turned(i32.and(i32.shrU(byte, i32.shl(i32.and(at, 1), 2)), 15));
+  return withFlippedSign(i32.and(i32.shrU(byte, i32.shl(i32.and(at, 1), 2)), 15));
 }
 
 /** The bits of 2^23 as float32: with an integer below 2^16 in its lower half it is greater by that. */

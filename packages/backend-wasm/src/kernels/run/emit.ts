@@ -54,7 +54,7 @@ export function emitMap(a: WasmArithmetic, cursor: Cursor, range: ItemRange): vo
   const outer = Array.from({ length: form.rowRank - 1 }, (_, axis) => axis);
   code.compute(roots, 0, 1);
   const inner = form.isSegmented ? words.number(names.segments) : undefined;
-  cursor.items(outer, { ...range, isTurned: form.isTurned, inner }, (_, piece) => {
+  cursor.items(outer, { ...range, isTransposed: form.isTransposed, inner }, (_, piece) => {
     code.enter(2);
     code.compute(roots, 2, 1);
     const { start, count } = cursor.segment(last, piece);

@@ -43,7 +43,7 @@ export interface RunForm extends ProgramForm {
    * True if the items of a map take all lines of the last outer axis before the next segment: where neighbours along that axis
    * are neighbours in an input, so that they are still in a cache.
    */
-  readonly isTurned: boolean;
+  readonly isTransposed: boolean;
   /** True if rows are gone through from their end, by negative strides, for their scans. */
   readonly isReverse: boolean;
   /** True if rows are so long that their sums are collected in float64 between segments. */
@@ -59,12 +59,12 @@ export interface RunForm extends ProgramForm {
 /** Lines that are worked on as they are, a vector at a time. */
 export const ONE_LINE: Pick<
   RunForm,
-  'units' | 'isSegmented' | 'isFoldedSegmented' | 'isTurned' | 'isReverse' | 'isLong' | 'kept'
+  'units' | 'isSegmented' | 'isFoldedSegmented' | 'isTransposed' | 'isReverse' | 'isLong' | 'kept'
 > = {
   units: 1,
   isSegmented: false,
   isFoldedSegmented: false,
-  isTurned: false,
+  isTransposed: false,
   isReverse: false,
   isLong: false,
   kept: [],

@@ -45,7 +45,7 @@ export function formMap(geometry: CheckedRun, axes: RunAxes, level: 'row' | 'ele
     hasWhole: size >= LANES,
     hasRest: size % LANES !== 0,
     isSegmented,
-    isTurned: order !== undefined && isSegmented,
+    isTransposed: order !== undefined && isSegmented,
   };
   const words = geometryWords(geometry, own);
   words.set(names.segment, segment);

@@ -64,19 +64,19 @@ function vectorLayout(piece: Piece, traits: DeviceTraits): VectorLayout {
   const layout = { width, axis, gathersVectors } as const;
   // Barriers are dear where lanes share a core, and caches are large.
   if (foldedRank > 0 || traits.isSoftware) return layout;
-  return turnedAround({ sizes, operands }, layout, Math.floor(traits.maxWorkgroupBytes / TILE_BYTES));
+  return transposed({ sizes, operands }, layout, Math.floor(traits.maxWorkgroupBytes / TILE_BYTES));
 }
 
 /** Shorter axes than this are not worth a tile. */
-const MIN_TURNED = 16;
+const MIN_TRANSPOSED = 16;
 
 /** Of a map, the inputs that are dense along another axis than the outputs: along the one that most of them are. */
-function turnedAround(
+function transposed(
   { sizes, operands }: Pick<Piece, 'sizes' | 'operands'>,
   layout: VectorLayout,
   mostInputs: number,
 ): VectorLayout {
-  const isLong = (axis: number): boolean => (sizes[axis] as number) >= MIN_TURNED;
+  const isLong = (axis: number): boolean => (sizes[axis] as number) >= MIN_TRANSPOSED;
   const outputs = operands.filter(({ isOutput }) => isOutput);
   if (!isLong(layout.axis) || outputs.some(({ strides }) => strides[layout.axis] !== 1)) return layout;
   const axes = operands.map(({ layout: { access }, isOutput, strides }) =>
