@@ -21,7 +21,7 @@ export interface WasmCode {
 export interface Command {
   readonly code: WasmCode;
   /** The 32-bit words that `run` finds at `args`: addresses, sizes, the bits of floats. */
-  readonly words: Uint32Array | readonly number[];
+  readonly args: Uint32Array | readonly number[];
   /** The number of tiles, at least 1. */
   readonly tiles: number;
   /** Bytes that each thread has for itself at `scratch`, 64-byte aligned: packed panels. 0 if left out. */

@@ -11,7 +11,7 @@ const STALL_MS = 60_000;
 /** So much of the time between two looks counts. */
 const MAX_STEP_MS = 100;
 
-/** The words of a slot besides the counters. */
+/** The arguments of a slot besides the counters. */
 export interface SlotContent {
   readonly tiles: number;
   readonly codeIndex: number;
@@ -21,7 +21,7 @@ export interface SlotContent {
   readonly scratchAddress: number;
   readonly scratchBytes: number;
   /** At `argsAddress`, or in the slot. */
-  readonly words: Uint32Array | readonly number[];
+  readonly args: Uint32Array | readonly number[];
   readonly argsAddress: number | undefined;
 }
 
@@ -63,7 +63,7 @@ export class CommandRing {
     return this.#done;
   }
 
-  /** The words of the ring and its counters. */
+  /** The arguments of the ring and its counters. */
   get words(): Int32Array {
     return this.#words;
   }
@@ -83,7 +83,7 @@ export class CommandRing {
     words[slot + L.scratchAddress] = content.scratchAddress;
     words[slot + L.scratchBytes] = content.scratchBytes;
     words[slot + L.argsAddress] = content.argsAddress ?? (slot + L.args) * 4;
-    if (content.argsAddress === undefined) words.set(content.words, slot + L.args);
+    if (content.argsAddress === undefined) words.set(content.args, slot + L.args);
     this.#queued++;
     Atomics.store(words, L.queued, this.#queued | 0);
     Atomics.notify(words, L.queued, Math.min(content.tiles, this.#threads));

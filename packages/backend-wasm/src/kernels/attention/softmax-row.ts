@@ -16,7 +16,7 @@ import { VectorTerms } from '../arithmetic/vector-terms.ts';
 import { type Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import { HoistedConstants } from '../common/hoisted-constants.ts';
 import type { WasmTraits } from '../kernel.ts';
-import { ATTENTION } from './attention-words.ts';
+import { ATTENTION } from './attention-arguments.ts';
 
 /** At it and below e^x is 0, rounded to nearest. */
 const MIN_EXPONENT = -104;

@@ -50,8 +50,8 @@ function formOfRow(call: ResolvedGemm<WasmBuffer>): MatrixForm | undefined {
   return { bits, isSigned: dtypeB.startsWith('i'), hasZeros: zeros !== undefined, scales: scales.dtype };
 }
 
-/** The words of the blocks of B; those of a B that all matrices share are shared too. */
-function blockWords(call: ResolvedGemm<WasmBuffer>): readonly number[] {
+/** The arguments of the blocks of B; those of a B that all matrices share are shared too. */
+function blockArguments(call: ResolvedGemm<WasmBuffer>): readonly number[] {
   const { dtypeB, quantB, strideB, m } = call;
   if (quantB === undefined) return [];
   const [scaleBatch, scaleRow, scaleBlock] = quantB.scales.strides;
@@ -69,7 +69,7 @@ function blockWords(call: ResolvedGemm<WasmBuffer>): readonly number[] {
     block: Math.min(quantB.block, 2 ** 31),
     zero: quantB.zero + ({ i4: 8, i8: 128 }[dtypeB as string] ?? 0),
   };
-  return BLOCKS.words(given, {});
+  return BLOCKS.pack(given, {});
 }
 
 /** The same product of a B of floats, which is written to temporary memory first. */
@@ -159,6 +159,6 @@ function multiplyVector(launcher: Launcher, codes: CodeCache, call: ResolvedGemm
   const batches = isColumn ? batchCount : batchCount * m;
   launchVector(launcher, codes, dtype, batches, given, {
     epilogue: tileEpilogue(call),
-    ...(form === undefined ? {} : { form, blocks: blockWords(call) }),
+    ...(form === undefined ? {} : { form, blocks: blockArguments(call) }),
   });
 }

@@ -35,7 +35,7 @@ export const unitOf = ({ bits }: Pick<IntegerForm, 'bits'>): number => 128 / bit
 
 const BLOCK_WORDS = 'scales scaleBatch scaleRow scaleBlock zeros zeroBatch zeroRow zeroBlock block zero';
 
-/** The words of a matrix of integers beside those of any. Strides count elements. */
+/** The arguments of a matrix of integers beside those of any. Strides count elements. */
 export const BLOCKS: Arguments<NamesIn<typeof BLOCK_WORDS>> = new Arguments([BLOCK_WORDS]);
 
 /**

@@ -19,10 +19,10 @@ import { Words } from './words.ts';
 import { FoldState, loadStates, STATE_BYTES } from './fold-states.ts';
 import { ScanCode } from './scan-code.ts';
 
-/** A module, and the names of the words that it reads, in their order. */
+/** A module, and the names of the arguments that it reads, in their order. */
 export interface EmittedRun {
   readonly code: WasmCode;
-  readonly words: readonly string[];
+  readonly argNames: readonly string[];
 }
 
 /** The module of a form. */
@@ -41,7 +41,7 @@ export function emitRun(form: RunForm, { isShared, hasFma }: Pick<WasmTraits, 'i
     (form.kind === 'map' ? emitMap : emitRows)(arithmetic, cursor, { first, end });
     list = words.names;
   });
-  return { code: { bytes }, words: list };
+  return { code: { bytes }, argNames: list };
 }
 
 /** Computes each point by itself: an item is a line along the last axis, or a segment of one. */

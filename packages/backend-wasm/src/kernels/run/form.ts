@@ -70,7 +70,7 @@ export const ONE_LINE: Pick<
   kept: [],
 };
 
-/** Names of words that only these kernels have. */
+/** Names of arguments that only these kernels have. */
 const own = {
   /** For an index of a type: an i32 goes along at most 2^31. */
   gatherSizeFor: (input: number, axis: number, type: string): string => `${shared.gatherSize(input, axis)}_${type}`,
@@ -94,7 +94,7 @@ const own = {
   states: (phase: number): string => `states${phase}`,
 } as const;
 
-/** The names of words. Strides are in bytes. */
+/** The names of arguments. Strides are in bytes. */
 export const names: typeof shared & typeof own = { ...shared, ...own };
 
 /** Nodes of dozens of instructions here, where the kernel package has them of a hundred or more. */
