@@ -136,7 +136,7 @@ export class AllocationTable<Buffer> {
     return allocation !== undefined && ptr < allocation.base + allocation.bytes ? allocation : undefined;
   }
 
-  /** For the end of a message: in which allocation an address lies, where that has a label. */
+  /** Returns the end of a message: the labelled allocation that an address lies in, if there is one. */
   placeOf(ptr: number): string {
     const label = this.find(ptr)?.label;
     return label === undefined ? '' : `, in the allocation "${label}"`;
