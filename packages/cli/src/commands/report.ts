@@ -46,7 +46,7 @@ function exitCodeOf(conformance: readonly ConformanceRun[], bench: readonly Benc
   return worstExit([...ofCases, ...bench.map(benchCode)]);
 }
 
-/** As of `concord bench` without `--backend`: a backend may be absent, but not all. */
+/** Returns the exit code of `concord bench` without `--backend`: a backend may be absent, but not all. */
 function benchCode(run: BenchRun): number {
   if (hasFailure(run) || run.backends.some(({ notRun }) => notRun?.isFailure === true)) return EXIT.failed;
   return run.backends.some(({ device }) => device !== null) ? EXIT.ok : EXIT.unavailable;
@@ -93,7 +93,7 @@ function benchText(run: BenchRun, colors: Colors): string {
   return [head, ...backends.map((each) => deviceLine(each.backend, each)), '', benchTables(run, colors)].join('\n');
 }
 
-/** Where a report is from, for the page. */
+/** Names the origin of a report, for the page. */
 function sourceOf(report: ReportFile): string {
   if (report.kind === 'conformance') return `${report.file}: conformance`;
   const { date, versions } = report.content;

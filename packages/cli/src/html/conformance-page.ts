@@ -144,7 +144,7 @@ function countsBar(counts: Counts): Html {
   return html`<div class="bar" aria-hidden="true">${parts}</div>`;
 }
 
-/** Where the failures of an op on a backend are listed. */
+/** Returns the anchor of the failures of an op on a backend. */
 function failuresAnchor(label: string, op: string): string {
   return `failed-${label}-${op}`;
 }
@@ -191,7 +191,7 @@ function cell(run: BackendRun, counts: Counts | undefined, op?: string): Html {
   return html`<td data-backend="${label}">${text}</td>`;
 }
 
-/** More failures of one op than this are folded: one of them has mostly told what is wrong. */
+/** The most failures of one op that are shown unfolded: one of them has mostly told what is wrong. */
 const MAX_OPEN = 10;
 
 /** The failing cases of a backend, by op. A link to what is folded opens it: the anchor is inside. */

@@ -90,7 +90,7 @@ interface Data {
   readonly draws: (random: Random, params: ProductParams) => Draws;
   /** True if every order of summation gives the same bits. */
   readonly isExact: boolean;
-  /** Of scales of integers that are not exact. Default: 1. */
+  /** A factor of the scales of integers that are not exact. Default: 1. */
   readonly scale?: number;
   /** Changes the parameters of the call. */
   readonly change?: (params: ProductParams) => ProductParams;
@@ -139,7 +139,7 @@ const DATA: Readonly<Record<string, Data>> = {
     isExact: false,
   },
   specials: { draws: drawSpecials, isExact: true },
-  /** As `specials`, with -0 for every alpha and beta of 0: it is 0 all the same. */
+  /** Data as of `specials`, with -0 for every alpha and beta of 0: it is 0 all the same. */
   'minus-zero': {
     draws: drawSpecials,
     isExact: true,

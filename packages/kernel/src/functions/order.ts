@@ -18,7 +18,7 @@ export function compare<V>(a: Arithmetic<V>, op: Comparison, type: ValueType, x:
   return k.both(k.not(hasNan), result);
 }
 
-/** Where either is NaN the canonical one, else the result. */
+/** Returns the canonical NaN if either is NaN, else the result. */
 function nanOfEither<V>(k: Terms<V>, x: V, y: V, result: V): V {
   const hasNan = k.either(k.isNan(k.bits(x)), k.isNan(k.bits(y)));
   return k.float(k.choose(hasNan, k.u(BITS.nan), k.bits(result)));

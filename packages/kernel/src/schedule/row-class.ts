@@ -73,7 +73,7 @@ export function rowClasses(question: RowQuestion): readonly RowClass[] {
   return prefersLanes || vectors <= SHORT ? [alone, ...teams] : [...teams, alone];
 }
 
-/** With fewer lanes than the table wants: as many vectors a lane as there are registers for. */
+/** Returns the class with fewer lanes than the table wants: as many vectors a lane as there are registers for. */
 function widest(vectors: number, width: number, maxLanes: number): Class | undefined {
   const team = floorPower(maxLanes);
   const each: readonly KeptVectors[] = width === 1 ? [8, 16, 32] : [2, 4, 8];

@@ -9,9 +9,9 @@ import { opCase, productOf } from './op-cases.ts';
 export interface RunArray {
   readonly dtype?: OperandType;
   readonly strides?: readonly number[];
-  /** Of a gather input: the sizes of all of it. */
+  /** The sizes of a gather input. */
   readonly shape?: readonly number[];
-  /** Of places: they are below this. */
+  /** The upper bound of random places. */
   readonly below?: number;
 }
 
@@ -32,7 +32,7 @@ export type VisitRow = (input: string, visit: (value: number, index: number) => 
 export interface RunCaseOptions<Row> extends Pick<RunShape, 'shape' | 'folded'> {
   readonly id: string;
   readonly title: string;
-  /** Has one output. */
+  /** The kernel, which has one output. */
   readonly kernel: Kernel;
   /** Functions and operations of an element. Default: 1. */
   readonly flops?: number;
