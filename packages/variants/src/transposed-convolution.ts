@@ -133,7 +133,7 @@ export class TransposedConvolution {
     };
   }
 
-  /** Over groups, filters, phases of rows and of columns, channels, rows and columns. */
+  /** The kernel over groups, filters, phases of rows and of columns, channels, rows and columns. */
   #filterKernel(rows: Phases, columns: Phases): Kernel {
     const [period, periodW] = this.#axes.map(({ phases }) => phases) as [number, number];
     return kept(['filter', rows.first, period, columns.first, periodW], () =>

@@ -4,11 +4,11 @@ import type { MachineEvents } from './machine.ts';
 
 /** A caller that waits for a place in the ring looks that often. */
 const LOOK_MS = 1;
-/** After each such time without a tile taken a caller that waits asks whether the workers are still there. */
+/** The time without a tile taken after which a caller that waits asks whether the workers are still there. */
 const ASK_MS = 100;
 /** Workers that do nothing for that long are taken to hang: one tile of the largest ops takes tens of seconds on a busy machine. */
 const STALL_MS = 60_000;
-/** So much of the time between two looks counts. */
+/** The most of the time between two looks that counts. */
 const MAX_STEP_MS = 100;
 
 /** The arguments of a slot besides the counters. */
@@ -20,7 +20,7 @@ export interface SlotContent {
   readonly codeBytes: number;
   readonly scratchAddress: number;
   readonly scratchBytes: number;
-  /** At `argsAddress`, or in the slot. */
+  /** The arguments, at `argsAddress` or in the slot. */
   readonly args: Uint32Array | readonly number[];
   readonly argsAddress: number | undefined;
 }

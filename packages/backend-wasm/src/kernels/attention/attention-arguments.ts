@@ -12,7 +12,7 @@ const TILES = 'blockKeys tilesOfHead scoresAt weightsAt keysAt valuesAt outputsA
 
 export type AttentionArgument = NamesIn<typeof OPERANDS | typeof STRIDES | typeof MASK | typeof SCORES | typeof TILES>;
 
-/** As `endOffset` where places are in memory: queries see all keys from the first on. */
+/** The `endOffset` of calls with places in memory: queries see all keys from the first on. */
 export const ALL_KEYS: number = 2 ** 31 - 1;
 
 /**

@@ -38,7 +38,7 @@ export abstract class AttentionTile<Functions extends TileFunctions> {
   /** The keys that any of the queries sees. */
   readonly firstKey: Local<'i32'>;
   readonly endKey: Local<'i32'>;
-  /** Undefined: as the words say. */
+  /** The place of the queries; undefined: by the arguments. */
   readonly #placed: Placed | undefined;
   protected readonly body: FunctionBody;
   protected readonly functions: Functions;

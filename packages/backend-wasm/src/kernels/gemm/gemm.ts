@@ -35,7 +35,10 @@ export function gemmKernel(
 /** The most rows that B is decoded again for, rather than once for all. */
 const MOST_ROWS = { floats: 4, integers: 16 };
 
-/** How the product of each row with a B of a type of its own reads that, if it can: 16 bytes of integers at a time. */
+/**
+ * Returns the form in which the product of each row reads a B of a different type, if it can: 16 bytes of integers at a
+ * time.
+ */
 function formOfRow(call: ResolvedGemm<WasmBuffer>): MatrixForm | undefined {
   const { m, k, batchCount, dtypeB, quantB, epilogue } = call;
   const most = MOST_ROWS[quantB === undefined ? 'floats' : 'integers'];

@@ -61,7 +61,7 @@ export function packPanels(module: ModuleBuilder, width: number, dtype: StoredFl
   );
 }
 
-/** Fewer rows than the panel is wide. */
+/** Packs a panel of fewer rows than it is wide. */
 function packLast(body: FunctionBody, storage: FloatLoads, panel: Panel, width: number, rows: Local<'i32'>): void {
   const { to, from, rowStride, depthStride, depth } = panel;
   body.for(0, depth, 1, (p) => {

@@ -179,7 +179,7 @@ const MAX_TILE = 4096;
 /** Tiles that a thread should find, so that none waits long for the last. */
 const TILES_PER_THREAD = 4;
 
-/** What a product of a matrix and a vector may have besides. */
+/** Options of a product of a matrix and a vector. */
 interface VectorOptions {
   readonly epilogue?: TileEpilogue | undefined;
   /** Storage of the matrix. Default: that of the vector. */

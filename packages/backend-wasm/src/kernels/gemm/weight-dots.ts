@@ -167,7 +167,7 @@ function zeroOf({ bits, isSigned }: IntegerForm, zeros: Local<'i32'>, at: Local<
 /** The bits of 2^23 as float32: with an integer below 2^16 in its lower half it is greater by that. */
 const MAGIC = 0x4b000000;
 
-/** What an integer in {@link MAGIC} is greater than itself less a zero, four times. */
+/** Returns the excess of an integer in {@link MAGIC} over itself less a zero, four times. */
 const baseOf = (zero: Value<'i32'>): Value<'v128'> => i32x4.splat(i32.add(zero, MAGIC));
 
 const LOW_BYTES = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((at) => [at, 16 + at]);

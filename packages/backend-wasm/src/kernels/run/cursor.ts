@@ -12,11 +12,11 @@ export const LANES = 4;
 export interface Lanes {
   /** True if each lane is its own point; else the lanes after the last point repeat it. */
   readonly isWhole: boolean;
-  /** Of each lane its point, counted from the first lane's. */
+  /** The point of each lane, counted from the first lane's. */
   readonly iota: Vector;
-  /** If not whole: all bits one in each lane that is its own point. */
+  /** All bits one in each lane that is its own point, if not whole. */
   readonly mask?: Vector;
-  /** If not whole: the points of the lanes after the first one. */
+  /** The points of the lanes after the first one, if not whole. */
   readonly points?: readonly Local<'i32'>[];
 }
 

@@ -8,10 +8,10 @@ export type Step = 'dense' | 'constant' | 'strided';
 /** An input or output, as far as code depends on it. */
 export interface OperandForm {
   readonly dtype: DType;
-  /** For each axis of the form: true if it moves along the axis. */
+  /** True for each axis of the form along which it moves. */
   readonly moves: readonly boolean[];
   readonly step: Step;
-  /** Of what is read or written by index: whether its last axis is dense; and whether it has any element. */
+  /** The form of what is read or written by index: whether its last axis is dense, or it has no element. */
   readonly gather?: 'dense' | 'strided' | 'empty';
 }
 
@@ -72,7 +72,7 @@ export const ONE_LINE: Pick<
 
 /** Names of arguments that only these kernels have. */
 const own = {
-  /** For an index of a type: an i32 goes along at most 2^31. */
+  /** The size for an index of a type: an i32 goes along at most 2^31. */
   gatherSizeFor: (input: number, axis: number, type: string): string => `${shared.gatherSize(input, axis)}_${type}`,
   /** Items of a tile, and of all. */
   perTile: 'perTile',
@@ -99,7 +99,7 @@ export const names: typeof shared & typeof own = { ...shared, ...own };
 
 /** Nodes of dozens of instructions here, where the kernel package has them of a hundred or more. */
 const SHORTENED: ReadonlySet<NodeOp> = new Set(['exp', 'exp2', 'tanh', 'sigmoid', 'silu', 'gelu', 'geluTanh']);
-/** From this {@link costOf} on a node takes dozens of instructions or more. */
+/** The {@link costOf} from which on a node takes dozens of instructions or more. */
 const DEAR = 16;
 /** Kernels of more nodes are long enough without vectors side by side. */
 const MOST_NODES = 16;

@@ -14,7 +14,7 @@ import { argumentsOf } from './words.ts';
 /** One command of a planned `run`. */
 export interface PlannedCommand {
   readonly emitted: EmittedRun;
-  /** Those that do not change from call to call; the others are 0. */
+  /** The arguments that do not change from call to call; the others are 0. */
   readonly args: Uint32Array;
   readonly tiles: number;
   /** Bytes that each thread needs for itself. */
@@ -72,7 +72,7 @@ export class RunPlanner {
 interface Fill {
   readonly slot: number;
   readonly kind: 'input' | 'output' | 'parameter' | 'states';
-  /** Of the operand or parameter; of states their place in the plan's memory. */
+  /** The number of the operand or parameter; the place of states in the plan's memory. */
   readonly index: number;
   /** Bytes from where an operand begins. */
   readonly offset?: number;
