@@ -57,7 +57,7 @@ export class Uses {
       : numbersOf(constant)[0];
   }
 
-  /** Of the two operands of a node a constant number, and the name of the other one. */
+  /** Returns a constant number among the two operands of a node, and the name of the other one. */
   withNumber({ inputs: [a, b] }: Node): readonly [number, string] | undefined {
     const [x, y] = [this.number(a), this.number(b)];
     return y !== undefined ? [y, a as string] : x !== undefined ? [x, b as string] : undefined;
@@ -69,7 +69,7 @@ export class Uses {
   }
 }
 
-/** Whether two numbers are the same up to float32. */
+/** Returns whether two numbers are the same up to float32. */
 export function near(a: number | undefined, b: number): boolean {
   return a !== undefined && Math.abs(a - b) <= 1e-5 * Math.abs(b);
 }

@@ -3,7 +3,7 @@ import { arrayOf, type HostTensor, int64s, isFloat, numbersOf, sizeOf } from './
 import { withChains, withFunctions } from './chains.ts';
 import { near, Uses } from './match.ts';
 
-/** What becomes of nodes: one in the place of the last of them, or several in that of the first, the rest gone. */
+/** A change of nodes: one in the place of the last of them, or several in that of the first, the rest gone. */
 interface Rewrite {
   readonly gone: readonly Node[];
   readonly node: Node | readonly Node[];
@@ -62,7 +62,7 @@ const activation: Pass = (node, uses) => {
   return { gone: [node, sigmoid, product], node: withAttribute(node, 'concord.activation', 'silu', product.outputs) };
 };
 
-/** What is added to each row of a product with a constant matrix is its bias. */
+/** Makes what is added to each row of a product with a constant matrix its bias. */
 const bias: Pass = (node, uses) => {
   if (node.op !== 'MatMul' || node.domain !== '' || node.inputs.length > 2) return undefined;
   const add = uses.next(node, 'Add');
@@ -75,7 +75,7 @@ const bias: Pass = (node, uses) => {
   return { gone: [node, add], node: { ...node, inputs: [...node.inputs, row as string], outputs: add.outputs } };
 };
 
-/** What is added to a product at the end, of its shape or not, is its fourth operand. */
+/** Makes what is added to a product at the end, of its shape or not, its fourth operand. */
 const residual: Pass = (node, uses) => {
   if (!['Conv', 'Gemm', 'MatMul'].includes(node.op) || node.domain !== '' || node.inputs.length > 3) return undefined;
   const add = uses.next(node, 'Add');
@@ -208,7 +208,7 @@ const gelu: Pass = (erf, uses) => {
   return made([inner, erf, plus, half, first], first.outputs);
 };
 
-/** Whether a ReduceMean is of the last axis, which it keeps. */
+/** Returns whether a ReduceMean is of the last axis, which it keeps. */
 function isOfRows(node: Node | undefined, uses: Uses): boolean {
   const axes = (node?.attributes.get('axes') ?? uses.constant(node?.inputs[1])?.data) as ArrayLike<bigint> | undefined;
   return node !== undefined && axes?.length === 1 && axes[0] === -1n && (node.attributes.get('keepdims') ?? 1n) === 1n;
@@ -329,7 +329,7 @@ function withoutDead(graph: Graph): Graph {
   return { ...graph, nodes, constants };
 }
 
-/** In this order: an activation goes into a product that has its bias. */
+/** The passes in their order: an activation goes into a product that has its bias. */
 const PASSES: readonly Pass[] = [batchNorm, gelu, layerNorm, attention, bias, activation, residual, siblings];
 
 /** A graph that gives the same with fewer launches. What graphs in it read from outside stays. */

@@ -19,7 +19,7 @@ import type { Call, Results } from '../run/call.ts';
 import { elements, type Formula } from './elements.ts';
 import type { Operators } from './operator.ts';
 
-/** What a kernel reads rows of tables of cosines and sines with; a position outside of them gives NaN. */
+/** The options by which a kernel reads rows of tables of cosines and sines; a position outside of them gives NaN. */
 const TURNED = {
   a: 'f32',
   b: 'f32',
@@ -188,7 +188,7 @@ function groupQuery(call: Call): Results {
 
 const upTo = (count: number): HostTensor => hostTensor('int32', [count], [...Array(count).keys()]);
 
-/** What is added to scores, of a mask of integers where 0 hides a key: `filter` there. */
+/** Returns what is added to scores, for a mask of integers in which 0 hides a key: `filter` there. */
 function maskOf(call: Call, index: number, keys: number): Tensor | undefined {
   if (!call.has(index)) return undefined;
   const [mask, dims] = [call.x(index), call.dims(index)];

@@ -54,15 +54,18 @@ const dispose = (values: Iterable<Value>): void => {
   for (const each of values) each.dispose();
 };
 
-/** What a graph runs on again and again: values of its own that it hands on, and what it gives at each turn. */
+/** The repeated runs of a graph: values of its own that it hands on, and its results at each turn. */
 interface Turns {
   readonly graph: Graph;
   readonly states: readonly Value[];
-  /** What else the graph gets at a turn, before and after its states; undefined ends. It is disposed after the turn. */
+  /**
+   * Returns what else the graph gets at a turn, before and after its states; undefined ends. It is disposed after the
+   * turn.
+   */
   readonly inputs: (
     turn: number,
   ) => { readonly before: readonly Value[]; readonly after: readonly Value[] } | undefined;
-  /** Whether the first result says if there is a further turn. */
+  /** True if the first result says whether there is a further turn. */
   readonly asks: boolean;
 }
 

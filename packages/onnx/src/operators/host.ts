@@ -388,7 +388,7 @@ const HOSTED: Readonly<Record<string, (call: Call) => HostTensor | readonly Host
   },
 };
 
-/** What is computed on the host where its inputs are there, or needs them there. */
+/** Operators that are computed on the host if their inputs are there, or are needed there. */
 export const HOST: Operators = Object.fromEntries(
   Object.entries(HOSTED).map(([name, host]): [string, Operator] => [name, { host }]),
 );

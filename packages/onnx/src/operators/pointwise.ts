@@ -48,13 +48,13 @@ const cosh = (k: KernelBuilder, x: Num): Num => {
 const hardSigmoid = (k: KernelBuilder, x: Num, alpha = 0.2, beta = 0.5): Num =>
   k.clamp(k.add(k.mul(x, alpha), beta), 0, 1);
 
-/** Of f32: the remainder with the sign of the dividend, which is what a divisor without end leaves. */
+/** The remainder of f32 with the sign of the dividend, which is what a divisor without end leaves. */
 const truncatedRemainder = (k: KernelBuilder, a: Num, b: Num): Num => {
   const isWhole = k.and(k.eq(k.abs(b), Infinity), k.lt(k.abs(a), Infinity));
   return k.select(isWhole, a, k.sub(a, k.mul(k.trunc(k.div(a, b)), b)));
 };
 
-/** Of f32: the remainder with the sign of the divisor, as Python's. */
+/** The remainder of f32 with the sign of the divisor, as Python's. */
 const flooredFloats = (k: KernelBuilder, a: Num, b: Num): Num => {
   const rest = truncatedRemainder(k, a, b);
   const wrong = k.and(k.ne(rest, 0), k.ne(k.lt(rest, 0), k.lt(b, 0)));

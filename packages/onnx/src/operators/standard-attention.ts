@@ -16,7 +16,10 @@ import { afterPast, appended, asked, headsOf, merged } from './attention.ts';
 import { elements, type Formula } from './elements.ts';
 import type { Operators } from './operator.ts';
 
-/** What attention in pieces is made of: heads, and where the first query of each batch is among the keys, `[batch, 1, 1, 1]`. */
+/**
+ * The inputs of attention in pieces: heads, and where the first query of each batch is among the keys, `[batch, 1, 1,
+ * 1]`.
+ */
 interface Pieces extends Limits {
   readonly q: Tensor;
   readonly k: Tensor;
@@ -29,7 +32,7 @@ interface Pieces extends Limits {
   readonly softcap: number;
 }
 
-/** How many keys before and after its place a query sees; -1 is all. */
+/** The number of keys before and after its place that a query sees; -1 is all. */
 interface Limits {
   readonly left: number;
   readonly right: number;

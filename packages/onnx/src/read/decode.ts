@@ -1,7 +1,7 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { refuse } from '../errors.ts';
 
-/** How a field is read: one scalar, a list of numbers (packed or not), or lists of texts or bytes. */
+/** The form of a field: one scalar, a list of numbers (packed or not), or lists of texts or bytes. */
 type Scalar =
   | 'string'
   | 'string*'

@@ -15,7 +15,7 @@ import {
 } from './schema.ts';
 import { dimsOf, externalFile, type ExternalData, readTensor, refuseSparse } from './tensor.ts';
 
-/** As many nodes as a model may have once its functions are inlined. */
+/** The maximum number of a model's nodes once its functions are inlined. */
 export const MAX_NODES = 100_000;
 
 /** The operator sets that models may be written for. */
@@ -49,7 +49,7 @@ export function decodeModel(bytes: Uint8Array): { readonly proto: ModelProto; re
   return { proto, files };
 }
 
-/** What is the same for all graphs of a model. */
+/** The facts that all graphs of a model share. */
 interface Reading {
   readonly versions: ReadonlyMap<string, number>;
   readonly functions: Functions;

@@ -8,7 +8,7 @@ import { OPERATORS } from '../operators/table.ts';
 import { type Body, Call, type Context, type Results } from './call.ts';
 import { HostNeeded, type Value } from './value.ts';
 
-/** What is computed on the host has at most so many elements, where the device can do it too. */
+/** The maximum number of elements that the host computes, if the device can do it too. */
 export const SMALL = 4096;
 
 /** Values by name, those of the graphs around included. */
@@ -41,7 +41,7 @@ function missingIn(graph: Graph): Node[] {
   ]);
 }
 
-/** After which node a graph's values have no reader left, by the node's place. */
+/** The values that have no reader left after each node of a graph, by the node's place. */
 const lastReads = new WeakMap<Graph, readonly (readonly string[])[]>();
 
 function lastReadsOf(graph: Graph): readonly (readonly string[])[] {
