@@ -11,7 +11,7 @@ import { FloatResults } from '@concord/variants';
 /** Points of a piece are numbered in 32 bits. */
 const MAX_POINTS = 2 ** 32 - 2 ** 16;
 const MAX_PIECES = 65_536;
-/** From this many elements on the last of a row that is no multiple of four get a separate launch. */
+/** The number of elements from which on the last of a row that is no multiple of four get a separate launch. */
 const MIN_SPLIT = 2 ** 20;
 
 /**
@@ -47,7 +47,7 @@ function pointsOf({ sizes }: Piece): number {
   return sizes.reduce((product, size) => product * size, 1);
 }
 
-/** Along which axis vectors lie, and whether there are any. */
+/** Returns the axis that vectors lie along, and whether there are any. */
 function vectorLayout(piece: Piece, traits: DeviceTraits): VectorLayout {
   const { sizes, rowRank, foldedRank, operands } = piece;
   const last = rowRank - 1;
@@ -70,7 +70,10 @@ function vectorLayout(piece: Piece, traits: DeviceTraits): VectorLayout {
 /** Shorter axes than this are not worth a tile. */
 const MIN_TRANSPOSED = 16;
 
-/** Of a map, the inputs that are dense along another axis than the outputs: along the one that most of them are. */
+/**
+ * Returns a layout by tiles for a map's inputs that are dense along another axis than the outputs: along the one that
+ * most of them are.
+ */
 function transposed(
   { sizes, operands }: Pick<Piece, 'sizes' | 'operands'>,
   layout: VectorLayout,
