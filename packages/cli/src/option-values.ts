@@ -104,5 +104,5 @@ export interface ModuleOptions {
 export function addModuleOptions(command: Command): Command {
   return command
     .option('--module <file>', 'run the backend that a module exports: a path from here, or an installed package')
-    .option('--export <name>', 'which export of --module (default: the only one that can be meant)');
+    .option('--export <name>', 'which export of --module (default: the only candidate)');
 }

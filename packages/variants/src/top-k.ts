@@ -110,7 +110,7 @@ export interface TopKAlgorithm<Recorder extends VariantChooser, Kernel> {
 export interface GroupKernels<Traits, Kernel> {
   readonly sort: (params: { readonly source: TopKSource; readonly room: number }) => Kernel;
   readonly select: (params: { readonly source: TopKSource; readonly size: number }) => Kernel;
-  /** Groups that keep a device busy; 0 where the members of a group had better work alone. */
+  /** Groups that keep a device busy; 0 if the members of a group should work alone. */
   readonly groupsOf: (traits: Traits) => number;
 }
 

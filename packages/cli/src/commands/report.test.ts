@@ -102,7 +102,7 @@ test('names the field that is not as the schema says', async () => {
   writeFileSync(fileOf('edited.json'), text);
   const { code, stderr } = await report(fileOf('edited.json'));
   expect(code).toBe(2);
-  expect(stderr).toMatch(/edited\.json is no report: .*\/cases\/0\/status/);
+  expect(stderr).toMatch(/edited\.json is not a report: .*\/cases\/0\/status/);
 });
 
 test('what was measured of other ops, sizes or for longer stands apart', async () => {

@@ -70,7 +70,7 @@ function cannotRead(file: string, cause: unknown): CommandError {
 }
 
 function noReport(file: string, fault: string): CommandError {
-  return new CommandError(`${file} is no report: ${fault}`, { code: 'NO_REPORT', hint: HINT });
+  return new CommandError(`${file} is not a report: ${fault}`, { code: 'NO_REPORT', hint: HINT });
 }
 
 const HINT = 'give files that concord conformance --json, concord bench --json or the page "Test my GPU" wrote';

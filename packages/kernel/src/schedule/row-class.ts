@@ -23,7 +23,7 @@ export interface RowQuestion {
   readonly passes: number;
   /** The maximum number of lanes of a workgroup. */
   readonly maxLanes: number;
-  /** Teams are dear: a device without its own lanes. */
+  /** Teams are expensive: a device without its own lanes. */
   readonly prefersLanes: boolean;
 }
 

@@ -62,7 +62,7 @@ function vectorLayout(piece: Piece, traits: DeviceTraits): VectorLayout {
   const isByPoint = foldedRank === 0 && operands.some(({ layout: { access } }) => access === 'scatter');
   const width = isWhole && !isByPoint && (dense(axis) > 0 || gathersVectors.size > 0) ? 4 : 1;
   const layout = { width, axis, gathersVectors } as const;
-  // Barriers are dear where lanes share a core, and caches are large.
+  // Barriers are expensive where lanes share a core, and caches are large.
   if (foldedRank > 0 || traits.isSoftware) return layout;
   return transposed({ sizes, operands }, layout, Math.floor(traits.maxWorkgroupBytes / TILE_BYTES));
 }
