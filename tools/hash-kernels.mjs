@@ -43,8 +43,8 @@ const numbersOf = (/** @type {object} */ values) =>
 /** The kernels of a backend, whose launches go to `log`. @param {string} language @param {any} traits @param {string[]} log */
 function kernelsOf(language, traits, log) {
   const span = (/** @type {number} */ byteLength) => ({ buffer: { id: 1 }, byteOffset: 0, byteLength });
-  const launch = (/** @type {any} */ { kernel, code, uniforms, args, words, groups, tiles }) => {
-    if (code !== undefined) log.push(`${code.bytes.length} ${hashOf(code.bytes, [...words], tiles)}`);
+  const launch = (/** @type {any} */ { kernel, code, uniforms, args, groups, tiles }) => {
+    if (code !== undefined) log.push(`${code.bytes.length} ${hashOf(code.bytes, [...args], tiles)}`);
     else log.push(hashOf(codeOf(kernel), numbersOf(uniforms ?? args), groups));
   };
   if (language === 'wasm') return wasmKernels({ traits, launch, temporary: () => 64 });

@@ -47,8 +47,8 @@ const FUNCTIONS: Partial<ByOp<(...inputs: jax.Array[]) => jax.Array>> = {
   gemm(work) {
     const { layout = 'NN', padding = 0 } = work;
     if (padding > 0) notOffered(work, 'has no gaps between rows');
-    const turned = (x: jax.Array, side: number): jax.Array => (layout[side] === 'T' ? np.matrixTranspose(x) : x);
-    return (a, b) => np.matmul(turned(a, 0), turned(b, 1));
+    const transposed = (x: jax.Array, side: number): jax.Array => (layout[side] === 'T' ? np.matrixTranspose(x) : x);
+    return (a, b) => np.matmul(transposed(a, 0), transposed(b, 1));
   },
   batched_gemm: () => (a, b) => np.matmul(a, b),
   conv2d: ({ stride, padding }) => {

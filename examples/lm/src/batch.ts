@@ -107,13 +107,13 @@ export class Batch implements AsyncDisposable {
 
   async #run(): Promise<void> {
     const reads: Promise<void>[] = [];
-    let turned = performance.now();
+    let yielded = performance.now();
     try {
       while (this.#hasWork) {
         // A device that answers without a wait would let nothing else of this thread have its turn: neither clients nor a stop.
-        if (performance.now() - turned > TURN_MS) {
+        if (performance.now() - yielded > TURN_MS) {
           await new Promise((resolve) => setTimeout(resolve));
-          turned = performance.now();
+          yielded = performance.now();
         }
         // Where a lost device throws, the texts are told.
         for (const place of this.#left.splice(0)) this.#empty(place);

@@ -17,7 +17,7 @@ import {
   zeros,
 } from '@concord/ops';
 import type { Config, Layer } from './config.ts';
-import { embed, frequenciesOf, positionsOf, turnAndAppend, type Turns, turnsOf } from './kernels.ts';
+import { embed, frequenciesOf, positionsOf, rotateAndAppend, type Rotations, rotationsOf } from './kernels.ts';
 import { mlp, project } from './logits.ts';
 import type { Block, Norm, Product, Weights } from './weights.ts';
 
@@ -38,7 +38,7 @@ export class Decoder implements Disposable {
   /** Of each layer. */
   readonly #frequencies: readonly Tensor[];
   /** The different ones of them. */
-  readonly #turned: readonly Tensor[];
+  readonly #frequencyKinds: readonly Tensor[];
 
   /** @param weights - which it owns from now on */
   constructor(backend: ComputeBackend, config: Config, weights: Weights, dtype: FloatDType = 'f32') {
@@ -50,7 +50,7 @@ export class Decoder implements Disposable {
     const kinds = new Map(config.layers.map((layer) => [layer.frequencies, undefined as Tensor | undefined]));
     for (const kind of kinds.keys()) kinds.set(kind, tensor(backend, frequenciesOf(kind, config), shape));
     this.#frequencies = config.layers.map((layer) => kinds.get(layer.frequencies) as Tensor);
-    this.#turned = [...kinds.values()] as Tensor[];
+    this.#frequencyKinds = [...kinds.values()] as Tensor[];
   }
 
   /** Room for the tokens of a batch of texts, `context` each; default all that the model knows. */
@@ -77,16 +77,16 @@ export class Decoder implements Disposable {
       const { embedScale, softcap } = this.config;
       let x = embed(ids, positions, this.#weights.tokens, this.#weights.positions, this.#dtype);
       if (embedScale !== 1) mul(x, embedScale, { out: x });
-      // Most models turn alike in all layers.
-      const turns = new Map(this.#turned.map((each) => [each, turnsOf(each, positions)]));
+      // Most models rotate alike in all layers.
+      const rotations = new Map(this.#frequencyKinds.map((each) => [each, rotationsOf(each, positions)]));
       for (const [layer, block] of this.#weights.blocks.entries()) {
-        const turn = turns.get(this.#frequencies[layer] as Tensor) as Turns;
+        const rotation = rotations.get(this.#frequencies[layer] as Tensor) as Rotations;
         // What a block takes and makes is freed before the next one, of a long prompt gigabytes.
         using given = x;
         x = tidy(() => {
           const cached = layers[layer] as readonly [Tensor, Tensor];
           const heads = tidy(() =>
-            this.#attend(this.#norm(given, block.norm1), layer, cached, turn, positions, lengths),
+            this.#attend(this.#norm(given, block.norm1), layer, cached, rotation, positions, lengths),
           );
           const h = this.#added(given, block.after1, (residual) => project(heads, block.merge, residual));
           return this.#added(h, block.after2, (residual) =>
@@ -116,7 +116,7 @@ export class Decoder implements Disposable {
     x: Tensor,
     layer: number,
     [keys, values]: readonly [Tensor, Tensor],
-    turn: Turns,
+    rotation: Rotations,
     positions: Tensor,
     lengths: Tensor,
   ): Tensor {
@@ -139,9 +139,9 @@ export class Decoder implements Disposable {
       const heads = byHead(of);
       if (norm !== undefined) this.#norm(heads, norm, heads);
     }
-    const turned = turnAndAppend(byHead(joined), positions, turn, interleaved, [keys, values]);
+    const rotated = rotateAndAppend(byHead(joined), positions, rotation, interleaved, [keys, values]);
     const merged = empty(this.backend, [batch, length, heads, headDim], { dtype: this.#dtype });
-    const [inQ, inK, inV, out] = [turned, keys, values, merged].map((each) => permute(each, [0, 2, 1, 3])) as [
+    const [inQ, inK, inV, out] = [rotated, keys, values, merged].map((each) => permute(each, [0, 2, 1, 3])) as [
       Tensor,
       Tensor,
       Tensor,
@@ -154,7 +154,7 @@ export class Decoder implements Disposable {
 
   dispose(): void {
     this.#weights.dispose();
-    for (const each of this.#turned) each.dispose();
+    for (const each of this.#frequencyKinds) each.dispose();
   }
 
   [Symbol.dispose](): void {

@@ -35,7 +35,7 @@ const namesOf = (name: string): [a: string, b: string] => {
 };
 
 /** GPT-2 stores its products `[in, out]`. */
-const isTurned = (name: string): boolean => name.includes('c_attn');
+const isTransposed = (name: string): boolean => name.includes('c_attn');
 
 /** An adapter that adds nothing yet. */
 export function newAdapter(backend: ComputeBackend, named: NamedWeights, rank: number, seed: number): Adapter {
@@ -44,7 +44,7 @@ export function newAdapter(backend: ComputeBackend, named: NamedWeights, rank: n
     return Object.fromEntries(
       pairs.flatMap(([name, { shape }], index) => {
         const [rows = 0, columns = 0] = shape;
-        const [to, from] = isTurned(name) ? [columns, rows] : [rows, columns];
+        const [to, from] = isTransposed(name) ? [columns, rows] : [rows, columns];
         const [a, b] = namesOf(name);
         const std = 1 / Math.sqrt(from);
         return [
@@ -69,7 +69,7 @@ export function adapted(named: NamedWeights, adapter: Adapter): NamedWeights {
       return [name, weight instanceof QuantizedTensor ? weight : o.reshape(weight, weight.shape)];
     used += 2;
     if (weight instanceof QuantizedTensor) throw new UserError('BAD_ADAPTER', `${name} is quantized`);
-    const product = isTurned(name) ? o.matmul(o.transpose(a), o.transpose(b)) : o.matmul(b, a);
+    const product = isTransposed(name) ? o.matmul(o.transpose(a), o.transpose(b)) : o.matmul(b, a);
     if (product.shape.join() !== weight.shape.join())
       throw new UserError('BAD_ADAPTER', `${name} is [${weight.shape.join()}], its adapter [${product.shape.join()}]`);
     return [name, o.add(weight, weight.dtype === 'f32' ? product : o.cast(product, weight.dtype))];

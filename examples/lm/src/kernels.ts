@@ -80,8 +80,8 @@ export function embed(
 
 const TO_CACHE = { type: 'f32', access: 'scatter', rank: 4, mode: 'set' } as const;
 
-const turns = defineKernel(
-  'turns',
+const rotations = defineKernel(
+  'rotations',
   { inputs: { frequencies: 'f32', positions: 'u32' } },
   ({ frequencies, positions }, k) => {
     const angle = k.mul(k.toF32(positions), frequencies);
@@ -89,20 +89,20 @@ const turns = defineKernel(
   },
 );
 
-/** Cosines and sines of the turns of elements, `[batch, length, heads, headDim]` each. */
-export interface Turns {
+/** Cosines and sines of the rotations of elements, `[batch, length, heads, headDim]` each. */
+export interface Rotations {
   readonly cos: Tensor;
   readonly sin: Tensor;
 }
 
-/** The turns of new tokens at their positions, of elements with {@link frequenciesOf}. */
-export function turnsOf(frequencies: Tensor, positions: Tensor): Turns {
+/** The rotations of new tokens at their positions, of elements with {@link frequenciesOf}. */
+export function rotationsOf(frequencies: Tensor, positions: Tensor): Rotations {
   const shape = [...positions.shape, ...frequencies.shape];
-  return run(turns, { frequencies, positions: unsqueeze(positions, [2, 3]) }, { shape });
+  return run(rotations, { frequencies, positions: unsqueeze(positions, [2, 3]) }, { shape });
 }
 
-const turnRows = defineKernel(
-  'turn and append',
+const rotateRows = defineKernel(
+  'rotate and append',
   {
     inputs: { x: 'f32', rows: { type: 'f32', access: 'gather', rank: 4 }, cos: 'f32', sin: 'f32', positions: 'u32' },
     outputs: { keys: TO_CACHE, values: TO_CACHE },
@@ -111,45 +111,45 @@ const turnRows = defineKernel(
   ({ x, rows, cos, sin, positions, heads, kvHeads, distance }, k) => {
     const [text, row, head, at] = [k.index(0), k.index(1), k.index(-2), k.index(-1)];
     const other = k.select(k.eq(k.and(k.div(at, distance), 1), 0), k.add(at, distance), k.sub(at, distance));
-    const turned = k.add(k.mul(x, cos), k.mul(k.gather(rows, [text, row, head, other], 0), sin));
+    const rotated = k.add(k.mul(x, cos), k.mul(k.gather(rows, [text, row, head, other], 0), sin));
     // Heads that are of something else are outside, and not stored.
     const key = k.sub(head, heads);
     return {
-      turned,
-      keys: k.scatter(turned, [text, positions, key, at]),
+      rotated,
+      keys: k.scatter(rotated, [text, positions, key, at]),
       values: k.scatter(x, [text, positions, k.sub(key, kvHeads), at]),
     };
   },
 );
 
 /**
- * Turns queries and keys of new tokens, and writes keys and values at their positions: one launch.
+ * Rotations queries and keys of new tokens, and writes keys and values at their positions: one launch.
  *
  * @param rows - queries, keys and values, `[batch, length, heads, headDim]`
  * @returns the queries
  */
-export function turnAndAppend(
+export function rotateAndAppend(
   rows: Tensor,
   positions: Tensor,
-  { cos, sin }: Turns,
+  { cos, sin }: Rotations,
   interleaved: boolean,
   [keys, values]: readonly [Tensor, Tensor],
 ): Tensor {
   const { shape, dtype, backend } = rows;
   const [kvHeads = 1, headDim = 1] = keys.shape.slice(2);
   const heads = (shape[2] ?? 0) - 2 * kvHeads;
-  const turned = empty(backend, shape, { dtype });
+  const rotated = empty(backend, shape, { dtype });
   const params = { heads, kvHeads, distance: interleaved ? 1 : headDim / 2 };
   const given = { x: rows, rows, cos, sin, positions: unsqueeze(positions, [2, 3]) };
-  run(turnRows, given, { shape, params, out: { turned, keys, values } });
-  return slice(turned, [null, null, [0, heads]]);
+  run(rotateRows, given, { shape, params, out: { rotated, keys, values } });
+  return slice(rotated, [null, null, [0, heads]]);
 }
 
 /**
- * What each element of queries, keys and values is turned by, `[heads + 2 kvHeads, headDim]`, in radians per position: the first of
+ * What each element of queries, keys and values is rotated by, `[heads + 2 kvHeads, headDim]`, in radians per position: the first of
  * a pair backwards, as it takes the other with a minus; 0 for values.
  *
- * @param frequencies - of pairs; undefined: nothing is turned
+ * @param frequencies - of pairs; undefined: nothing is rotated
  */
 export function frequenciesOf(frequencies: Float32Array | undefined, config: Config): Float32Array {
   const { heads, kvHeads, headDim, interleaved } = config;

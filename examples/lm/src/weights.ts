@@ -114,8 +114,8 @@ export function weightsOf(named: NamedWeights, config: Config, { dtype, quantize
     const own = names.map(([name, to]): Product => {
       const weight = take(`${name}.weight`, isGpt2 ? [from, to] : [to, from]);
       // Laid out as Llama's are, whose rows every backend reads as they are stored.
-      const turned = isGpt2 ? made(pack(transpose(weight as Tensor)), weight) : weight;
-      return { weight: turned, bias: optional(`${name}.bias`, turned.shape[0] ?? 0) };
+      const packed = isGpt2 ? made(pack(transpose(weight as Tensor)), weight) : weight;
+      return { weight: packed, bias: optional(`${name}.bias`, packed.shape[0] ?? 0) };
     });
     const [weights, biases] = [own.map(({ weight }) => weight), own.flatMap(({ bias }) => bias ?? [])];
     const kinds = new Set(weights.map((each) => (each instanceof QuantizedTensor ? kindOf(each) : 'floats')));

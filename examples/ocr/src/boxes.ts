@@ -95,8 +95,8 @@ function smallestBox(hull: readonly Point[]): Box {
   const isAcross = Math.abs(along[0]) >= Math.abs(along[1]);
   const isLong = Math.max(...half) >= LONG * Math.min(...half);
   // Along the longer side; what is about square is read as most is.
-  const turned = isLong ? half[1] > half[0] : !isAcross;
-  const direction: Point = turned ? [-along[1], along[0]] : along;
+  const isQuarterTurn = isLong ? half[1] > half[0] : !isAcross;
+  const direction: Point = isQuarterTurn ? [-along[1], along[0]] : along;
   const sign = Math.abs(direction[0]) >= Math.abs(direction[1]) ? Math.sign(direction[0]) : Math.sign(direction[1]);
   return boxAlong(hull, [sign * direction[0], sign * direction[1]]);
 }

@@ -66,7 +66,7 @@ export class Ocr implements Disposable {
     for (const [i, box] of boxes.entries()) {
       onProgress?.(i, boxes.length);
       signal?.throwIfAborted();
-      const upright = (await this.#isTurned(picture, box, signal)) ? turned(box) : box;
+      const upright = (await this.#isUpsideDown(picture, box, signal)) ? rotatedBy180(box) : box;
       const line = await this.#recognize(picture, upright, signal);
       if (line.text !== '' && line.confidence >= READ) lines.push({ ...line, box: cornersOf(upright) });
     }
@@ -89,7 +89,7 @@ export class Ocr implements Disposable {
     });
   }
 
-  async #isTurned(picture: Picture, box: Box, signal?: AbortSignal): Promise<boolean> {
+  async #isUpsideDown(picture: Picture, box: Box, signal?: AbortSignal): Promise<boolean> {
     const columns = Math.min(ORIENTATION_WIDTH, Math.ceil((HEIGHT * box.half[0]) / box.half[1]));
     const planes = planesOf(picture, partOf(box), [columns, HEIGHT, ORIENTATION_WIDTH], TEXT);
     const { data } = await run(this.#models[1], planes, [HEIGHT, ORIENTATION_WIDTH], signal);
@@ -136,7 +136,7 @@ async function run(
   return { data: (await result.toArray(wait)) as Float32Array, shape: result.shape };
 }
 
-function turned({ along, ...box }: Box): Box {
+function rotatedBy180({ along, ...box }: Box): Box {
   return { ...box, along: [-along[0], -along[1]] };
 }
 

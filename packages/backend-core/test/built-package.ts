@@ -27,7 +27,7 @@ export interface Ended {
 /** Runs the body of a module, with these variables in its environment. */
 export type RunProgram = (source: string, env?: Readonly<Record<string, string>>) => Promise<Ended>;
 
-/** Where a program runs. */
+/** Options of a program's run. */
 export interface ProgramOptions {
   /** The arguments of node that start the program on the device of the tests. Default: none. */
   readonly launcher?: readonly string[];

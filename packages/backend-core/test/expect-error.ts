@@ -12,7 +12,7 @@ export function expectError(action: () => unknown, code: ErrorCode, detail?: str
   return check(error, code, detail);
 }
 
-/** As {@link expectError}, for a promise. */
+/** Does what {@link expectError} does, for a promise. */
 export async function expectRejection(
   promise: Promise<unknown>,
   code: ErrorCode,

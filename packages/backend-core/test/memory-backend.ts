@@ -53,7 +53,7 @@ export class MemoryBackend extends BaseBackend<Uint8Array> {
   readonly native = null;
   /** Names of the hooks and kernels called, in order. */
   readonly hooks: string[] = [];
-  /** Their arguments. */
+  /** The arguments of the calls. */
   readonly calls: unknown[] = [];
   /** While set, waits end with it. */
   pending: Gate | undefined;

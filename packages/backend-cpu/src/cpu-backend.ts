@@ -144,7 +144,7 @@ function bytes({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Uint8A
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** What a mask adds to scores. */
+/** Returns what a mask adds to scores. */
 function maskOf(mask: Operand<ArrayBuffer>, dtype: MaskDType): Float32Array {
   return dtype === 'u8' ? Float32Array.from(bytes(mask), (x) => (x === 0 ? -Infinity : 0)) : floatsOf(mask, dtype);
 }

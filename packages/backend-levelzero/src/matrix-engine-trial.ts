@@ -13,7 +13,7 @@ import type { Span } from './kernels/recorder.ts';
 const SIZES = { m: 131, n: 67, k: 130 } as const;
 /** Ranges of k that it is computed in: with more than one, sums are written in float32 and added up. */
 const SPLITS: readonly number[] = [1, 2];
-/** After so long an engine is taken to hang. */
+/** The time after which an engine is taken to hang. */
 const TIMEOUT_MS = 10_000;
 
 /**
@@ -34,7 +34,7 @@ export async function tryMatrixEngines(client: LevelZeroClient, options: LevelZe
   }
 }
 
-/** With a separate client, so that a failure harms nothing else. */
+/** Multiplies with a separate client, so that a failure harms nothing else. */
 async function multiplyOn(
   options: LevelZeroOptions,
   variant: Variant,

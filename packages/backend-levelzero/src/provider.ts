@@ -4,7 +4,7 @@ import { checkOptions, type LevelZeroOptions } from './device/options.ts';
 import { loadLevelZero } from './ffi/load.ts';
 import { LevelZeroBackend } from './levelzero-backend.ts';
 
-/** Above WebGPU's: where both reach the same GPU of Intel's, this one reaches it directly. */
+/** The priority, above WebGPU's: if both reach the same GPU of Intel's, this one reaches it directly. */
 const PRIORITY = 20;
 
 /** The provider of the Level Zero backend, on the device that the options mean. */

@@ -5,7 +5,7 @@ import { checkOptions, type WasmOptions } from './options.ts';
 import { hasWorkers } from './pool/worker-handle.ts';
 import { wasmDevice } from './wasm-device.ts';
 
-/** Above the CPU backend's: it computes the same many times as fast. */
+/** The priority, above the CPU backend's: it computes the same many times as fast. */
 const PRIORITY = 10;
 
 /** The provider of the WebAssembly backend. Available wherever the engine has SIMD. Its kernels are loaded when it is picked. */

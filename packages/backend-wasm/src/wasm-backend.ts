@@ -136,7 +136,7 @@ export class WasmBackend extends BaseBackend<WasmBuffer> {
     return this.#machine.list(() => planned.run());
   }
 
-  /** Where the host may wait for the threads. */
+  /** Times launches if the host may wait for the threads. */
   protected override startTimer(): LaunchTimer | undefined {
     const machine = this.#machine;
     return machine.mode === 'worker'

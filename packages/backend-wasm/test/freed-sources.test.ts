@@ -13,9 +13,9 @@ async function slowCommand(machine: Machine): Promise<Command> {
   const code = tileCode(machine.traits, (body, args) => {
     body.for(i32.const(0), i32.load(args, 4), 1, (i) => body.emit(i32.store(i32.load(args), i)));
   });
-  machine.launch({ code, words: [at, 1], tiles: 4 });
+  machine.launch({ code, args: [at, 1], tiles: 4 });
   await machine.finish(() => true);
-  return { code, words: [at, 5e7], tiles: 4 };
+  return { code, args: [at, 5e7], tiles: 4 };
 }
 
 /** Memory that holds one word again and again. */
@@ -91,7 +91,7 @@ it('code is not put into the freed source of a read, where there is no other mem
     machine.heap.give(source, machine.queued);
     // Both its code and that of the copy are new.
     const code = tileCode(machine.traits, (body, args) => body.emit(i32.store(i32.load(args), i32.const(1))));
-    machine.launch({ code, words: [rest[0] as number], tiles: 1 });
+    machine.launch({ code, args: [rest[0] as number], tiles: 1 });
     expect(new Set(await read)).toEqual(new Set([7]));
   } finally {
     grow.mockRestore();

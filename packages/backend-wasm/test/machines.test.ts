@@ -27,7 +27,7 @@ describe.each(MACHINES)('commands on %o', (options) => {
     const want = new Uint32Array(tiles);
     for (let step = 0; step < 2500; step++) {
       const count = 1 + ((step * 7) % tiles);
-      machine.launch({ code, words: [x, step], tiles: count });
+      machine.launch({ code, args: [x, step], tiles: count });
       for (let tile = 0; tile < count; tile++) want[tile] = Math.imul(want[tile] as number, 3) + step + tile;
     }
     expect(await test.words(x, tiles)).toEqual(want);
@@ -44,7 +44,7 @@ describe.each(MACHINES)('commands on %o', (options) => {
       body.emit(i32.store(at, i32.add(i32.load(at), 1)));
     });
     const reads = Array.from({ length: 100 }, () => {
-      for (let i = 0; i < 5; i++) machine.launch({ code, words: [x], tiles });
+      for (let i = 0; i < 5; i++) machine.launch({ code, args: [x], tiles });
       return test.words(x, tiles);
     });
     for (const [turn, read] of reads.entries()) expect(new Set(await read)).toEqual(new Set([5 * turn + 5]));
@@ -61,9 +61,9 @@ describe.each(MACHINES)('commands on %o', (options) => {
     });
     for (const count of counts) {
       const words = Uint32Array.from({ length: count }, (_, i) => (i === 0 ? y : i * 2654435761));
-      machine.launch({ code, words, tiles: count });
+      machine.launch({ code, args: words, tiles: count });
       // After it, memory of the words is free again.
-      machine.launch({ code, words: [y], tiles: 1, scratchBytes: 100 });
+      machine.launch({ code, args: [y], tiles: 1, scratchBytes: 100 });
       expect(await test.words(y, count)).toEqual(words);
     }
   });
@@ -88,17 +88,17 @@ describe.each(MACHINES)('commands on %o', (options) => {
     };
     const works = [
       () => machine.write(x, new Uint8Array(4096)),
-      () => machine.launch({ code, words: [x], tiles: 8, scratchBytes: 64 }),
-      () => machine.launch({ code, words: Uint32Array.from({ length: 400 }, () => y), tiles: 8 }),
+      () => machine.launch({ code, args: [x], tiles: 8, scratchBytes: 64 }),
+      () => machine.launch({ code, args: Uint32Array.from({ length: 400 }, () => y), tiles: 8 }),
       () => {
         const address = machine.temporary(256);
-        machine.launch({ code, words: [address], tiles: 8 });
+        machine.launch({ code, args: [address], tiles: 8 });
         machine.endOp();
       },
     ];
     const before = machine.queued;
     const open = before + 2 + works.length;
-    if (options.mode === 'threads') machine.launch({ code: gate, words: [open], tiles: 1 });
+    if (options.mode === 'threads') machine.launch({ code: gate, args: [open], tiles: 1 });
     for (const work of works) {
       const first = given.length;
       work();
@@ -108,7 +108,7 @@ describe.each(MACHINES)('commands on %o', (options) => {
     if (options.mode === 'threads') {
       expect(machine.queued).toBe(open - 1);
       expect(given.length).toBeGreaterThanOrEqual(works.length);
-      machine.launch({ code, words: [x], tiles: 1 });
+      machine.launch({ code, args: [x], tiles: 1 });
     }
     await machine.finish(() => true);
   });
@@ -121,7 +121,7 @@ describe.each(MACHINES)('commands on %o', (options) => {
     const code = tileCode(machine.traits, (body, args, tile, scratch) => {
       body.emit(i32.store(i32.add(i32.load(args), i32.mul(tile, 4)), scratch));
     });
-    machine.launch({ code, words: [y], tiles, scratchBytes: 100 });
+    machine.launch({ code, args: [y], tiles, scratchBytes: 100 });
     const used = [...new Set(await test.words(y, tiles))].sort((a, b) => a - b);
     expect(used.length).toBeLessThanOrEqual(machine.traits.threads);
     for (const address of used) expect([address % 64, (address - (used[0] as number)) % 128]).toEqual([0, 0]);
@@ -140,9 +140,9 @@ describe.each(MACHINES)('commands on %o', (options) => {
     machine.write(y, new Uint8Array(4));
     const first = codeOf(1);
     for (let i = 0; i < 1100; i++) {
-      machine.launch({ code: i % 400 === 0 ? first : codeOf(1000), words: [y], tiles: 1 });
+      machine.launch({ code: i % 400 === 0 ? first : codeOf(1000), args: [y], tiles: 1 });
     }
-    machine.launch({ code: first, words: [y], tiles: 1 });
+    machine.launch({ code: first, args: [y], tiles: 1 });
     expect(await test.words(y, 1)).toEqual(Uint32Array.of(1097 * 1000 + 4));
   });
 
@@ -154,7 +154,7 @@ describe.each(MACHINES)('commands on %o', (options) => {
     const { machine } = test;
     const code = change(tileCode(machine.traits, (body) => body.unreachable()));
     const wait = async (): Promise<void> => {
-      machine.launch({ code, words: [0], tiles: 5 });
+      machine.launch({ code, args: [0], tiles: 5 });
       await machine.finish(() => true);
     };
     const detail = expect.stringMatching(`^a kernel failed: .*${want}`) as string;
@@ -184,7 +184,7 @@ describe.each(MACHINES)('commands on %o', (options) => {
         for (const [from, to] of [[out, own] as const, [own, out] as const]) {
           words[0] = from;
           words[1] = to;
-          machine.launch({ code, words, tiles, scratchBytes: 4 });
+          machine.launch({ code, args: words, tiles, scratchBytes: 4 });
         }
         machine.endOp();
       }
@@ -201,7 +201,7 @@ describe.each(MACHINES)('commands on %o', (options) => {
 
     // Another list has the same scratch memory.
     const listed = machine.listedBytes;
-    const second = machine.list(() => machine.launch({ code, words: [out, out], tiles, scratchBytes: 4 }));
+    const second = machine.list(() => machine.launch({ code, args: [out, out], tiles, scratchBytes: 4 }));
     expect(machine.listedBytes).toBe(listed);
     second.run();
     list.run();
@@ -226,7 +226,7 @@ describe.each(MACHINES)('commands on %o', (options) => {
       body.emit(i32.store(i32.load(args), scratch)),
     );
     const lists = [64, 4096, 128].map((scratchBytes) =>
-      machine.list(() => machine.launch({ code, words: [y], tiles: 1, scratchBytes })),
+      machine.list(() => machine.launch({ code, args: [y], tiles: 1, scratchBytes })),
     );
     const shared = machine.listedBytes;
     const places = new Set<number>();
@@ -264,7 +264,7 @@ describe.each(MACHINES)('commands on %o', (options) => {
     const y = machine.heap.take(64);
     machine.launch({
       code: tileCode(machine.traits, (body, args) => body.emit(i32.store(i32.load(args), i32.const(5)))),
-      words: [y],
+      args: [y],
       tiles: 1,
     });
     expect(await test.words(y, 1)).toEqual(Uint32Array.of(5));

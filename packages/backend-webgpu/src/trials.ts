@@ -7,7 +7,7 @@ import { matrixUnitsTiles } from './kernels/gemm/matrix-units.wgsl.ts';
 import { planGemm } from './kernels/gemm/plan.ts';
 import type { Span } from './kernels/recorder.ts';
 
-/** What the trials of a device found; undefined for what works, and for what the device does not have. */
+/** The faults that trials of a device found; undefined for what works, and for what the device does not have. */
 export interface Faults {
   readonly f16?: string | undefined;
   readonly matrixUnits?: string | undefined;
@@ -71,7 +71,7 @@ export async function wrongHalf(roundTrip: RoundTrip): Promise<string | undefine
   return `made ${f16BitsToF32(halves[wrong] ?? 0)} of ${VALUES[wrong]}, and ${widened[wrong]} in float32`;
 }
 
-/** By the kernel whose numbers are packed in pairs, or not. */
+/** Copies by the kernel whose numbers are packed in pairs, or not. */
 function roundTripOn(options: WebGpuOptions, packs: boolean): RoundTrip {
   return (values) =>
     withTrialClient(options, async ({ client, place, upload, read }) => {
@@ -91,7 +91,7 @@ function roundTripOn(options: WebGpuOptions, packs: boolean): RoundTrip {
 /** Sizes that matrix units take. */
 const SIZES = { m: 128, n: 128, k: 64 } as const;
 
-/** By the variant that is chosen for such a product. */
+/** Multiplies by the variant that is chosen for such a product. */
 function multiplyOn(options: WebGpuOptions, ...[a, b]: Parameters<TrialMultiply>): Promise<Uint16Array> {
   return withTrialClient(options, async ({ client, place, upload, read }) => {
     const operands = { a: upload(a), b: upload(b), c: place(SIZES.m * SIZES.n * 2) };

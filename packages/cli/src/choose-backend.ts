@@ -80,7 +80,7 @@ export interface NotRun {
   readonly hint: string | null;
   /** `CONCORD_REQUIRE` names the backend. */
   readonly isRequired: boolean;
-  /** It is required, or it did not fail as an absent device does. */
+  /** True if the backend is required, or did not fail as an absent device does. */
   readonly isFailure: boolean;
 }
 

@@ -1,6 +1,6 @@
 /** Fields of a {@link CommandError} besides its message. */
 interface CommandErrorFields {
-  /** For programs that read the output, in capitals. Default: INVALID_ARGUMENT. */
+  /** A code in capitals, for programs that read the output. Default: INVALID_ARGUMENT. */
   readonly code?: string;
   /** Default: that of wrong usage. */
   readonly exitCode?: number;
@@ -51,7 +51,7 @@ Exit codes:
   3    the backend cannot be used on this machine, nothing was run
   130  interrupted with Ctrl-C; what was done is printed, no file is written`;
 
-/** What an error says, whatever was thrown. */
+/** Returns the message of whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

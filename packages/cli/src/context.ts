@@ -1,6 +1,6 @@
 import type { BackendProvider } from '@concord/backend-core';
 
-/** Where a command writes: a standard stream, or a collector in tests. */
+/** The output of a command: a standard stream, or a collector in tests. */
 export interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;

@@ -32,9 +32,9 @@ const DEVICES_HELP = `
 Examples:
   concord devices
   concord devices --json
-  concord devices --verbose             builds every kernel variant too, and
+  concord devices --verbose             also builds every kernel variant, and
                                         says which do not build
-  CONCORD_BACKEND=cpu concord devices   what would be picked with that setting
+  CONCORD_BACKEND=cpu concord devices   shows what that setting would pick
 
 Exit codes:
   0    a backend can be used
@@ -58,9 +58,9 @@ const CONFORMANCE_HELP = `
 Examples:
   concord conformance
   concord conformance --backend cpu --filter 'gemm/**'
-  concord conformance --backend webgpu,cpu       both, and a table of the two
+  concord conformance --backend webgpu,cpu       both, side by side
   concord conformance --list --filter reduce     the ids of the cases
-  concord conformance --bail                     up to the first that fails
+  concord conformance --bail                     stop at the first failure
   concord conformance --sample 0.1               a tenth, always the same cases
   concord conformance --module ./dist/index.js   your own backend
   concord conformance --backend level-zero --each-variant
@@ -68,21 +68,25 @@ Examples:
   concord conformance --json - | jq '.cases[] | select(.status == "failed")'
   CONCORD_REQUIRE=webgpu concord conformance     a missing device is a failure
 ${EXIT_CODE_HELP}
-With several backends it is the worst of theirs: 1 before 3 before 0.`;
+With several backends, the worst of theirs: 1 before 3 before 0.`;
 
 const conformance: AddCommand = (program, context, finish) =>
   addModuleOptions(program.command('conformance'))
     .summary('check that a backend gives the right answers')
     .description('Runs the conformance suite on a backend, or several, and compares with the float64 oracle.')
-    .option('--backend <names>', 'what to run, with commas between several (default: what an application would get)')
-    .option('--filter <glob>', "only the cases whose id matches: an op, a glob such as 'gemm/exact/**', or one id")
-    .option('--sample <fraction>', 'only that fraction of them, always the same ones, and every fixed/ case', fraction)
+    .option('--backend <names>', 'the backends to run, separated by commas (default: the one an application would get)')
+    .option('--filter <glob>', "only cases whose id matches: an op, a glob such as 'gemm/exact/**', or one id")
+    .option('--sample <fraction>', 'only this fraction of them, always the same ones, and every fixed/ case', fraction)
     .addOption(
-      new Option('--list', 'print the ids of these cases and run none').conflicts(['bail', 'eachVariant', 'json']),
+      new Option('--list', 'print the ids of the cases without running them').conflicts([
+        'bail',
+        'eachVariant',
+        'json',
+      ]),
     )
-    .option('--bail', 'end at the first case that fails')
-    .option('--each-variant', 'then run them again with each kernel variant that they could take forced in turn')
-    .option('--json <file>', 'write the results as JSON; - writes to stdout and all else to stderr')
+    .option('--bail', 'stop at the first failure')
+    .option('--each-variant', 'then run the cases again with each kernel variant they could use, forced in turn')
+    .option('--json <file>', 'write the results as JSON; - writes them to stdout, and everything else to stderr')
     .addHelpText('after', CONFORMANCE_HELP)
     .action(async (options: ConformanceOptions) => {
       const { conformance, listCases } = await import('./commands/conformance.ts');
@@ -104,16 +108,16 @@ const fuzz: AddCommand = (program, context, finish) =>
     .summary('look for wrong answers with random calls')
     .description(
       'Draws shapes, strides, offsets and values at random, compares the results with the float64 oracle, and reduces ' +
-        'what fails to a small case with an id that can be run again. With --programs it draws streams of allocations, ' +
+        'a failure to a small case whose id you can run again. With --programs it draws streams of allocations, ' +
         'copies, calls, recordings and open reads, and prints the smallest program that fails as JavaScript.',
     )
     .option('--backend <name>', 'the backend to run (default: the one an application would get)')
-    .option('--seconds <n>', `how long (default: ${DEFAULT_FUZZ_SECONDS}, or no limit with --count)`, positive)
-    .option('--count <n>', 'how many calls, or programs', positiveInteger)
-    .option('--seed <n>', 'where the random numbers start (default: a new seed, which is printed)', seed)
-    .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", opsWithKernels)
-    .option('--programs', 'whole programs in place of single calls')
-    .option('--json <file>', 'write the results as JSON; - writes to stdout and all else to stderr')
+    .option('--seconds <n>', `how long to run (default: ${DEFAULT_FUZZ_SECONDS}, or no limit with --count)`, positive)
+    .option('--count <n>', 'how many calls, or programs, to draw', positiveInteger)
+    .option('--seed <n>', 'seed of the random numbers (default: a new one, which is printed)', seed)
+    .option('--op <glob>', "only these ops, such as 'gemm*'; separate several with commas", opsWithKernels)
+    .option('--programs', 'draw whole programs instead of single calls')
+    .option('--json <file>', 'write the results as JSON; - writes them to stdout, and everything else to stderr')
     .addHelpText('after', FUZZ_HELP)
     .action(async (options: FuzzOptions) => {
       const { fuzz } = await import('./commands/fuzz.ts');
@@ -133,9 +137,9 @@ Exit codes:
 const info: AddCommand = (program, { stdout }, finish) =>
   program
     .command('info')
-    .summary('say what a conformance case does')
-    .description('Says what a case does, with which inputs, and what bound it holds a backend to. Runs it on the CPU.')
-    .argument('<case-id>', 'as fuzz and failed cases print it; concord conformance --list prints all')
+    .summary('describe a conformance case')
+    .description('Describes a case, its inputs, and the bound that a backend has to keep. Runs it on the CPU.')
+    .argument('<case-id>', 'an id that fuzz, a failed case or concord conformance --list prints')
     .option('--json', 'print one JSON object instead of the text')
     .addHelpText('after', INFO_HELP)
     .action(async (id: string, options: { json?: true }) => {
@@ -144,10 +148,10 @@ const info: AddCommand = (program, { stdout }, finish) =>
     });
 
 const KERNEL_HELP = `
-A kernel is what defineKernel gives: a computation as data. With --shape it is
-also asked of each backend whether it runs such a call and, where the backend
-can tell, how: passes, variants and generated code. Inputs and outputs are
-dense then, in their declared types.
+A kernel is a computation as data, made by defineKernel. With --shape, each
+backend also says whether it runs such a call and, if it can tell, how: passes,
+variants and generated code. Inputs and outputs are then dense, in their
+declared types.
 
 Examples:
   concord kernel ./dist/softmax.js
@@ -167,11 +171,11 @@ const kernel: AddCommand = (program, context, finish) =>
     .summary('show what a kernel computes, and how backends run it')
     .description('Shows the graphs of the kernels that a module exports or a JSON file holds.')
     .argument('<file>', 'a JavaScript module that exports kernels, or a kernel as .json')
-    .option('--export <name>', 'only this export (default: the default one, else all that are kernels)')
+    .option('--export <name>', 'only this export (default: the default export, else all that are kernels)')
     .option('--shape <sizes>', 'explain a call over this domain, such as 8,12,64', sizes)
-    .option('--folded <n>', 'how many of its last axes make a row', size)
+    .option('--folded <n>', 'how many of the last axes make a row', size)
     .option('--gather <name=sizes>', 'the shape of a gather input; may be repeated', gathered)
-    .option('--backend <names>', 'ask these backends, with commas between them (default: all that work here)')
+    .option('--backend <names>', 'ask these backends, separated by commas (default: all that work here)')
     .option('--json', 'print one JSON object instead of the text')
     .addHelpText('after', KERNEL_HELP)
     .action(async (file: string, options: KernelOptions) => {
@@ -181,20 +185,20 @@ const kernel: AddCommand = (program, context, finish) =>
 
 const BENCH_HELP = `
 Sizes:
-  small   one or two small shapes of every op: some seconds, to see that all of
-          it runs
+  small   one or two small shapes of every op: a few seconds, to see that
+          everything runs
   real    shapes of ResNet-50, BERT-base and GPT-2, vectors of millions: about
           a minute a backend
 
 A speed is the median of rounds, each of as many calls as take 20 ms, with the
-10th and 90th percentile beside it. The first call is timed apart. Results are
-compared with the float64 oracle before and after. What would take a backend
-too long is measured once or left out, and says so. Ctrl-C ends the run; what
-was measured is printed and written.
+10th and 90th percentile. The first call is timed separately. Results are
+compared with the float64 oracle before and after. A case that would take a
+backend too long is measured once or skipped, and says so. Ctrl-C ends the run;
+what was measured so far is printed and written.
 
 Examples:
   concord bench
-  concord bench --backend webgpu,cpu   the ratios are to the first
+  concord bench --backend webgpu,cpu   ratios are relative to the first
   concord bench --op 'gemm*,attention' --seconds 5
   concord bench --size small --json - | jq '.cases[] | { id, results }'
 
@@ -210,11 +214,11 @@ const bench: AddCommand = (program, context, finish) =>
   addModuleOptions(program.command('bench'))
     .summary('measure how fast the backends are')
     .description('Measures the ops on every backend that works here, side by side, in GFLOP/s and GB/s.')
-    .option('--backend <names>', 'only these, with commas between several (default: all that can be used)')
-    .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", timedOps)
-    .addOption(new Option('--size <size>', 'what to measure').choices(BENCH_SIZES).default('real'))
+    .option('--backend <names>', 'only these, separated by commas (default: all that can be used)')
+    .option('--op <glob>', "only these ops, such as 'gemm*'; separate several with commas", timedOps)
+    .addOption(new Option('--size <size>', 'which shapes to measure').choices(BENCH_SIZES).default('real'))
     .option('--seconds <n>', 'how long to measure each case on each backend (default: 1, or 0.2 for small)', positive)
-    .option('--json <file>', 'write the results as JSON; - writes to stdout and all else to stderr')
+    .option('--json <file>', 'write the results as JSON; - writes them to stdout, and everything else to stderr')
     .addHelpText('after', BENCH_HELP)
     .action(async (options: BenchOptions) => {
       const { bench } = await import('./commands/bench.ts');
@@ -222,11 +226,11 @@ const bench: AddCommand = (program, context, finish) =>
     });
 
 const PROFILE_HELP = `
-The file exports a function that gets an open backend:
+The file exports a function that receives an open backend:
   export default async function (backend) { ... }
-The time is the device's where it tells ("device"), or else the host's where the
-work is done in the call ("host"). Each launch is timed by itself, and the first
-of a kernel includes what the driver compiles then: see --warm-up.
+Times are the device's if it reports them ("device"), else the host's if the call
+itself does the work ("host"). Each launch is timed by itself; the first of a
+kernel includes its compilation: see --warm-up.
 
 Examples:
   concord profile ./dist/model.js
@@ -248,11 +252,11 @@ const profile: AddCommand = (program, context, finish) =>
     .description('Runs a program on a backend and shows each launch: what it was, its time, its bytes and operations.')
     .argument('<file>', 'a module that exports a function of a backend')
     .option('--export <name>', 'which export to run', 'default')
-    .option('--backend <name>', 'where to run it (default: what an application would get)')
-    .addOption(new Option('--by <what>', 'what the rows of the table are').choices(PROFILE_ROWS).default('op'))
-    .option('--roofline', 'measure first what the device reaches, and show shares of that')
+    .option('--backend <name>', 'the backend to run it on (default: the one an application would get)')
+    .addOption(new Option('--by <what>', 'what each row of the table stands for').choices(PROFILE_ROWS).default('op'))
+    .option('--roofline', 'first measure what the device can reach, and show shares of that')
     .option('--warm-up <n>', 'runs before the one that is profiled', positiveInteger, 0)
-    .option('--json <file>', 'write the profile as JSON; - writes to stdout and all else to stderr')
+    .option('--json <file>', 'write the profile as JSON; - writes it to stdout, and everything else to stderr')
     .option('--trace <file>', 'write a trace for Perfetto or chrome://tracing; - writes to stdout')
     .addHelpText('after', PROFILE_HELP)
     .action(async (file: string, options: ProfileOptions) => {
@@ -262,20 +266,20 @@ const profile: AddCommand = (program, context, finish) =>
 
 const TUNE_HELP = `
 A backend has several kernels for each op and chooses between them by shape and
-device. This measures all of them on this device, at a walk through the sizes,
-and writes what was fastest to a file in the user's cache folder, from where
-the backend takes it: for this device, driver and version only. What a call
-computes stays the same. concord devices says whether there is such a profile;
-CONCORD_TUNING=ignore goes without it, and deleting the file forgets it. With
---op the rest of a profile stays as it is. Another variant than the backend's
-own choice is kept only if it wins several times in turn, by 3 % or more. It
-takes some minutes, --size small some seconds; run nothing else meanwhile.
+device. This command measures all of them on this device, over a range of sizes,
+and writes the fastest to a file in the user's cache folder. The backend reads
+it for this device, driver and version only. Results stay the same. concord
+devices says whether there is such a profile; CONCORD_TUNING=ignore ignores it,
+and deleting the file removes it. With --op the rest of the profile is kept. A
+variant replaces the backend's own choice only if it wins several times in a
+row, by 3 % or more. It takes some minutes, or seconds with --size small; run
+nothing else meanwhile.
 
 Examples:
   concord tune
   concord tune --op 'gemm*'
   concord tune --backend level-zero
-  concord tune --dry-run --json -                measures and writes no profile
+  concord tune --dry-run --json -                measures, but writes no profile
 
 Exit codes:
   0    measured, and the profile is written
@@ -290,12 +294,12 @@ const tune: AddCommand = (program, context, finish) =>
     .command('tune')
     .summary('find the fastest kernels on this device, and keep them')
     .description('Measures the kernel variants of a backend on this device and writes a profile that it reads.')
-    .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", computedOps)
+    .option('--op <glob>', "only these ops, such as 'gemm*'; separate several with commas", computedOps)
     .option('--backend <name>', 'webgpu or level-zero (default: CONCORD_BACKEND, or the one with the better device)')
-    .addOption(new Option('--size <size>', 'which shapes').choices(BENCH_SIZES).default('real'))
+    .addOption(new Option('--size <size>', 'which shapes to measure').choices(BENCH_SIZES).default('real'))
     .option('--seconds <n>', 'how long to measure each variant of each shape', positive, 0.1)
     .option('--dry-run', 'write no profile')
-    .option('--json <file>', 'write what was measured as JSON; - writes to stdout and all else to stderr')
+    .option('--json <file>', 'write the results as JSON; - writes them to stdout, and everything else to stderr')
     .addHelpText('after', TUNE_HELP)
     .action(async (options: TuneOptions) => {
       const { tune } = await import('./commands/tune.ts');

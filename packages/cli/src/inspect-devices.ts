@@ -31,7 +31,7 @@ export type BackendReport =
       readonly numerics: Capabilities['numerics'];
       /** The state of the device's tuning profile, for a backend that has kernel variants. */
       readonly tuning?: ProfileState;
-      /** With `--verbose`: the kernel variants that the device builds. */
+      /** The kernel variants that the device builds, with `--verbose`. */
       readonly variants?: VariantTrial;
     }
   | {

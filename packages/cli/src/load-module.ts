@@ -96,7 +96,7 @@ export function cannotLoad(what: string, cause: unknown): CommandError {
   });
 }
 
-/** That of the registry. */
+/** The version of the registry's contract. */
 const CONTRACT_VERSION = 3;
 
 /** Returns whether a value is what applications pass to `selectBackend`. */

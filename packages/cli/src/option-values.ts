@@ -89,14 +89,14 @@ function checkOps(globs: string, ops: readonly BenchOp[]): string {
   throw new InvalidArgumentError(`There are: ${ops.join(', ')}.${suggestion}`);
 }
 
-/** What the rows of `concord profile` may be. */
+/** The kinds of rows of `concord profile`. */
 export const PROFILE_ROWS = ['op', 'shape', 'variant', 'launch'] as const;
 
 /** A module of another author that brings a backend. */
 export interface ModuleOptions {
   /** The path of a JavaScript file, from the working directory, or the name of a package that is installed there. */
   readonly module?: string;
-  /** Which of its exports; needed where several could be meant. */
+  /** The name of the export; needed if there are several candidates. */
   readonly export?: string;
 }
 
@@ -104,5 +104,5 @@ export interface ModuleOptions {
 export function addModuleOptions(command: Command): Command {
   return command
     .option('--module <file>', 'run the backend that a module exports: a path from here, or an installed package')
-    .option('--export <name>', 'which export of --module (default: the only one that can be meant)');
+    .option('--export <name>', 'which export of --module (default: the only candidate)');
 }

@@ -34,7 +34,7 @@ export function buildProgram(context: ProgramContext, finish: Finish): Command {
   const program = new Command('concord')
     .description('Which compute devices work on this machine, and do they give the right answers?')
     .version(packageVersion(), '--version', 'print the version')
-    .option('--verbose', 'show the stack of errors, and with devices which kernel variants work')
+    .option('--verbose', 'show stacks of errors; with devices, also which kernel variants work')
     .helpOption('-h, --help', 'show this help')
     .helpCommand(false)
     .addHelpText('after', HELP)

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 
-/** Where and when a report was made. */
+/** The place and time of a report. */
 export interface ReportEnvironment {
   readonly date: Date;
   /** Version of the command. */
   readonly concord: string;
-  /** Such as `Node.js v20.20.2, linux x64`. */
+  /** The runtime, such as `Node.js v20.20.2, linux x64`. */
   readonly host: string;
 }
 

@@ -102,8 +102,9 @@ export function grad<Argument, Others extends readonly unknown[]>(
 }
 
 /**
- * What `f` computes from tensors, or trees of them, and a function that passes gradients of all that on to all of these: the product of a
- * vector and the Jacobian. What `f` read is to stay as it is until then: what is written to it after `vjp` is not seen.
+ * Returns what `f` computes from tensors, or trees of them, and a function that passes gradients of all that on to all
+ * of these: the product of a vector and the Jacobian. What `f` read is to stay as it is until then: what is written to
+ * it after `vjp` is not seen.
  *
  * @throws {BackendError} INVALID_ARGUMENT for tensors of integers; UNSUPPORTED as {@link valueAndGrad}
  * @example
@@ -246,7 +247,10 @@ function tapes(): Tape[] {
   return listeners.filter((each) => each instanceof Tape);
 }
 
-/** What a function gives, in memory that is not that of its arguments: these have gradients of their own. Nobody hears of it. */
+/**
+ * Calls a function, and returns its result in memory that is not that of its arguments: these have gradients of their
+ * own. No listener hears of it.
+ */
 function ownResult<Arguments extends readonly unknown[], Value>(
   parts: Arguments,
   f: (...parts: Arguments) => Value,

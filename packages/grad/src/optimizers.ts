@@ -46,7 +46,10 @@ export interface AdamOptions {
   readonly beta2?: number;
   /** Default 1e-8. */
   readonly eps?: number;
-  /** For `adam`: an L2 penalty, added to gradients, default 0. For `adamW`: the share of a parameter that decays with each unit of rate, default 0.01. */
+  /**
+   * The decay of parameters. In `adam`, an L2 penalty added to gradients, default 0. In `adamW`, the share of a
+   * parameter that decays with each unit of rate, default 0.01.
+   */
   readonly decay?: number;
 }
 
@@ -61,7 +64,7 @@ export interface LionOptions {
   readonly decay?: number;
 }
 
-/** What a rule computes from: the parameter, its gradient and its state, the rate, the step, and numbers of the options. */
+/** The symbols of a rule: the parameter, its gradient and its state, the rate, the step, and numbers of the options. */
 type Symbols = Readonly<
   Record<
     'p' | 'g' | 'm' | 'v' | 'rate' | 'step' | 'decay' | 'momentum' | 'beta1' | 'beta2' | 'log1' | 'log2' | 'eps',

@@ -10,7 +10,7 @@ export function unsupported(detail: string, fields: BackendErrorFields = {}): Ba
   return new BackendError('UNSUPPORTED', `onnx: ${detail}`, { op: 'onnx', ...fields });
 }
 
-/** What errors name a node by. */
+/** The names that errors give a node. */
 export interface Named {
   readonly name: string;
   readonly op: string;

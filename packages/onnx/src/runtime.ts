@@ -19,7 +19,7 @@ import { Value } from './run/value.ts';
 export interface RegisterOptions extends Pick<LoadOnnxOptions, 'float64' | 'maxPrograms'> {
   /** `registerBackend` of the copy of onnxruntime-common that the program uses, where that is another. */
   readonly registerBackend?: (name: string, backend: never, priority: number) => void;
-  /** Above 0 sessions without `executionProviders` use it too. Default 20. */
+  /** The priority: above 0 sessions without `executionProviders` use it too. Default 20. */
   readonly priority?: number;
 }
 

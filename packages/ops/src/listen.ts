@@ -1,6 +1,6 @@
 /**
- * For what looks at the launches of functions of tensors, such as the tape of `@concord/grad`: not for applications, and not
- * subject to versions.
+ * Reports the launches of functions of tensors, for code such as the tape of `@concord/grad`: not for applications, and
+ * not subject to versions.
  *
  * @packageDocumentation
  */

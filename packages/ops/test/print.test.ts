@@ -27,8 +27,8 @@ test.each(backends)('print, toNested and console.log, %s', async (name, backend)
     expect(await printed(x)).toBe(
       `Tensor f32[2, 3] on ${name}\n[[          1,        -2.5,    0.333333],\n [10000000000,         NaN,    Infinity]]`,
     );
-    using turned = permute(x, [1, 0]);
-    expect(await turned.toNested()).toEqual([
+    using transposed = permute(x, [1, 0]);
+    expect(await transposed.toNested()).toEqual([
       [1, 1e10],
       [-2.5, NaN],
       [Math.fround(1 / 3), Infinity],

@@ -47,7 +47,7 @@ interface Declaration {
  * not be valid there. The instructions of `ops/` are written with it.
  */
 export class FunctionBody {
-  /** For messages: `kernel gemm`. */
+  /** The place for messages: `kernel gemm`. */
   readonly place: string;
   readonly context: ModuleContext;
   readonly types: TypeTable;

@@ -32,7 +32,7 @@ export interface FunctionBuilder
     SubgroupOps,
     Synchronization,
     Calls {
-  /** For messages: `kernel gemm`. */
+  /** The place for messages: `kernel gemm`. */
   readonly place: string;
   /** Types of the module, for vectors and pointers to be made in kernels. */
   readonly types: TypeTable;

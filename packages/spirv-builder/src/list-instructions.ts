@@ -8,7 +8,7 @@ const namesOf = (table: Readonly<Record<string, number>>): ReadonlyMap<number, s
 const OPERATIONS = namesOf(Op);
 const FUNCTIONS = namesOf(OpenCl);
 
-/** Of the instructions that the builder writes, those without a result; the ids among their operands are numbers here. */
+/** The instructions of the builder without a result; the ids among their operands are numbers here. */
 const NO_RESULT: ReadonlySet<number> = new Set<number>([
   ...[Op.Capability, Op.Extension, Op.MemoryModel, Op.EntryPoint, Op.ExecutionMode, Op.Name, Op.Decorate],
   ...[Op.Store, Op.ControlBarrier, Op.MemoryBarrier, Op.LoopMerge, Op.SelectionMerge, Op.Branch],

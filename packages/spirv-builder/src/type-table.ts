@@ -25,7 +25,7 @@ const INT_CAPABILITY = { 8: Capability.Int8, 16: Capability.Int16, 32: undefined
 const INT_WIDTHS: readonly number[] = [8, 16, 32, 64];
 const FLOAT_WIDTHS: readonly number[] = [16, 32, 64];
 const STORAGE_CLASSES: readonly number[] = Object.values(StorageClass);
-/** Of a struct: a limit of the specification (2.17, universal limits). */
+/** The limit of a struct by the specification (2.17, universal limits). */
 const MAX_MEMBERS = 16_383;
 
 /** The types of a module: each is declared once, when it is first asked for. */

@@ -70,7 +70,7 @@ export function componentOf(type: Type): Type {
   return type.kind === 'vector' ? type.component : type;
 }
 
-/** For messages: `f32`, `u64`, `f32x4`, `f32[256]`, `pointer to f32`. */
+/** Names a type for messages: `f32`, `u64`, `f32x4`, `f32[256]`, `pointer to f32`. */
 export function nameOf(type: Type): string {
   switch (type.kind) {
     case 'int':

@@ -12,7 +12,7 @@ export interface Value {
   readonly type: Type;
   /** The module that made it. */
   readonly module: object;
-  /** Where it is defined; undefined for constants and module-scope variables. */
+  /** The region that defines it; undefined for constants and module-scope variables. */
   readonly region: Region | undefined;
   /** Set for integer constants only. */
   readonly integer?: ConstantInteger;
@@ -20,7 +20,7 @@ export interface Value {
 
 /** The value of an integer constant, as far as it is known while the module is written. */
 export interface ConstantInteger {
-  /** Its bits as unsigned; for a specialisation constant, the default. */
+  /** The bits as unsigned; for a specialisation constant, the default. */
   readonly value: bigint | undefined;
   readonly isSpecialised: boolean;
 }
@@ -28,7 +28,7 @@ export interface ConstantInteger {
 /** A value, or a literal that becomes a constant of the type that the other operand has. */
 export type Operand = Value | number | bigint | boolean;
 
-/** For messages, what was given instead of a value: `number 1`, `undefined`, `array`. */
+/** Names for messages what was given instead of a value: `number 1`, `undefined`, `array`. */
 export function nameOfOther(given: unknown): string {
   if (Array.isArray(given)) return 'array';
   switch (typeof given) {

@@ -5,18 +5,18 @@ export const FAR_PLACE: number = 2 ** 30;
 /** Calls with places in memory have fewer queries, and fewer keys: what is added to a place stays within 32 bits. */
 export const MAX_PLACED: number = 2 ** 29;
 
-/** What a query sees from its place in memory; both fit a signed number of 32 bits. */
+/** The range of keys that a query sees from its place in memory; both ends fit a signed number of 32 bits. */
 export interface PlacedSight {
   /**
-   * To take away from the place of query 0 for the first key that it sees. The place is raised to this less {@link FAR_PLACE} before,
-   * where that makes no difference any more, so that the difference fits 32 bits, too.
+   * The distance to take away from the place of query 0 for the first key that it sees. The place is raised to this
+   * less {@link FAR_PLACE} before, where that makes no difference any more, so that the difference fits 32 bits, too.
    */
   readonly hidden: number;
-  /** To add to the place of query 0 for the end of the keys that it sees, of a causal call. */
+  /** The distance to add to the place of query 0 for the end of the keys that it sees, of a causal call. */
   readonly seen: number;
 }
 
-/** How the queries of a call see from places that are in memory; undefined where none are. */
+/** Returns how the queries of a call see from places that are in memory; undefined if none are. */
 export function placedSight({
   lengthStride,
   startStride,

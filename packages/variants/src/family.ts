@@ -15,7 +15,7 @@ export interface KernelTable<Traits, Kernel> {
 
 /** The variants that a table offers for a shape. */
 export interface Candidates<Variant extends NamedVariant> {
-  /** Not empty. */
+  /** The variants; not empty. */
   readonly variants: readonly Variant[];
   /** The best known of them. */
   readonly preferred: Variant;
@@ -38,7 +38,7 @@ export interface VariantTable<
   Kernel,
   Variant extends NamedVariant = NamedVariant,
 > extends KernelTable<TraitsOf<Recorder>, Kernel> {
-  /** Its variants for a shape on a device; undefined where it has none. */
+  /** Returns the variants for a shape on a device; undefined if there are none. */
   candidates(shape: Shape, traits: TraitsOf<Recorder>): Candidates<Variant> | undefined;
   /** Launches the kernel of one of its variants. */
   launch(work: Work, variant: Variant, recorder: Recorder): void;
@@ -139,7 +139,7 @@ export interface Family<Name extends KernelName, Buffer, Recorder extends Varian
   readonly kernel: Name;
   /** Element types that it takes. */
   readonly dtypes: readonly DType[];
-  /** Its abilities beyond those that every kernel of this name has. */
+  /** Features beyond those that every kernel of this name has. */
   readonly features?: readonly Feature<Name>[];
   /** The call that is planned in the place of one and of others like it; undefined for one that is planned as it is. */
   canonical?(
@@ -152,7 +152,7 @@ export interface Family<Name extends KernelName, Buffer, Recorder extends Varian
    * @throws {BackendError} UNSUPPORTED when the device cannot run it, OUT_OF_MEMORY when its scratch memory is too large
    */
   plan(call: Extract<ResolvedCall<Buffer>, { kernel: Name }>['call'], recorder: Recorder): void;
-  /** Its tables of variants, and the kernels beside them. */
+  /** The tables of variants, and the kernels beside them. */
   readonly tables: readonly KernelTable<TraitsOf<Recorder>, Kernel>[];
 }
 

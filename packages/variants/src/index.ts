@@ -1,6 +1,6 @@
 /**
- * For authors of backends with several kernels for an op: families of kernels and their variants, choosing between them, forcing
- * and tuning, plans kept by call, and the backend that all of it makes.
+ * Tools for authors of backends with several kernels for an op: families of kernels and their variants, choosing
+ * between them, forcing and tuning, plans kept by call, and the backend that all of it makes.
  *
  * @packageDocumentation
  */

@@ -4,7 +4,7 @@ import type { VariantChooser, VariantPick } from './variant-choice.ts';
 
 /** A piece of the memory of an op. */
 export interface Place {
-  /** Which memory: the operands in their order, then the scratch memory. */
+  /** The index of the memory: the operands in their order, then the scratch memory. */
   readonly memory: number;
   /** Bytes from its start; negative where a binding has to begin before an operand. */
   readonly byteOffset: number;
@@ -121,8 +121,8 @@ export abstract class StepRecorder<Buffer, Step> implements VariantChooser {
   }
 
   /**
-   * Which of the parameters of a launch a kernel gets by a name, counted from their end: a scalar of the call that has this value.
-   * Factors that a plan makes up are 0 and 1, which no such scalar is.
+   * Returns the parameter of a launch that a kernel gets by a name, counted from their end: a scalar of the call that
+   * has this value. Factors that a plan makes up are 0 and 1, which no such scalar is.
    */
   protected scalarAt(name: string, value: unknown): number | undefined {
     const scalar = this.#scalars[name];

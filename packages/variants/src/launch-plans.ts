@@ -37,9 +37,9 @@ const MAX_CANONICAL = 256;
 
 /** A plan, and how the operands lie that it is for. */
 interface KnownPlan<Plan> {
-  /** Of each operand, where it begins, modulo the alignment: in the first that shares its memory, or from that one on. */
+  /** The start of each operand, modulo the alignment: in the first that shares its memory, or from that one on. */
   readonly places: readonly number[];
-  /** Which operand is the first in the same memory. */
+  /** The first operand in the memory of each. */
   readonly firsts: readonly number[];
   readonly plan: Plan;
 }
@@ -48,7 +48,7 @@ interface KnownPlan<Plan> {
 export interface CallPlans<Plan> {
   /** The call that is planned. */
   readonly call: KernelCall['call'];
-  /** What goes before the parameters of a launch, where another call is planned in its place. */
+  /** The values that go before the parameters of a launch, if another call is planned in its place. */
   readonly params: readonly number[] | undefined;
   /** Shared by all calls that are planned alike. */
   readonly known: KnownPlan<Plan>[];

@@ -55,7 +55,7 @@ export interface PlannedDevice<Buffer, Plan> {
   };
   /** Times what is launched from now on. */
   startTimer(): LaunchTimer;
-  /** What was planned for ops, to be queued again and again. */
+  /** Prepares what was planned for ops, to be queued again and again. */
   sequence(calls: readonly PlannedCall<Buffer, Plan>[]): Sequence;
 }
 
@@ -82,7 +82,7 @@ export abstract class PlannedBackend<
     this.kernels = Object.fromEntries(kernels) as PlannedKernels<Buffer>;
   }
 
-  /** Which kernel variants ran. Works after loss too. */
+  /** Reports which kernel variants ran. Works after loss too. */
   variants(): VariantReport {
     const { variantRuns, tuning } = this.opened;
     const { preferences, excluded } = tuning;
@@ -97,13 +97,13 @@ export abstract class PlannedBackend<
     return step === undefined ? { passes: [] } : this.explainPlan(this.#plans.ofShape(step));
   }
 
-  /** For implementers: the launches of a plan, for people. */
+  /** Explains the launches of a plan, for people. For implementers. */
   protected abstract explainPlan(plan: Plan): Explanation;
 
-  /** For implementers: builds a kernel of a plan ahead of its first launch. */
+  /** Builds a kernel of a plan ahead of its first launch. For implementers. */
   protected abstract compile(kernel: Kernel, plan: Plan): Promise<unknown>;
 
-  /** For implementers: takes a device into use; its failures and its loss are those of the backend from now on. */
+  /** Takes a device into use; its failures and its loss are those of the backend from now on. For implementers. */
   protected use(device: Device): void {
     this.#opened = device;
     this.#openedPlans = new LaunchPlans(this.#planning, device.traits);
@@ -125,7 +125,7 @@ export abstract class PlannedBackend<
     return this.opened;
   }
 
-  /** For `native`: the choice between variants. */
+  /** The choice between variants, for `native`. */
   protected makeTuning(): VariantTuning {
     const tuning = (): DeviceTuning => this.usable.tuning;
     const choices = <Op extends OpName>(op: Op, shape: OpShape<Op>): VariantPick[] =>
@@ -141,21 +141,24 @@ export abstract class PlannedBackend<
     };
   }
 
-  /** For implementers: whether a plan could find that the device cannot run a call; only then it is planned to know. Default: it could. */
+  /**
+   * Returns whether a plan could find that the device cannot run a call; only then it is planned to know. Default: it
+   * could.
+   */
   protected mayBeRefused(_call: KernelCall): boolean {
     return true;
   }
 
-  /** For implementers: whether a plan can be recorded; if not, its call is planned again. Default: it can. */
+  /** Returns whether a plan can be recorded; if not, its call is planned again. Default: it can. */
   protected isReady(_plan: Plan, _operands: readonly Operand<Buffer>[]): boolean {
     return true;
   }
 
-  /** For implementers: the kernels of a plan are built. */
+  /** Notes that the kernels of a plan are built. For implementers. */
   protected onBuilt(_plan: Plan): void {}
 
   /**
-   * For implementers: a kernel does not build. Where this returns, its call is planned again; see {@link exclude}.
+   * Handles a kernel that does not build. If it returns, the call is planned again; see {@link exclude}.
    *
    * @throws {unknown} by default `error`
    */

@@ -22,7 +22,7 @@ export interface TopKInput<Buffer> {
   readonly places?: Operand<Buffer>;
 }
 
-/** Where a pass puts what it selects. */
+/** The memory for what a pass selects. */
 export interface TopKOutput<Buffer> {
   readonly values: Operand<Buffer>;
   readonly indices: Operand<Buffer>;
@@ -70,7 +70,7 @@ export interface TopKKernel<Kernel> {
   readonly perGroup: number;
 }
 
-/** What the launch of a pass has in every backend. */
+/** The parts of a pass's launch that every backend has. */
 export interface TopKLaunch<Kernel> {
   readonly kernel: Kernel;
   readonly groups: number;
@@ -110,7 +110,7 @@ export interface TopKAlgorithm<Recorder extends VariantChooser, Kernel> {
 export interface GroupKernels<Traits, Kernel> {
   readonly sort: (params: { readonly source: TopKSource; readonly room: number }) => Kernel;
   readonly select: (params: { readonly source: TopKSource; readonly size: number }) => Kernel;
-  /** Groups that keep a device busy; 0 where the members of a group had better work alone. */
+  /** Groups that keep a device busy; 0 if the members of a group should work alone. */
   readonly groupsOf: (traits: Traits) => number;
 }
 
@@ -177,7 +177,7 @@ function selectSize(k: number): number {
   return SELECT_SIZES.find(([most]) => k <= most)?.[1] ?? SORT_ENTRIES;
 }
 
-/** With parts as long as the list of their candidates both passes take the same time. */
+/** Returns the length of parts. With parts as long as the list of their candidates both passes take the same time. */
 function selectChunk({ rows, length, k }: Lists, groups: number): number {
   if (length <= SELECT.whole) return length;
   const shortest = Math.max(SELECT.least, Math.sqrt(length * k));

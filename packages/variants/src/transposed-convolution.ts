@@ -133,7 +133,7 @@ export class TransposedConvolution {
     };
   }
 
-  /** Over groups, filters, phases of rows and of columns, channels, rows and columns. */
+  /** The kernel over groups, filters, phases of rows and of columns, channels, rows and columns. */
   #filterKernel(rows: Phases, columns: Phases): Kernel {
     const [period, periodW] = this.#axes.map(({ phases }) => phases) as [number, number];
     return kept(['filter', rows.first, period, columns.first, periodW], () =>
@@ -191,8 +191,8 @@ function placeOf(
 ): { readonly phase: Value<'u32'>; readonly place: Value<'u32'> } {
   const at = k.add(k.index(axis), padding);
   const [rest, period] = [k.rem(at, stride), stride / common];
-  const turned = k.rem(k.mul(k.div(rest, common), inverse(dilation / common, period)), period);
-  const phase = k.select(k.eq(k.rem(rest, common), 0), turned, NONE);
+  const residue = k.rem(k.mul(k.div(rest, common), inverse(dilation / common, period)), period);
+  const phase = k.select(k.eq(k.rem(rest, common), 0), residue, NONE);
   return { phase, place: k.div(k.sub(at, k.mul(phase, dilation)), stride) };
 }
 

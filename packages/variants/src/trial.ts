@@ -1,7 +1,7 @@
 import { f16BitsToF32, f32ToF16Bits, type ExcludedVariant } from '@concord/backend-core';
 import type { ResolvedGemm } from '@concord/backend-core/implement';
 
-/** What a trial of a part of a device found: a few words, and what a compiler said. */
+/** The fault that a trial of a part of a device found: a few words, and what a compiler said. */
 export type Fault = Omit<ExcludedVariant, 'id'>;
 
 /**
@@ -45,7 +45,7 @@ export async function wrongProduct({ m, n, k }: TrialSizes, multiply: TrialMulti
   return undefined;
 }
 
-/** What such a product is called with, beside its operands. */
+/** A call of such a product without its operands. */
 export type TrialCall = Omit<ResolvedGemm<never>, 'a' | 'b' | 'c'>;
 
 /** The call of such a product, without its operands. */
@@ -62,7 +62,7 @@ export function trialCall({ m, n, k }: TrialSizes): TrialCall {
   return { opName: 'gemmF16', ...sizes, ...plain, operands: [] };
 }
 
-/** From -3 to 3, without a pattern that a transposed or shifted matrix would share. */
+/** Integers from -3 to 3, without a pattern that a transposed or shifted matrix would share. */
 function smallIntegers(length: number, seed: number): number[] {
   return Array.from({ length }, (_, i) => ((Math.imul(i + 1, Math.imul(seed, 0x9e3779b1)) >>> 16) % 7) - 3);
 }

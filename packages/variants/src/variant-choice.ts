@@ -14,7 +14,7 @@ export interface VariantSet {
 
 /** Choices that come with a backend. A user's own profile goes first. */
 export interface ShippedProfile {
-  /** As the backend names the device; with any driver. */
+  /** The backend's names for the device; with any driver. */
   readonly device: { readonly vendor: string; readonly name: string };
   /** The driver that they were measured with. */
   readonly driver: string;
@@ -24,7 +24,7 @@ export interface ShippedProfile {
   readonly choices: Readonly<Record<string, string>>;
 }
 
-/** Which variants to take where a plan could take several. To change one of these, put another object there. */
+/** The variants to take if a plan could take several. To change one of these, put another object there. */
 export interface VariantPreferences {
   /** Ids or globs, such as `gemm/tiled-64x64x16` or `conv2d/direct-*`. The first that names a candidate decides. */
   forced: readonly string[];
@@ -56,14 +56,14 @@ export interface VariantQuestion<Variant extends NamedVariant> {
 /** The question and the decision; see {@link VariantChooser.notePick}. */
 export interface VariantPick {
   readonly shapeClass: string;
-  /** Without those that are excluded on this device. */
+  /** The candidates that are not excluded on this device. */
   readonly candidates: readonly string[];
   /** The plan's own choice. */
   readonly preferred: string;
   readonly picked: string;
 }
 
-/** Where plans ask: a recorder, or what stands in for it. */
+/** The source of a plan's choices: a recorder, or what stands in for it. */
 export interface VariantChooser {
   readonly traits: { readonly preferences?: VariantPreferences | undefined };
   notePick?(pick: VariantPick): void;

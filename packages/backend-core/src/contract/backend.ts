@@ -57,7 +57,7 @@ export type OpPlan = { [Op in OpName]: { readonly op: Op; readonly call: OpShape
 export interface WaitOptions {
   /** Milliseconds after which the wait rejects with `DEVICE_ERROR`. Default 60,000; Infinity waits for ever. */
   readonly timeoutMs?: number;
-  /** When aborted, the wait rejects with the signal's reason, as `fetch` does. */
+  /** Aborts the wait, which rejects with the signal's reason, as `fetch` does. */
   readonly signal?: AbortSignal;
 }
 
@@ -153,7 +153,7 @@ export interface Explanation {
 
 /** One launch, or several alike, of generated code. */
 export interface ExplainedPass {
-  /** Such as `run/rows-workgroup`. */
+  /** The variant, such as `run/rows-workgroup`. */
   readonly variant: string;
   /** The computation, in a few words. */
   readonly summary: string;

@@ -61,8 +61,8 @@ export interface Capabilities {
   /** The element types of each implemented op. */
   readonly dtypes: Readonly<Partial<Record<OpName, readonly DType[]>>>;
   /**
-   * Which kernels `run` takes: `all`, but for sizes beyond the device's; `some`, such as those that a library has:
-   * `supports` tells. Undefined where there is no `run`.
+   * The kernels that `run` takes: `all`, except for sizes beyond the device's; or `some`, such as those of a library:
+   * `supports` tells. Undefined if there is no `run`.
    */
   readonly run?: 'all' | 'some';
   /** Features of each implemented op beyond its dtypes, such as `epilogues`; ops without any are absent. */

@@ -44,9 +44,9 @@ export interface ElementType {
     | Uint32ArrayConstructor
     | Int8ArrayConstructor
     | Uint8ArrayConstructor;
-  /** For a float: bits of the exponent and of the fraction, after one for the sign. */
+  /** Bits of a float's exponent and fraction; one more holds the sign. */
   readonly float?: { readonly exponentBits: number; readonly fractionBits: number };
-  /** For an integer: the smallest and the largest. */
+  /** The smallest and the largest integer. */
   readonly range?: readonly [min: number, max: number];
 }
 

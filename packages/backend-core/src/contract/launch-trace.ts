@@ -6,7 +6,7 @@ export interface TracedPass {
   readonly kernel: string;
   /** Id of the variant that it does the work of, if any. */
   readonly variant?: string | undefined;
-  /** When it began, in milliseconds of the device's clock. */
+  /** The time at which it began, in milliseconds of the device's clock. */
   startMs?: number;
   /** Milliseconds that it took by the device's clock; left out where the device did not tell. */
   ms?: number;

@@ -15,7 +15,7 @@ export function reading<T>(what: string, read: () => T): T {
   }
 }
 
-/** What {@link reading} throws for an error: for a path that should make no function. */
+/** Returns what {@link reading} throws for an error: for a path that should make no function. */
 export function unreadable(what: string, error: unknown): BackendError {
   if (isBackendError(error)) return error;
   return invalid(`${what} cannot be read: ${messageOf(error)}`, { cause: error });

@@ -136,7 +136,7 @@ export class AllocationTable<Buffer> {
     return allocation !== undefined && ptr < allocation.base + allocation.bytes ? allocation : undefined;
   }
 
-  /** For the end of a message: in which allocation an address lies, where that has a label. */
+  /** Returns the end of a message: the labelled allocation that an address lies in, if there is one. */
   placeOf(ptr: number): string {
     const label = this.find(ptr)?.label;
     return label === undefined ? '' : `, in the allocation "${label}"`;
@@ -251,7 +251,7 @@ export class AllocationTable<Buffer> {
       if (past >= 0) return { hint: `the pointer is ${past} bytes past the end of ${what}` };
       return { hint: `the pointer is ${ptr - around.base} bytes inside ${what}, not its start` };
     }
-    if (ptr < this.#start + ALIGNMENT || ptr >= this.#fresh) return { hint: 'no allocation was ever there' };
+    if (ptr < this.#start + ALIGNMENT || ptr >= this.#fresh) return { hint: 'nothing was ever allocated there' };
     const [, freed] = [...this.#freedLabels].find(([base, { bytes }]) => base <= ptr && ptr < base + bytes) ?? [];
     const label = freed === undefined ? '' : ` ("${freed.label}")`;
     return { known: `${label}, already freed`, hint: 'the allocation was freed before' };

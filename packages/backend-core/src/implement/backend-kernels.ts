@@ -42,7 +42,7 @@ export type ResolvedTopK<Buffer> = WithOperands<CheckedTopK, 'input' | 'values' 
 export interface OpKernel<Checked, Resolved, Wanted extends Feature = never> {
   /** Element types that it takes; a call in another is UNSUPPORTED. */
   readonly dtypes: readonly DType[];
-  /** What it knows beyond what every kernel of its name does; a call that needs another is UNSUPPORTED. Default: nothing. */
+  /** Features beyond those of every kernel of its name; a call that needs another is UNSUPPORTED. Default: none. */
   readonly features?: readonly Wanted[];
   /** Why this device cannot run a checked call, beyond dtypes and limits. Default: it can. */
   refuse?(call: Checked): string | undefined;
@@ -86,7 +86,7 @@ export type KernelCall =
   | {
       readonly kernel: 'run';
       readonly call: CheckedRun;
-      /** For each output, the index of the input in whose place it is; -1 for its own memory. Default: all -1. */
+      /** The index of the input in whose place each output is; -1 if it has separate memory. Default: all -1. */
       readonly inPlaceOf?: readonly number[];
     };
 
@@ -153,7 +153,7 @@ function isSamePlace(a: Operand<unknown> | undefined, b: Operand<unknown>): bool
 export type Launch<Buffer> = KernelCall & {
   /** The method that was called, for messages. */
   readonly opName: OpName;
-  /** Those of the kernel in their order, inputs before outputs; none for those without elements. */
+  /** The operands of the kernel in their order, inputs before outputs; those without elements are absent. */
   readonly operands: readonly Operand<Buffer>[];
   /** Parameters of the kernel of a `run`, or of an epilogue and then the scalars of the op: `alpha`, `beta`; `scale`, `softcap`. */
   readonly params: readonly number[];

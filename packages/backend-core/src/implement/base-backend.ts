@@ -123,7 +123,10 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
     });
   }
 
-  /** For implementers: times what is launched from now on. Default: only the host's time of queueing is known. */
+  /**
+   * Times the launches from now on. Override it to measure the device; by default only the host's time of queueing is
+   * known.
+   */
   protected startTimer(): LaunchTimer | undefined {
     return undefined;
   }
@@ -224,8 +227,9 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
   }
 
   /**
-   * For implementers: queues a checked call; it takes effect in call order. `call` is the same object for calls that differ in
-   * nothing but operands and parameters, so that a backend can keep by it what it has planned. Default: the kernel's `run`.
+   * Queues a checked call; it takes effect in call order. Override it to plan calls: `call` is the same object for
+   * calls that differ in operands and parameters only, so a backend can keep a plan under it. Default: the kernel's
+   * `run`.
    */
   protected doLaunch(launch: Launch<Buffer>): void {
     const { kernel, call } = resolvedCall(launch);
@@ -351,7 +355,7 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
     return Object.freeze({ operands: Object.freeze(names), launch });
   }
 
-  /** For `supports`, whose shape may be as little as a dtype. */
+  /** Checks a shape for `supports`, which may be as little as a dtype. */
   #checkSupported(op: OpName, shape: object): void {
     checkCallObject(op, shape);
     const own = { ...shape };

@@ -1,5 +1,5 @@
 /**
- * For authors of backends: extend {@link BaseBackend} with a record of kernels and the `do...` methods.
+ * Tools for authors of backends: extend {@link BaseBackend} with a record of kernels and the `do...` methods.
  *
  * @packageDocumentation
  */

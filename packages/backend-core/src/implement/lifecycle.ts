@@ -156,7 +156,7 @@ export abstract class BackendLifecycle {
     }
   }
 
-  /** Also waits for an `init` under way, so that a device which opens late is still released. */
+  /** Closes the object. It waits for an `init` under way, so that a device which opens late is still released. */
   async #close(): Promise<void> {
     await this.#initializing?.catch(() => undefined);
     if (this.#ready !== undefined) await this.doDispose();
@@ -189,7 +189,7 @@ export abstract class BackendLifecycle {
     if (this.#ready === undefined) throw annotate(this.#error('NOT_INITIALIZED'), { op });
   }
 
-  /** For implementers: the device is gone. Pending and later calls fail with `DEVICE_LOST`. */
+  /** Reports that the device is gone, for implementers. Pending and later calls fail with `DEVICE_LOST`. */
   protected reportLost(message: string, cause?: unknown): void {
     if (this.#lostError !== undefined || this.#disposing !== undefined) return;
     this.#lostError = this.#error('DEVICE_LOST', message, cause);
@@ -198,7 +198,7 @@ export abstract class BackendLifecycle {
     this.#resolveLost({ reason: 'device-lost', message });
   }
 
-  /** For implementers: work that was accepted has failed. Pending and later calls fail with this error. */
+  /** Reports that accepted work has failed, for implementers. Pending and later calls fail with this error. */
   protected reportFailure(error: BackendError): void {
     if (this.isDead) return;
     this.#stickyError = annotate(error, { backend: this.name });

@@ -78,7 +78,7 @@ export class ListCache<Value> {
 const float = new Float64Array(1);
 const bits = new Int32Array(float.buffer);
 
-/** Of the numbers only: lists that differ in nothing but words are few. */
+/** Hashes the numbers only: few lists differ in nothing but strings. */
 function hash(key: ListKey): number {
   let sum = key.length;
   for (let i = 0; i < key.length; i++) {

@@ -14,7 +14,7 @@ export type LoweredStep = PrimitiveStep | RunStep;
 
 /** A kernel that gets the call's own operands. */
 export type PrimitiveStep = Exclude<KernelCall, { kernel: 'run' }> & {
-  /** As those of a {@link RunStep}. Default: all that the op has. */
+  /** Scalars, as in a {@link RunStep}. Default: all that the op has. */
   readonly scalars?: RunStep['scalars'];
 };
 
@@ -22,7 +22,7 @@ export type PrimitiveStep = Exclude<KernelCall, { kernel: 'run' }> & {
 export interface RunStep {
   readonly kernel: 'run';
   readonly call: CheckedRun;
-  /** In the order of the kernel's inputs. */
+  /** Names in the order of the kernel's inputs. */
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
   /** Parameters after those of the call's epilogue: scalars of the call by name, or numbers. */
@@ -105,7 +105,7 @@ function scaleSteps({ m, n, ldc, strideC, batchCount, beta, dtype, epilogue }: C
   return [{ kernel: 'run', call, inputs, outputs: ['c'], scalars, inPlaceOf: [inputs.indexOf('c')] }];
 }
 
-/** In place: `acc` is what the product stored. */
+/** The epilogue in place: `acc` is what the product stored. */
 function epilogueStep({ kernel, geometry }: CheckedEpilogue, output: string): RunStep {
   const inputs = kernel.inputs.map(({ name }) => operandName(name, output));
   return {

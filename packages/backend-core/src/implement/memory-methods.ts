@@ -58,7 +58,7 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
   /** The live allocations as long as calls are taken. */
   protected usableMemory: AllocationTable<Buffer> | undefined;
   readonly #memoryLimitBytes: number | undefined;
-  /** Of one allocation. */
+  /** The largest size of one allocation. */
   #maxBytes = 0;
   /** The recording in progress. */
   protected capture: Capture<Buffer> | undefined;
@@ -267,8 +267,8 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
   }
 
   /**
-   * For implementers: whether an error that `doSynchronize` or `doCopyDtoh` rejected with ends the object. Not that of a
-   * single op which failed alone, such as one whose kernel does not compile: it is for this wait only. Default: true.
+   * Returns whether an error that `doSynchronize` or `doCopyDtoh` rejected with ends the object. The error of a single
+   * op, such as one whose kernel does not compile, does not: it is for this wait only. Default: true.
    */
   protected isSticky(_error: BackendError): boolean {
     return true;
@@ -296,7 +296,7 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
     }
   }
 
-  /** What a method throws for an error in its body. */
+  /** Returns the error that a method throws for one in its body. */
   protected failure(op: string, error: unknown): BackendError {
     return annotate(toBackendError(error, 'DEVICE_ERROR'), { backend: this.name, op });
   }

@@ -141,7 +141,7 @@ describe('free', () => {
     expect(hint(other.alloc(8), ", another backend's")).toBe('the pointer is not from this backend object');
     expect(hint(a + 4)).toBe('the pointer is 4 bytes inside an allocation, not its start');
     expect(hint(a + 8)).toBe('the pointer is 0 bytes past the end of an allocation');
-    expect(hint(a + 2 ** 30)).toBe('no allocation was ever there');
+    expect(hint(a + 2 ** 30)).toBe('nothing was ever allocated there');
     expectInvalid(() => backend.free(ptr('x')), 'ptr must be a DevicePtr, got "x"');
     expectInvalid(() => backend.free(ptr(-8)), 'ptr must be a DevicePtr, got -8');
     expect(backend.memory().liveAllocations).toBe(1);

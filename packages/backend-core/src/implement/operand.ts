@@ -2,6 +2,6 @@
 export interface Operand<Buffer> {
   readonly buffer: Buffer;
   readonly byteOffset: number;
-  /** From the first to the last byte of the operand. */
+  /** Bytes from the first to the last of the operand. */
   readonly byteLength: number;
 }

@@ -17,7 +17,7 @@ export interface ReadCall {
   readonly values: readonly unknown[];
   /** Addresses in the order of {@link pointerNames}; undefined in a shape. */
   readonly pointers: readonly (number | undefined)[];
-  /** Of the epilogue; empty where none were given. */
+  /** The parameters of the epilogue; empty if none were given. */
   readonly params: readonly number[];
   /** Values of {@link OpDefinition.scalars}; undefined for those that the key tells. */
   readonly scalars: readonly (number | undefined)[];
@@ -52,7 +52,7 @@ export function fieldsOf(op: DefinedOp, { values }: ReadCall): Record<string, un
 }
 
 /**
- * What the addresses of a call are of: those of its inputs, of the objects in it that have one, such as a mask, the epilogue's
+ * Names the addresses of a call: those of its inputs, of objects that have one, such as a mask, of the epilogue's
  * inputs, then of its outputs.
  */
 export function pointerNames(op: DefinedOp, call: ReadCall): string[] {
@@ -96,7 +96,7 @@ export function readOperands(
   }
 }
 
-/** What most pointers are is asked here: each step of a launch that is elsewhere costs it. */
+/** A quick check that most pointers pass: each further step of a launch would cost time. */
 const isAddress = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 
 function readPointers(names: readonly string[], given: readonly unknown[]): readonly number[] {

@@ -11,10 +11,7 @@ import { RecordingSlots } from './recording-slots.ts';
 
 /** `record`, for every backend: what a replay does was checked once. */
 export abstract class RecordMethods<Buffer> extends MemoryMethods<Buffer> {
-  /**
-   * For implementers: calls that were queued, and will be again and again. Default: their kernels run again. A backend
-   * that can prepare more than that does.
-   */
+  /** Prepares calls that were queued and will be queued again and again. Default: their kernels run again. */
   protected abstract doSequence(calls: readonly Launch<Buffer>[]): Sequence;
 
   /** Queues a sequence. A trace puts its calls in its place. */

@@ -20,7 +20,7 @@ interface Slot<Buffer> extends Operand<Buffer> {
   isWritten: boolean;
   /** The largest of what lies in it. */
   alignment: number;
-  /** How messages call its allocation, once that is freed. */
+  /** The name of its allocation in messages, once that is freed. */
   freed?: string;
 }
 
@@ -31,7 +31,7 @@ export type Binding<Buffer> = readonly (Operand<Buffer> | undefined)[];
 export class RecordingSlots<Buffer> {
   readonly #table: AllocationTable<Buffer>;
   readonly #slots: readonly Slot<Buffer>[];
-  /** What is used outside of slots. */
+  /** Uses of memory outside of slots. */
   readonly #others = new Map<Buffer, Use<Buffer>[]>();
 
   /**
@@ -101,7 +101,7 @@ export class RecordingSlots<Buffer> {
     if (idle !== undefined) throw invalid(`nothing that was recorded uses slots.${idle.name}`);
   }
 
-  /** Is told of memory that is freed. @returns whether it is used outside of slots */
+  /** Notes that memory is freed. @returns whether it is used outside of slots */
   freed(buffer: Buffer, what: () => string): boolean {
     for (const slot of this.#slots) if (slot.buffer === buffer) slot.freed = what();
     return this.#others.has(buffer);

@@ -75,8 +75,8 @@ export type BuiltIn =
 let byKey: ReadonlyMap<string, BuiltIn> | undefined;
 
 /**
- * Which built-in a kernel is, by its graph and not by its name: for backends that wrap a library of fixed functions.
- * Undefined for any other kernel.
+ * Returns the built-in that a kernel is by its graph, whatever its name: for backends that wrap a library of fixed
+ * functions. Undefined for any other kernel.
  */
 export function builtInOf(kernel: Kernel): BuiltIn | undefined {
   byKey ??= new Map<string, BuiltIn>([

@@ -54,8 +54,8 @@ export interface ResolvedRun<Buffer> {
   /** Parameters in the order of `kernel.params`: f32 rounded to float32, integers in range. */
   readonly params: readonly number[];
   /**
-   * For each output, whether it is an element output in the place of element inputs: same address, dtype and strides.
-   * Any other overlap was refused.
+   * True for each element output that lies exactly over element inputs: same address, dtype and strides. Any other
+   * overlap was refused.
    */
   readonly inPlace: readonly boolean[];
   /** The method that was called, for messages, where it is not `run`. */

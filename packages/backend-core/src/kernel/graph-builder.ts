@@ -65,7 +65,7 @@ export class GraphBuilder {
     throw this.invalid(`gather reads an input that is declared with access: 'gather', got ${this.#shown(value)}`);
   }
 
-  /** What `k.scatter` gave, of this kernel. */
+  /** Checks a handle that `k.scatter` returned in this kernel. */
   scattered(output: string, value: unknown): ScatterHandle {
     if (KernelSymbol.ownerOf(value) === this && value instanceof ScatterHandle) return value;
     throw this.invalid(

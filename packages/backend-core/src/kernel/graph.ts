@@ -51,7 +51,7 @@ export interface FoldNode extends NodeOf<'fold'> {
 export interface ScanNode extends NodeOf<'scan'> {
   readonly op: ScanOp;
   readonly operands: readonly [number];
-  /** Without the element itself. */
+  /** True: the element itself is not included. */
   readonly exclusive: boolean;
   /** Scans from the element to the end of the row. */
   readonly reverse: boolean;
@@ -124,7 +124,7 @@ export interface KernelOutput {
   readonly level: 'row' | 'element';
   /** Index of the node that is stored. */
   readonly node: number;
-  /** For an output that is written by index: the nodes of its indices, one for each of its axes. */
+  /** The nodes of an output's indices, one for each of its axes, if it is written by index. */
   readonly scatter?: { readonly mode: ScatterMode; readonly indices: readonly number[] };
 }
 
@@ -141,7 +141,7 @@ export interface Kernel<
   Parameters extends ParameterSpecs = ParameterSpecs,
   Outputs extends string = string,
 > {
-  /** For messages only: kernels that differ in their name alone are the same kernel. */
+  /** A name for messages: kernels that differ in their name alone are the same kernel. */
   readonly name: string;
   /** The graph as text: equal for equal graphs, whatever their names. */
   readonly key: string;
@@ -153,6 +153,6 @@ export interface Kernel<
   readonly hasRows: boolean;
   /** Names that were given to nodes by `k.name`, by the index of the node. */
   readonly labels: Readonly<Record<number, string>>;
-  /** For the compiler only; never there. */
+  /** A phantom for the compiler; never set. */
   readonly ' types'?: { readonly inputs: Inputs; readonly params: Parameters; readonly outputs: Outputs };
 }

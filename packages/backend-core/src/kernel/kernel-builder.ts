@@ -154,7 +154,7 @@ export interface KernelBuilder {
   /** -1, 0 or 1. */
   readonly sign: Float;
   isNan(x: Value<'f32'>): Value<'bool'>;
-  /** Neither NaN nor an infinity. */
+  /** True unless x is NaN or an infinity. */
   isFinite(x: Value<'f32'>): Value<'bool'>;
 
   /** `condition ? a : b`, bit for bit. */
@@ -175,8 +175,9 @@ export interface KernelBuilder {
   /** One value for each row from all of its elements. */
   readonly fold: Fold;
   /**
-   * At each element the fold of the row up to it, row-major over the folded axes: a running sum, product, maximum or minimum. From the
-   * first NaN on all is NaN. Nothing that depends on a scan is folded or scanned, and all scans of a kernel have one direction.
+   * The fold of the row up to each element, row-major over the folded axes: a running sum, product, maximum or minimum.
+   * From the first NaN on all is NaN. Nothing that depends on a scan is folded or scanned, and all scans of a kernel
+   * have one direction.
    *
    * @throws {BackendError} INVALID_ARGUMENT for an operand of no number type, or what depends on a scan; unknown options
    */

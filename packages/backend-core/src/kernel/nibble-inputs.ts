@@ -7,14 +7,14 @@ import { replayNode } from './kernel-json.ts';
 import type { NodeValue } from './kernel-symbol.ts';
 import { arithmeticNode, axisNode, foldNode, gatherNode, scatterHandle, spreadNode } from './symbolic-builder.ts';
 
-/** Where the elements of 4 bits of an input lie, in halves of bytes. */
+/** The place of the elements of a 4-bit input, in halves of bytes. */
 export interface NibbleLayout {
   readonly dtype: NibbleDType;
   readonly shape: readonly number[];
   readonly strides: readonly number[];
 }
 
-/** Beyond every byte. */
+/** A place beyond every byte. */
 const NOWHERE = 0xffff_ffff;
 
 /**

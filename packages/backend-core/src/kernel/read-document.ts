@@ -89,7 +89,7 @@ function readPlain(what: string, held: unknown): unknown {
   throw invalid(`${what} must be a text or a number, got ${describe(held)}`);
 }
 
-/** In a record, the last of two of one name would stand for both. */
+/** Refuses two of one name: in a record, the last would stand for both. */
 function checkNames(part: string, declared: readonly { readonly name: unknown }[]): void {
   const names = declared.map(({ name }) => name);
   const wrong = names.findIndex((name, index) => typeof name !== 'string' || names.indexOf(name) !== index);

@@ -13,7 +13,7 @@ export interface AskedRun extends Omit<RunShape, 'kernel' | 'inputs' | 'outputs'
 /** Entries of each of two generations. A geometry has one for the call as it was written, and one in full. */
 const MAX_KEPT = 1024;
 
-/** Before the items of a list in a key, so that they cannot be taken for what comes next to it. */
+/** Precedes the items of a list in a key, so that they are not taken for what comes next to it. */
 const LIST = Symbol('list');
 
 const runsOf = new WeakMap<Kernel, ListCache<CheckedRun>>();

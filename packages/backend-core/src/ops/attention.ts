@@ -129,7 +129,7 @@ export interface CheckedAttention extends CheckedCall {
   readonly causalOffset: number;
   /** Infinity: no limit. */
   readonly window: number;
-  /** Undefined: none. */
+  /** Strides of the mask; undefined without one. */
   readonly maskStrides: readonly number[] | undefined;
   /** `'f32'` without a mask, too. */
   readonly maskDtype: MaskDType;

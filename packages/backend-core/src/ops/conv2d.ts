@@ -58,8 +58,8 @@ export interface Conv2dShape {
   /** True for the transposed convolution, whose filter is `[C, K / groups, R, S]`. Default false. */
   readonly transposed?: boolean;
   /**
-   * More outputs at the bottom and on the right, of a transposed convolution: below the greater one of stride and dilation.
-   * Default `[0, 0]`.
+   * Extra outputs of a transposed convolution at the bottom and on the right: fewer than the greater one of stride and
+   * dilation. Default `[0, 0]`.
    */
   readonly outputPadding?: HeightWidth;
 }
@@ -83,13 +83,13 @@ export interface CheckedConv2d extends CheckedCall {
   readonly dilation: HeightWidth;
   readonly groups: number;
   readonly dtype: FloatDType;
-  /** Where it is not `dtype`. */
+  /** The filter's dtype if it is not `dtype`. */
   readonly dtypeFilter?: Exclude<StoredFloatDType, 'f32'> | undefined;
   readonly transposed: boolean;
   readonly epilogue?: CheckedEpilogue | undefined;
 }
 
-/** By whether the convolution is transposed. */
+/** The filter's form: of a plain, then of a transposed convolution. */
 const FILTER_FORM = ['4 elements [k, c / groups, r, s]', '4 elements [c, k / groups, r, s]'];
 
 const DOMAIN = [0, 1, 2, 3].map((axis) => `outputShape[${axis}]`);

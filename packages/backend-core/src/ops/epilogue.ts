@@ -40,7 +40,7 @@ export interface Epilogue extends Pick<EpilogueShape, 'kernel'> {
 /** An epilogue whose kernel and layouts are checked. */
 export interface CheckedEpilogue {
   readonly kernel: Kernel;
-  /** Over the domain of the op's output; `acc` and the output are laid out as that is. */
+  /** The geometry over the domain of the op's output; `acc` and the output have its layout. */
   readonly geometry: CheckedRun;
   /** Parameters in the order of `kernel.params`; empty before a call gives them, as many calls share a plan. */
   readonly params: readonly number[];

@@ -105,7 +105,7 @@ export interface CheckedGemm extends CheckedCall {
   readonly strideC: number;
   readonly batchCount: number;
   readonly dtype: StoredFloatDType;
-  /** Undefined where it is `dtype`. */
+  /** The dtype of B; undefined if it is `dtype`. */
   readonly dtypeB?: WeightDType | undefined;
   /** There where B has integers. */
   readonly quantB?: CheckedQuant | undefined;
@@ -136,7 +136,7 @@ const FIELDS: Readonly<Record<keyof GemmShape | 'epilogue', FieldKind>> = {
   quantB: 'object',
   epilogue: 'object',
 };
-/** 0 is not multiplied with, and nothing is to be done to a C that is only multiplied by 1. */
+/** False for 0, which is not multiplied with, and for 1, which changes nothing. */
 const isFactor = (value: number): boolean => value !== 0 && value !== 1;
 const SCALARS = { alpha: isFactor, beta: isFactor };
 const SAMPLE = { m: 3, n: 4, k: 5 };

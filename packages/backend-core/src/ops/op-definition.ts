@@ -10,7 +10,7 @@ export interface OperandSpec {
   readonly elements: number;
   readonly dtype: DType;
   readonly output?: boolean;
-  /** For an output: the operands that it may exactly coincide with. */
+  /** The operands that an output may exactly coincide with. */
   readonly mayAlias?: readonly string[];
 }
 

@@ -9,7 +9,7 @@ import type { CheckedCall, DerivedDefinition } from './op-definition.ts';
 /** Shape of an element-wise function: `output[i] = op(input[i])` for i in 0..n-1. */
 export interface UnaryShape {
   readonly op: UnaryOp;
-  /** Below 2^32; a larger one is UNSUPPORTED. */
+  /** The number of elements, below 2^32; a larger one is UNSUPPORTED. */
   readonly n: number;
   readonly dtype?: 'f32';
 }

@@ -1,5 +1,5 @@
 /**
- * What ran, and how long: {@link profile} runs a program and tells of each launch.
+ * Tells what ran, and how long: {@link profile} runs a program and reports each launch.
  *
  * @packageDocumentation
  */

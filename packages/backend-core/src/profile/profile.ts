@@ -19,7 +19,7 @@ export interface DeviceLimits {
 
 /** Options of {@link profile}. */
 export interface ProfileOptions {
-  /** For shares of the roofline. */
+  /** Limits of the device, for shares of the roofline. */
   readonly limits?: DeviceLimits;
   /** Ends the profile, not the work: `result` is rejected with the signal's reason then. */
   readonly signal?: AbortSignal;
@@ -46,10 +46,10 @@ export interface ProfiledLaunch extends LaunchFacts, Pick<TracedLaunch, 'op' | '
 export interface LaunchSum {
   readonly name: string;
   readonly launches: number;
-  /** How many of them recordings queued. */
+  /** The number of launches that recordings queued. */
   readonly replayed: number;
   readonly hostMs: number;
-  /** As for a launch; absent where it is of any kind. */
+  /** Time as for a launch; absent if the launches are of any kind. */
   readonly ms?: number;
   /** `mixed` where not all launches have the same. */
   readonly clock?: 'device' | 'host' | 'mixed';

@@ -18,7 +18,7 @@ export interface Requirement {
   readonly dtype?: DType;
 }
 
-/** How a provider's backend is opened. */
+/** Options for opening a provider's backend. */
 export interface OpenOptions {
   /** Backends that lack one of these are passed over, with the reason. */
   readonly require?: readonly Requirement[];

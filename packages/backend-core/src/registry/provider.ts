@@ -26,7 +26,7 @@ export interface CreateOptions {
 export interface BackendProvider {
   /** The backend's name, as in `CONCORD_BACKEND`. */
   readonly name: string;
-  /** Among backends whose devices rank equal, the higher one is tried first. */
+  /** The order among backends whose devices rank equal: the higher one is tried first. */
   readonly priority: number;
   readonly contractVersion: number;
   /** Looks for devices. Never rejects, and ends within 10 s. */

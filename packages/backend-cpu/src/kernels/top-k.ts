@@ -29,7 +29,7 @@ export function topK(call: CheckedTopK, input: Int32Array, values: Int32Array, i
   }
 }
 
-/** Where a key belongs among the first `count`, which fall: behind those that equal it. */
+/** Returns the place of a key among the first `count`, which fall: behind those that equal it. */
 function placeOf(keys: Int32Array, count: number, key: number): number {
   let [low, high] = [0, count];
   while (low < high) {

@@ -3,17 +3,17 @@ import { inRange, type Reference, type Values } from './result.ts';
 
 /** The oracle's answer for attention, with what its error bound needs (`docs/numerics.md`). */
 export interface AttentionReference extends Reference {
-  /** Per query row: max over the visible keys of scale sum |q||k|. */
+  /** The max over the visible keys of scale sum |q||k|, per query row. */
   readonly scoreMagnitude: Float64Array;
-  /** Per output entry: sum p (3 + 2 |s - max s|) (|v| + |o|). */
+  /** The sum p (3 + 2 |s - max s|) (|v| + |o|), per output entry. */
   readonly spread: Float64Array;
-  /** Per output entry: sum p expm1(2 e) (|v| + |o|), e the error of a score by softcap and mask. */
+  /** The sum p expm1(2 e) (|v| + |o|), per output entry, e the error of a score by softcap and mask. */
   readonly scoreSpread: Float64Array;
-  /** Per query row: log of the sum of exp(score), -Infinity without a key. */
+  /** The log of the sum of exp(score), per query row; -Infinity without a key. */
   readonly lse: Float64Array;
-  /** Per query row: the largest score. */
+  /** The largest score, per query row. */
   readonly largest: Float64Array;
-  /** Per query row: sum p (3 + 2 |s - max s|), and sum p expm1(e). */
+  /** The sums p (3 + 2 |s - max s|) and p expm1(e), per query row. */
   readonly weightSpread: Float64Array;
   readonly scoreError: Float64Array;
 }

@@ -1,7 +1,7 @@
 import type { BatchedGemmShape, GemmShape } from '@concord/backend-core';
 import { inRange, type Reference, type Values } from './result.ts';
 
-/** Where the operands of one product start in their arrays; 0 where not given. */
+/** The starts of the operands of one product in their arrays; 0 by default. */
 export interface GemmOffsets {
   readonly a?: number;
   readonly b?: number;

@@ -8,7 +8,7 @@ export interface Reference {
   readonly terms?: Uint32Array;
 }
 
-/** From here on everything rounds to an infinite float32. */
+/** The value from which on everything rounds to an infinite float32. */
 const OVERFLOW = 2 ** 128 - 2 ** 103;
 
 /** A sum in float32 when nothing is rounded: itself, unless it is beyond the range. */

@@ -17,7 +17,10 @@ export function topKReference({ rows, columns, k, largest = true }: TopKShape, i
   return indices;
 }
 
-/** Below 0 where x comes before y in the order of the numbers, in which the zeros are equal and NaN is above Infinity. */
+/**
+ * Compares: below 0 if x comes before y in the order of the numbers, in which the zeros are equal and NaN is above
+ * Infinity.
+ */
 function compare(x: number, y: number): number {
   if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
   return Number(x > y) - Number(x < y);

@@ -43,7 +43,10 @@ export class BinaryCache {
     this.#compiler = compiler;
   }
 
-  /** For a device, by driver version and PCI number (the driver's uuid is a new one in each process); undefined for a user without a home. */
+  /**
+   * Opens the cache of a device, by driver version and PCI number (the driver's uuid is a new one in each process);
+   * undefined for a user without a home.
+   */
   static open({ api }: LevelZeroLibrary, { driver, device, info }: ListedDevice): BinaryCache | undefined {
     const ofDriver = new Struct('ze_driver_properties_t');
     const ofDevice = new Struct('ze_device_properties_t');
@@ -102,7 +105,7 @@ export class BinaryCache {
     return join(this.#folder, `${hashOf(Buffer.from(`${key} ${this.#compiler}`))}.bin`);
   }
 
-  /** Once for each object, before the first file is added. */
+  /** Tidies the cache once for each object, before the first file is added. */
   #tidy(): void {
     if (this.#hasTidied) return;
     this.#hasTidied = true;

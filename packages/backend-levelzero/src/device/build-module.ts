@@ -13,7 +13,7 @@ export interface ModuleConstant {
 
 /** A module to build. */
 export interface ModuleSource {
-  /** For messages. */
+  /** The name for messages. */
   readonly name: string;
   readonly words: Uint32Array;
   readonly constants: readonly ModuleConstant[];
@@ -90,7 +90,7 @@ export function buildModule(device: OpenDevice, input: ModuleInput): BuiltModule
   }
 }
 
-/** As {@link buildModule}, on a thread of koffi's. */
+/** Does what {@link buildModule} does, on a thread of koffi's. */
 export function buildModuleAsync(device: OpenDevice, input: ModuleInput): Promise<BuiltModule> {
   const request = new BuildRequest(device, input);
   return new Promise((resolve, reject) => {

@@ -46,7 +46,7 @@ export class CommandStream implements Recorder {
   readonly #ops = new Set<string>();
   #op = '';
   readonly #scratch: Allocation[] = [];
-  /** What the next launch signals: null but for what times launches. */
+  /** The event that the next launch signals: null but for what times launches. */
   signal: EventHandle | null = null;
   /** The number of launches of each variant. */
   readonly variantRuns: Map<string, number> = new Map();
@@ -210,7 +210,7 @@ export class CommandStream implements Recorder {
 const isLarge = (value: Launch['args'][string]): boolean =>
   typeof value === 'object' && 'buffer' in value && isInLargeBuffer(value);
 
-/** Where a span starts. */
+/** Returns the address at which a span starts. */
 export function addressOf({ buffer, byteOffset }: Span): bigint {
   if (buffer === undefined) throw new BackendError('INVALID_ARGUMENT', 'a span without memory');
   return byteOffset === 0 ? buffer.address : buffer.address + BigInt(byteOffset);

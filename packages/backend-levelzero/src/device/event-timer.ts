@@ -29,7 +29,7 @@ export class EventTimer implements LaunchTimer {
   /** The last one is filled; those before it are full. */
   readonly #pools: Pool[] = [];
   readonly #stamps = new BigUint64Array(4);
-  /** When the last kernel began, as read, and without the overflows since the first. */
+  /** The time at which the last kernel began, as read, and without the overflows since the first. */
   #last = 0n;
   #ticks = 0n;
 

@@ -25,7 +25,7 @@ const DEFAULT_POOLED_BYTES = 256 * 2 ** 20;
 
 /** Options of building a user's module. */
 export interface LoadOptions {
-  /** For messages. */
+  /** The name for messages. */
   readonly name?: string;
   readonly constants?: readonly ModuleConstant[];
   /** Options of the driver's compiler. */

@@ -11,7 +11,7 @@ export interface ListedDevice {
   readonly driver: DriverHandle;
   readonly device: DeviceHandle;
   readonly info: DeviceInfo;
-  /** It runs kernels on the CPU. */
+  /** True if it runs kernels on the CPU. */
   readonly isCpu: boolean;
   /** Xe cores, or threads of a CPU. */
   readonly computeUnits: number;
@@ -85,7 +85,7 @@ function deviceType(isCpu: boolean, name: string, flags: number): DeviceType {
   return (flags & ENUMS.ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) !== 0 ? 'integrated' : 'discrete';
 }
 
-/** By PCI or Khronos number. */
+/** Names of vendors by PCI or Khronos number. */
 const VENDORS: Readonly<Partial<Record<number, string>>> = { 0x8086: 'intel', 0x10006: 'pocl' };
 
 function vendorName(vendorId: number): string {
@@ -113,7 +113,7 @@ export function structs<Name extends Parameters<typeof structSize>[0]>(
   return Array.from({ length: count }, (_, index) => new Struct(name, new Uint8Array(buffer, index * bytes, bytes)));
 }
 
-/** Such as `Level Zero 1.3, driver 1.3.27642`. */
+/** Names the versions, such as `Level Zero 1.3, driver 1.3.27642`. */
 function driverText(api: LevelZeroApi, driver: DriverHandle): string {
   const properties = new Struct('ze_driver_properties_t');
   must(api.zeDriverGetProperties(driver, properties.bytes), 'zeDriverGetProperties');

@@ -19,11 +19,11 @@ export interface KernelObject {
 
 /** A module that was built, with the kernels that were asked of it. */
 export class LoadedModule {
-  /** For messages. */
+  /** The name for messages. */
   readonly name: string;
   /** The output of the compiler; may be empty. */
   readonly log: string;
-  /** Where it was built; it runs nowhere else. */
+  /** The device that it was built for; it runs on no other. */
   readonly device: OpenDevice;
   readonly #built: BuiltModule;
   readonly #kernels: KernelHandle[] = [];
@@ -63,7 +63,7 @@ export class LoadedModule {
     };
   }
 
-  /** Its binary, by the driver's compiler; undefined where the driver does not give it away. */
+  /** Returns the binary by the driver's compiler; undefined if the driver does not give it away. */
   nativeBinary(): Uint8Array | undefined {
     return nativeBinary(this.device, this.#built.module);
   }
@@ -102,9 +102,9 @@ export class LoadedKernel {
   /** Two words for each argument. */
   readonly #words: Uint32Array;
   readonly #floats: Float32Array;
-  /** Where the driver reads each argument. */
+  /** The memory from which the driver reads each argument. */
   readonly #places: readonly Uint8Array[];
-  /** Which arguments the driver has as they are in `#words`. */
+  /** True for each argument that the driver has as it is in `#words`. */
   readonly #isSet: boolean[];
   /** `frees` of the device when they were set. */
   #frees = 0;

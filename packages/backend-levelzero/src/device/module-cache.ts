@@ -16,7 +16,7 @@ export interface BuildLog {
 /** Logs that are kept. */
 const MAX_LOGS = 100;
 
-/** For kernels that reach beyond 4 GiB of a buffer: others may count bytes in 32 bits. */
+/** A build option for kernels that reach beyond 4 GiB of a buffer: others may count bytes in 32 bits. */
 const LARGE_BUFFERS = '-ze-opt-greater-than-4GB-buffer-required';
 
 /**
@@ -65,7 +65,7 @@ export class ModuleCache {
     return this.#modules.get(key) ?? this.#add(key, source, this.#load(key, source) ?? this.#compile(key, source));
   }
 
-  /** As {@link kernel}, but built on another thread; requests for the same source share one build. */
+  /** Does what {@link kernel} does, but builds on another thread; requests for the same source share one build. */
   async compile(kernel: Kernel, hasLargeBuffers = false): Promise<LoadedKernel> {
     const source = sourceOf(kernel, hasLargeBuffers);
     const key = keyOf(source);
@@ -104,7 +104,7 @@ export class ModuleCache {
     return hasLargeBuffers ? this.#largeKernels : this.#kernels;
   }
 
-  /** From the binary of a former process, which the driver may not take. */
+  /** Loads the binary of a former process, which the driver may not take. */
   #load(key: string, source: ModuleSource): BuiltModule | undefined {
     const kept = this.#binaries?.find(key);
     if (kept === undefined) return undefined;

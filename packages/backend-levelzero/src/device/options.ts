@@ -3,7 +3,7 @@ import { type BaseBackendOptions, checkFields, describe } from '@concord/backend
 import { type TuningOptions, tuningSettings } from '@concord/variants';
 import { levelZeroVariants } from '../kernels/families.ts';
 
-/** Which device of Level Zero to take. */
+/** The choice of a Level Zero device. */
 export interface DeviceChoice {
   /** Index in the list of devices, GPUs first, or part of a name, upper or lower case. Default: the first. */
   readonly device?: number | string | undefined;

@@ -95,7 +95,7 @@ function sizeOf(bytes: number): number {
   return Math.max(SMALLEST, 2 ** Math.ceil(Math.log2(bytes)));
 }
 
-/** Up to this, uploads share blocks. */
+/** The size up to which uploads share blocks. */
 const SHARED_BYTES = 2 ** 18;
 /** Larger uploads are cut, so that the device copies one part while the host copies the next. */
 export const CHUNK_BYTES: number = 2 * 2 ** 20;

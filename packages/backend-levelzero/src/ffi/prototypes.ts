@@ -13,7 +13,7 @@ export type KernelHandle = Handle<'kernel'>;
 export type EventPoolHandle = Handle<'event pool'>;
 export type EventHandle = Handle<'event'>;
 
-/** Where a function of the driver writes a handle. */
+/** A slot that a function of the driver writes a handle to. */
 type HandleSlot<Kind extends string> = BigUint64Array & { readonly __levelZeroHandle: Kind };
 
 /** An empty slot for one handle. */

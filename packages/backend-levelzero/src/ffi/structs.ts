@@ -6,7 +6,7 @@ export type FieldType = 'u32' | 'u64' | 'pointer' | `text ${number}`;
 /** Layout of a struct of `ze_api.h`. */
 export interface StructLayout {
   readonly size: number;
-  /** Its `ze_structure_type_t`; none for the few that have no such field. */
+  /** The `ze_structure_type_t`; none for the few that have no such field. */
   readonly stype: number | undefined;
   /** Byte offset and type by the field's name in the header. */
   readonly fields: Readonly<Record<string, readonly [offset: number, type: FieldType]>>;
@@ -201,7 +201,7 @@ export class NativeBytes {
     this.bytes.fill(0);
   }
 
-  /** After it, neither `address` nor `bytes` may be used. */
+  /** Frees the memory: neither `address` nor `bytes` may be used afterwards. */
   free(): void {
     this.#koffi.free(this.address);
   }

@@ -8,7 +8,7 @@ export type Pointee = 'f32' | 'f16' | 'u32' | 'u16' | 'u8';
 export interface Parameter {
   readonly name: string;
   readonly type: 'pointer' | 'u32' | 'u64' | 'f32';
-  /** Of a pointer. */
+  /** The type that a pointer points to. */
   readonly pointee?: Pointee;
 }
 
@@ -22,9 +22,9 @@ export interface SpecConstant {
 
 /** A SPIR-V module with one entry point, `main`: the unit that is built and cached. */
 export interface Kernel {
-  /** For messages: family, variant and parameters, such as `gemm/local f32 64x64`. Unique in the backend. */
+  /** The name for messages: family, variant and parameters, such as `gemm/local f32 64x64`. Unique in the backend. */
   readonly name: string;
-  /** In the order of the module. */
+  /** The parameters in the order of the module. */
   readonly parameters: readonly Parameter[];
   /** Work-items of a group along x, y and z: the module's LocalSize. */
   readonly groupSize: readonly [number, number, number];
@@ -51,7 +51,7 @@ export interface KernelScope<Names extends string, Constants extends string> {
 /** The definition of a kernel for {@link defineKernel}. */
 export interface KernelSource<Names extends string, Constants extends string> {
   readonly name: string;
-  /** By name, in order: `{ input: 'f32*', n: 'u64' }`. */
+  /** Types of the parameters by name, in order: `{ input: 'f32*', n: 'u64' }`. */
   readonly parameters: Readonly<Record<Names, ParameterType>>;
   readonly groupSize: readonly [number, number, number];
   /**
@@ -69,7 +69,7 @@ export interface KernelSource<Names extends string, Constants extends string> {
   readonly write: (k: FunctionBuilder, scope: KernelScope<Names, Constants>) => void;
 }
 
-/** Of Level Zero's build options: 256 registers a thread, not 128. */
+/** A build option of Level Zero: 256 registers a thread, not 128. */
 const LARGE_REGISTER_FILE = '-ze-opt-large-register-file';
 
 /** Completes a kernel, whose module is emitted when it is first wanted. */

@@ -20,7 +20,7 @@ export type OpPlan = LaunchPlan<Kernel, PlannedLaunch>;
 
 /** A launch of a plan. */
 export interface PlannedLaunch extends Pick<Launch, 'kernel' | 'groups' | 'variant'> {
-  /** Where a pointer points, or the value, or which of the call's numbers: in the kernel's order. */
+  /** The places of pointers, values, or numbers of the call, in the kernel's order. */
   readonly args: readonly (Place | number | CallParameter)[];
   /** The maximum of its time, by an estimate. */
   readonly seconds: number;

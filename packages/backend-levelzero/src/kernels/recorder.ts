@@ -4,9 +4,9 @@ import type { Kernel } from './kernel.ts';
 
 /** Device memory: one allocation of the driver, or a part of a pooled one. */
 export interface DeviceMemory {
-  /** Of this allocation: not 0, and never used again in this process. */
+  /** Not 0, and never used again in this process. */
   readonly id: number;
-  /** Where it starts; above 2^53 on Intel GPUs. */
+  /** The start; above 2^53 on Intel GPUs. */
   readonly address: bigint;
   /** Size in bytes. The driver's allocation may be larger. */
   readonly size: number;
@@ -56,7 +56,7 @@ export interface CallParameter {
 /** One run of a kernel. */
 export interface Launch {
   readonly kernel: Kernel;
-  /** By parameter name: where a pointer points, or the value. `u64` values are safe integers. */
+  /** The target of each pointer, or the value, by parameter name. `u64` values are safe integers. */
   readonly args: Readonly<Record<string, Span | number | CallParameter>>;
   /** Number of groups along x, y and z; none is 0. */
   readonly groups: readonly [number, number, number];
@@ -67,7 +67,7 @@ export interface Launch {
 }
 
 /**
- * Where the plan of an op goes: launches and copies, in order; each sees what those before it wrote. One implementation
+ * Takes the plan of an op: launches and copies, in order; each sees what those before it wrote. One implementation
  * records commands for the device, others note only what would run.
  */
 export interface Recorder extends VariantChooser {

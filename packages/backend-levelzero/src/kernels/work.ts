@@ -48,8 +48,8 @@ export function* cuts(total: number, size: number, least = 1): Generator<readonl
 }
 
 /**
- * At least `count` groups in two dimensions, for where one is too short for them, in each of some layers. Kernels number them
- * with {@link groupIndex}, and leave those from `count` on out.
+ * Returns a grid of at least `count` groups in two dimensions, in case one is too short for them, in each of some
+ * layers. Kernels number them with {@link groupIndex}, and leave those from `count` on out.
  */
 export function gridOf(count: number, { maxGroups }: DeviceTraits, layers = 1): Launch['groups'] {
   const rows = Math.ceil(count / maxGroups[0]);

@@ -9,7 +9,7 @@ export interface Signature<P extends readonly ValueType[], R extends ValueType |
   readonly params: P;
   /** `'none'` without a result. */
   readonly result: R;
-  /** Under this name the module exports it. */
+  /** The name under which the module exports it. */
   readonly export?: string;
 }
 

@@ -13,7 +13,7 @@ interface Host {
 
 const host = globalThis as Host;
 
-/** More threads than this do not pay for small ops. */
+/** The maximum of threads: more do not pay for small ops. */
 const MAX_THREADS = 16;
 
 /** True in Node itself, not in others that have its modules. */

@@ -1,8 +1,8 @@
 /** A piece of the one linear memory that all kernels work in. */
 export interface WasmBuffer {
-  /** Its start, in bytes from the start of the memory: a multiple of 64, below 2^32. */
+  /** The start, in bytes from the start of the memory: a multiple of 64, below 2^32. */
   readonly address: number;
-  /** Its size, in bytes. */
+  /** The size in bytes. */
   readonly bytes: number;
 }
 
@@ -21,7 +21,7 @@ export interface WasmCode {
 export interface Command {
   readonly code: WasmCode;
   /** The 32-bit words that `run` finds at `args`: addresses, sizes, the bits of floats. */
-  readonly words: Uint32Array | readonly number[];
+  readonly args: Uint32Array | readonly number[];
   /** The number of tiles, at least 1. */
   readonly tiles: number;
   /** Bytes that each thread has for itself at `scratch`, 64-byte aligned: packed panels. 0 if left out. */

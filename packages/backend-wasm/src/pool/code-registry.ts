@@ -5,7 +5,7 @@ const MAX_CODES = 1024;
 
 /** The name of a code in a pool. */
 export interface CodeName {
-  /** Below 1,024. */
+  /** The index, below 1,024. */
   readonly index: number;
   /** Tells codes apart that had the index one after the other. */
   readonly version: number;
@@ -15,7 +15,7 @@ export interface CodeName {
 
 /** The codes that the workers know. The least recently used one is forgotten if there are too many. */
 export class CodeRegistry {
-  /** In the order of use. */
+  /** The names, in the order of use. */
   readonly #names = new Map<WasmCode, CodeName>();
   readonly #place: (bytes: Uint8Array) => number;
   readonly #remove: (address: number) => void;

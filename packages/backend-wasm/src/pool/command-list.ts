@@ -28,10 +28,10 @@ export class CommandList {
     this.#heap = heap;
   }
 
-  /** Adds a command, whose words are copied. */
+  /** Adds a command, whose arguments are copied. */
   add(command: Command, stride: number, threads: number): void {
     this.scratchBytes = Math.max(this.scratchBytes, stride * threads);
-    this.commands.push({ command: { ...command, words: Uint32Array.from(command.words) }, stride });
+    this.commands.push({ command: { ...command, args: Uint32Array.from(command.args) }, stride });
   }
 
   /** Bytes that it has besides scratch memory. */

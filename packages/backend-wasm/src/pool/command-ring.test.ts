@@ -15,7 +15,7 @@ const CONTENT: SlotContent = {
   codeBytes: 4,
   scratchAddress: 5,
   scratchBytes: 6,
-  words: [7, 8, 9],
+  args: [7, 8, 9],
   argsAddress: undefined,
 };
 

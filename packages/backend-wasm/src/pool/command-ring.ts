@@ -4,14 +4,14 @@ import type { MachineEvents } from './machine.ts';
 
 /** A caller that waits for a place in the ring looks that often. */
 const LOOK_MS = 1;
-/** After each such time without a tile taken a caller that waits asks whether the workers are still there. */
+/** The time without a tile taken after which a caller that waits asks whether the workers are still there. */
 const ASK_MS = 100;
 /** Workers that do nothing for that long are taken to hang: one tile of the largest ops takes tens of seconds on a busy machine. */
 const STALL_MS = 60_000;
-/** So much of the time between two looks counts. */
+/** The most of the time between two looks that counts. */
 const MAX_STEP_MS = 100;
 
-/** The words of a slot besides the counters. */
+/** The arguments of a slot besides the counters. */
 export interface SlotContent {
   readonly tiles: number;
   readonly codeIndex: number;
@@ -20,8 +20,8 @@ export interface SlotContent {
   readonly codeBytes: number;
   readonly scratchAddress: number;
   readonly scratchBytes: number;
-  /** At `argsAddress`, or in the slot. */
-  readonly words: Uint32Array | readonly number[];
+  /** The arguments, at `argsAddress` or in the slot. */
+  readonly args: Uint32Array | readonly number[];
   readonly argsAddress: number | undefined;
 }
 
@@ -63,7 +63,7 @@ export class CommandRing {
     return this.#done;
   }
 
-  /** The words of the ring and its counters. */
+  /** The arguments of the ring and its counters. */
   get words(): Int32Array {
     return this.#words;
   }
@@ -83,7 +83,7 @@ export class CommandRing {
     words[slot + L.scratchAddress] = content.scratchAddress;
     words[slot + L.scratchBytes] = content.scratchBytes;
     words[slot + L.argsAddress] = content.argsAddress ?? (slot + L.args) * 4;
-    if (content.argsAddress === undefined) words.set(content.words, slot + L.args);
+    if (content.argsAddress === undefined) words.set(content.args, slot + L.args);
     this.#queued++;
     Atomics.store(words, L.queued, this.#queued | 0);
     Atomics.notify(words, L.queued, Math.min(content.tiles, this.#threads));

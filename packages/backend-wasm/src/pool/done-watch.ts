@@ -1,9 +1,9 @@
 import type { CommandRing } from './command-ring.ts';
 import { LAYOUT as L } from './layout.ts';
 
-/** So often a wait looks whether anybody still wants it. */
+/** The time between two looks of a wait at whether anybody still wants it. */
 const LOOK_MS = 100;
-/** So often where the engine has no `Atomics.waitAsync`. */
+/** The same if the engine has no `Atomics.waitAsync`. */
 const POLL_MS = 1;
 
 interface AsyncAtomics {
@@ -20,7 +20,7 @@ interface Waiter {
 export class DoneWatch {
   readonly #ring: CommandRing;
   readonly #keepAlive: (isWaiting: boolean) => void;
-  /** By target, as the queue only grows. */
+  /** The waiters by target, as the queue only grows. */
   readonly #waiters: Waiter[] = [];
   #isWatching = false;
 
@@ -58,7 +58,7 @@ export class DoneWatch {
     this.#keepAlive(false);
   }
 
-  /** Until the target is reached, or for a while. */
+  /** Sleeps until the target is reached, or for a while. */
   async #sleep(target: number): Promise<void> {
     const { words } = this.#ring;
     const signal = Atomics.load(words, L.signal);

@@ -36,19 +36,19 @@ export class InlineMachine extends BaseMachine {
 
   async close(): Promise<void> {}
 
-  protected submit({ code, words, tiles }: Command, scratch: number): void {
+  protected submit({ code, args, tiles }: Command, scratch: number): void {
     const { index, version } = this.#codes.nameOf(code);
-    const args = this.heap.take(words.length * 4);
+    const argsAddress = this.heap.take(args.length * 4);
     try {
       const run = this.#table(index, version, () => new Uint8Array(code.bytes));
-      new Uint32Array(this.#linear.memory.buffer, args, words.length).set(words);
-      runTiles(run, args, tiles, scratch);
+      new Uint32Array(this.#linear.memory.buffer, argsAddress, args.length).set(args);
+      runTiles(run, argsAddress, tiles, scratch);
     } catch (cause) {
       const failure = new BackendError('DEVICE_ERROR', `a kernel failed: ${String(cause)}`, { cause });
       this.events.onFailure(failure);
       throw failure;
     } finally {
-      this.heap.give(args, 0);
+      this.heap.give(argsAddress, 0);
     }
   }
 

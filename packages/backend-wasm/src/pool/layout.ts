@@ -36,7 +36,7 @@ export const LAYOUT = {
   argsAddress: 7,
   scratchAddress: 8,
   scratchBytes: 9,
-  /** The words of a command lie in its slot where they fit. */
+  /** The arguments of a command lie in its slot where they fit. */
   args: 16,
   /** The number of times that a word is read before the thread sleeps: some 40 microseconds. */
   spins: 2000,

@@ -50,7 +50,7 @@ export abstract class BaseMachine implements Machine {
   abstract readonly heap: Heap;
   readonly traits: WasmTraits;
   protected readonly events: MachineEvents;
-  /** Of the op that is under way. */
+  /** The temporary memory of the op that is under way. */
   readonly #temporaries: number[] = [];
   /** The list that is recorded, if any: it takes the commands that are launched. */
   #list: CommandList | undefined;

@@ -37,9 +37,9 @@ export interface ReadSource {
  */
 export class PendingReads {
   readonly #source: ReadSource;
-  /** Those that have neither their bytes nor a copy of them, oldest first. */
+  /** Reads that have neither their bytes nor a copy of them, oldest first. */
   #open: PendingRead[] = [];
-  /** Those whose copy was not yet made when last looked at, oldest first. */
+  /** Reads whose copy was not yet made when last looked at, oldest first. */
   readonly #copied: PendingRead[] = [];
 
   constructor(source: ReadSource) {

@@ -8,8 +8,8 @@ export type Step =
       readonly version: number;
       /** The module, the first time that the worker hears of it. */
       readonly bytes: Uint8Array<ArrayBuffer> | undefined;
-      readonly args: number;
-      readonly words: Uint32Array;
+      readonly argsAddress: number;
+      readonly args: Uint32Array;
       readonly tiles: number;
       readonly scratch: number;
     }
@@ -62,8 +62,8 @@ export function serveSteps(
 export function takeStep({ memory, maxBytes, codes, runTiles, port }: StepsWorker, step: Step): void {
   if (step.kind === 'run') {
     const run = codes(step.index, step.version, () => step.bytes as Uint8Array<ArrayBuffer>);
-    new Uint32Array(memory.buffer, step.args, step.words.length).set(step.words);
-    runTiles(run, step.args, step.tiles, step.scratch);
+    new Uint32Array(memory.buffer, step.argsAddress, step.args.length).set(step.args);
+    runTiles(run, step.argsAddress, step.tiles, step.scratch);
   } else if (step.kind === 'grow') {
     const pages = Math.ceil((Math.min(maxBytes, step.end) - memory.buffer.byteLength) / 65_536);
     if (pages > 0) memory.grow(pages);

@@ -88,14 +88,14 @@ export class SharedMachine extends BaseMachine {
     this.#push(command, scratch, stride);
   }
 
-  #push({ code, words, tiles }: Command, scratch = 0, stride = 0): void {
+  #push({ code, args, tiles }: Command, scratch = 0, stride = 0): void {
     const fault = this.#fault();
     if (fault !== undefined) {
       this.events.onFailure(fault);
       throw fault;
     }
     const { index, version, address } = this.#codes.nameOf(code);
-    const argsAddress = words.length > SLOT_ARGS ? this.#placeWords(words) : undefined;
+    const argsAddress = args.length > SLOT_ARGS ? this.#placeArgs(args) : undefined;
     this.#ring.push({
       tiles,
       codeIndex: index,
@@ -104,7 +104,7 @@ export class SharedMachine extends BaseMachine {
       codeBytes: code.bytes.byteLength,
       scratchAddress: scratch,
       scratchBytes: stride,
-      words,
+      args,
       argsAddress,
     });
     if (argsAddress !== undefined) this.heap.give(argsAddress, this.queued);
@@ -167,8 +167,8 @@ export class SharedMachine extends BaseMachine {
     return address;
   }
 
-  #placeWords(words: Command['words']): number {
-    const own = Uint32Array.from(words);
+  #placeArgs(args: Command['args']): number {
+    const own = Uint32Array.from(args);
     return this.#place(new Uint8Array(own.buffer));
   }
 

@@ -88,13 +88,13 @@ export class StepsMachine extends BaseMachine {
     await this.#worker.terminate();
   }
 
-  protected submit({ code, words, tiles }: Command, scratch: number): void {
+  protected submit({ code, args, tiles }: Command, scratch: number): void {
     const { index, version } = this.#codes.nameOf(code);
     const bytes = version > this.#newest ? new Uint8Array(code.bytes) : undefined;
     this.#newest = Math.max(this.#newest, version);
-    const args = this.heap.take(words.length * 4);
-    this.heap.give(args, 0);
-    this.#add({ kind: 'run', index, version, bytes, args, words: Uint32Array.from(words), tiles, scratch });
+    const argsAddress = this.heap.take(args.length * 4);
+    this.heap.give(argsAddress, 0);
+    this.#add({ kind: 'run', index, version, bytes, argsAddress, args: Uint32Array.from(args), tiles, scratch });
   }
 
   #ask(address: number, length: number): Promise<Uint8Array> {

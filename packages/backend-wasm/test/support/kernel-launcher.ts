@@ -40,9 +40,9 @@ export class KernelLauncher implements Launcher {
     this.memory = new WebAssembly.Memory({ initial: 16 * megabytes, maximum: 65_536, shared: traits.isShared });
   }
 
-  launch({ code, words, tiles, scratchBytes = 0 }: Command): void {
+  launch({ code, args, tiles, scratchBytes = 0 }: Command): void {
     const scratch = this.temporary(scratchBytes);
-    new Uint32Array(this.memory.buffer, 64, words.length).set(words);
+    new Uint32Array(this.memory.buffer, 64, args.length).set(args);
     const run = this.#runOf(code);
     const half = Math.floor(tiles / 2);
     for (const [first, end] of [

@@ -57,11 +57,11 @@ function textsOf(info: GPUAdapterInfo): Record<'vendor' | 'architecture' | 'devi
   };
 }
 
-/** Which adapter to take. */
+/** The choice of an adapter. */
 export interface AdapterChoice {
   /** Index among the adapters that `listAdapters` gives, or part of a name, upper or lower case. Default: the first. */
   readonly adapter?: number | string | undefined;
-  /** Which GPU of a machine with several is preferred. */
+  /** The GPU that is preferred if there are several. */
   readonly powerPreference?: 'low-power' | 'high-performance' | undefined;
   /** `refuse` leaves out adapters that run shaders on the CPU. Default: `allow`, after all others. */
   readonly software?: 'allow' | 'refuse' | undefined;

@@ -11,7 +11,7 @@ export const MAX_UNIFORM_BYTES = 512;
 export interface ReadyDispatch {
   readonly pipeline: GPUComputePipeline;
   readonly group: GPUBindGroup;
-  /** Of its uniforms, in the batch that it is added to. */
+  /** The offset of its uniforms in the batch that it is added to. */
   offset: number;
   readonly grid: readonly [x: number, y: number, z: number];
   readonly variant: string | undefined;
@@ -32,7 +32,7 @@ export class VariantRuns {
     return made;
   }
 
-  /** Those of variants that ran, by their ids. */
+  /** Counts of the variants that ran, by their ids. */
   get counts(): ReadonlyMap<string, number> {
     return new Map([...this.#runs].flatMap(([id, { count }]) => (count === 0 ? [] : [[id, count] as const])));
   }
@@ -70,7 +70,7 @@ export class OpenEncoder {
     this.#pass.dispatchWorkgroups(grid[0], grid[1], grid[2]);
   }
 
-  /** For what is no dispatch. */
+  /** Returns the encoder for what is no dispatch. */
   outsidePass(): GPUCommandEncoder {
     this.#endPass();
     return this.#encoder;
@@ -89,7 +89,7 @@ export class OpenEncoder {
   }
 }
 
-/** Of every ring: a step may go to one and then to another. */
+/** The last number of any ring's batch: a step may go to one and then to another. */
 let lastBatch = 0;
 
 /**

@@ -121,7 +121,7 @@ export class BindGroupCache {
     return group;
   }
 
-  /** What was made ready of a plan with this memory: spares it to ask for each of its steps. */
+  /** Returns what was made ready of a plan with this memory, which saves asking for each of its steps. */
   ofPlan({ id, moving }: LaunchPlan, memory: readonly Span[], maxBindingBytes: number): (ReadyDispatch | undefined)[] {
     const key = this.#key;
     key.length = 0;
@@ -141,7 +141,7 @@ export class BindGroupCache {
     return ready;
   }
 
-  /** Both at once: what plans keep has no bound. */
+  /** Forgets both at once: what plans keep has no bound. */
   #forget(): void {
     this.#groups.clear();
     this.#ofPlans.clear();

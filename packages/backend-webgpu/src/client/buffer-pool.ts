@@ -144,7 +144,7 @@ export class BufferPool {
     }
   }
 
-  /** To be called right after a submit: until then, commands that use a buffer to be destroyed would fail. */
+  /** Destroys retired buffers. Call it right after a submit: until then, commands that use them would fail. */
   destroyRetired(): void {
     if (this.#retired.length === 0) return;
     for (const { gpu, size } of this.#retired) {

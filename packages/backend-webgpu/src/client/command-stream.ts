@@ -55,7 +55,7 @@ export class CommandStream implements Recorder {
   #judging: Promise<unknown> | undefined;
   readonly #scratch: StorageBuffer[] = [];
   readonly #sequences = new Set<PlannedSequence>();
-  /** To be destroyed after the batch, which may use them. */
+  /** Buffers to destroy after the batch, which may use them. */
   readonly #retired: GPUBuffer[] = [];
   /** Makes the encoder of a batch; in its place stands what times dispatches. */
   makeEncoder = (): OpenEncoder => new OpenEncoder(this.#options.context.device);

@@ -11,7 +11,7 @@ import { MATRIX_UNITS } from './device-traits.ts';
 const EAGER_MS = 2;
 /** The delay after which an answer may be noticed, as a share of the wait for it. A poll takes some 30 us. */
 const LATENESS = 1 / 200;
-/** From then on pauses are timers, which take a millisecond or more. */
+/** The time after which pauses are timers, which take a millisecond or more. */
 const LONG_MS = 100;
 
 type Callback = () => void;
@@ -48,7 +48,7 @@ function schedule(setImmediate: SetImmediate, poll: Callback): void {
 
 const neverSet = new Int32Array(new SharedArrayBuffer(4));
 
-/** Nothing else in JavaScript pauses for less than a millisecond. */
+/** Pauses for less than a millisecond, as nothing else in JavaScript does. */
 function sleep(ms: number): void {
   Atomics.wait(neverSet, 0, 0, ms);
 }
@@ -106,7 +106,7 @@ export function dawnSource(options: DawnOptions = {}): GpuSource {
   return { name: 'dawn', key, open: () => openDawn(options, flags) };
 }
 
-/** Where the GPU comes from when the caller does not say. */
+/** Returns the default source of the GPU. */
 export function defaultSource(options?: DawnOptions): GpuSource {
   // Deno and Bun run Node's condition but may have their own WebGPU.
   const { navigator } = globalThis as { navigator?: { gpu?: GPU } };

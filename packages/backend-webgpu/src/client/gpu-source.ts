@@ -47,7 +47,7 @@ export interface GpuFound {
   readonly unwanted?: readonly string[];
 }
 
-/** Where the GPU comes from. */
+/** A source of the GPU. */
 export interface GpuSource {
   readonly name: 'dawn' | 'browser' | 'injected';
   /** Equal keys mean the same adapters, so that a device can be shared. */
@@ -62,7 +62,7 @@ export interface GpuContext {
   readonly awaiting: GpuFound['awaiting'];
 }
 
-/** For runtimes that do not poll. */
+/** Awaits in runtimes that do not poll. */
 export function awaitPlainly<T>(start: () => Promise<T>): Promise<T> {
   return start();
 }

@@ -2,7 +2,7 @@
 import type { GpuSource } from './gpu-source.ts';
 import { browserSource } from './browser-source.ts';
 
-/** Where the GPU comes from when the caller does not say: the browser. */
+/** Returns the default source of the GPU: the browser. */
 export function defaultSource(): GpuSource {
   return browserSource();
 }

@@ -37,7 +37,7 @@ export class PassTimer implements LaunchTimer {
 class TimedEncoder extends OpenEncoder {
   readonly #device: GPUDevice;
   readonly #timer: PassTimer;
-  /** Those of this batch, in the order of their timestamps. */
+  /** The passes of this batch, in the order of their timestamps. */
   readonly #passes: TracedPass[] = [];
   readonly #querySet: GPUQuerySet | undefined;
 

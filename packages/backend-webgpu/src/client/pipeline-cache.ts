@@ -50,7 +50,7 @@ type PipelineEntry = Entry & { compiled: ReadyKernel };
 export class PipelineCache {
   readonly #context: GpuContext;
   #byKernel = new WeakMap<Kernel, Entry>();
-  /** By source: the young generation, and the one before it. */
+  /** Pipelines by source: the young generation, and the one before it. */
   #young = new Map<string, Entry>();
   #old = new Map<string, Entry>();
   readonly #layouts = new Map<string, BindingLayout>();

@@ -51,7 +51,7 @@ export class PlannedSequence implements Sequence {
   #commands: readonly ReadyCommand[] | undefined;
   #uniforms: GPUBuffer | undefined;
   #scratch: StorageBuffer[] = [];
-  /** Where the memory of the commands is. */
+  /** The backing of the memory that the commands use. */
   readonly #backings = new Map<StorageBuffer, StorageBuffer['backing']>();
   /** {@link BufferPool.moves} when that was looked at. */
   #moves = 0;
@@ -123,7 +123,10 @@ export class PlannedSequence implements Sequence {
     return false;
   }
 
-  /** Undefined where the device has yet to judge one of them, or has refused it: then the call that needs it says so. */
+  /**
+   * Returns the kernels; undefined if the device has yet to judge one of them, or has refused it: then the call that
+   * needs it says so.
+   */
   #readyKernels(dispatches: readonly PlannedDispatch[]): ReadyKernel[] | undefined {
     try {
       const ready = dispatches.map(({ kernel }) => this.#options.pipelines.now(kernel));

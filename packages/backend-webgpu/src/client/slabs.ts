@@ -12,7 +12,7 @@ export interface Slab {
   /** All of it. */
   readonly whole: Backing;
   readonly pieceBytes: number;
-  /** Where pieces begin that are not handed out. */
+  /** The starts of pieces that are not handed out. */
   readonly free: number[];
 }
 

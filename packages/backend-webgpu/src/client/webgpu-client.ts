@@ -129,12 +129,12 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
     return this.#refusals.has(error);
   }
 
-  /** From now on plans without the type `f16`, and so without matrix units. */
+  /** Plans without the type `f16` from now on, and so without matrix units. */
   renounceF16(): void {
     Object.assign(this.traits, { hasF16: false, matrixUnits: [] });
   }
 
-  /** From now on plans without matrix units. */
+  /** Plans without matrix units from now on. */
   renounceMatrixUnits(): void {
     Object.assign(this.traits, { matrixUnits: [] });
   }

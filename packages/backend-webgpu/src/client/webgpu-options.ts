@@ -4,7 +4,7 @@ import { type BaseBackendOptions, checkFields } from '@concord/backend-core/impl
 import type { AdapterChoice } from './adapters.ts';
 import type { DawnOptions } from './dawn-source.ts';
 
-/** Where the device comes from, which one, and limits below its own. */
+/** The source of the device, the choice between several, and limits below its own. */
 export interface WebGpuOptions extends AdapterChoice, TuningOptions {
   /** A device of the caller's. It is never destroyed here. */
   readonly device?: GPUDevice | undefined;

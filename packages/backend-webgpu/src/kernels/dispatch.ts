@@ -29,7 +29,7 @@ export function dispatches(groups: number, maxPerDimension: number): readonly Gr
 
 /** A binding that may be elsewhere in the next call. */
 export interface Moving {
-  /** Which binding. */
+  /** The number of the binding. */
   readonly index: number;
   /** The word that says where the operand begins, and the bytes that it counts. */
   readonly word: number;

@@ -8,7 +8,7 @@ export type UniformType = 'u32' | 'i32' | 'f32';
 /** A storage binding: its access and the WGSL type of the variable. */
 export interface StorageBinding {
   readonly access: 'read' | 'read_write';
-  /** Such as `array<f32>` or `array<vec4f>`. */
+  /** The WGSL type, such as `array<f32>` or `array<vec4f>`. */
   readonly type: string;
 }
 
@@ -25,7 +25,7 @@ export interface KernelBinding {
 
 /** A WGSL module with one entry point, `main`: the unit that is compiled and cached. */
 export interface Kernel {
-  /** For messages: family, variant and parameters, such as `gemm/tiled f32 128x128x8`. */
+  /** The name for messages: family, variant and parameters, such as `gemm/tiled f32 128x128x8`. */
   readonly name: string;
   /** The whole module. */
   readonly code: string;

@@ -22,7 +22,7 @@ export interface LaunchPlan extends AnyPlan<Kernel, PlannedDispatch> {
   readonly written: readonly number[];
   /** The memory that all of its bindings may be elsewhere in. */
   readonly moving: ReadonlySet<number>;
-  /** Which of the parameters of a kernel are floats. */
+  /** True for each parameter of a kernel that is a float. */
   readonly floats: readonly boolean[];
   /** The number of scalars, which come after those. */
   readonly scalarCount: number;
@@ -31,7 +31,7 @@ export interface LaunchPlan extends AnyPlan<Kernel, PlannedDispatch> {
 /** A dispatch or a copy whose memory is told by {@link Place}s. */
 export type Step = LaunchPlan['steps'][number];
 
-/** What a step was last called with. Calls of many layers follow each other with the same. */
+/** The values of a step's last call. Calls of many layers follow each other with the same. */
 export interface LastCall {
   lastParams: readonly number[] | undefined;
   readonly lastWords: Uint32Array;
@@ -51,9 +51,9 @@ export interface PlannedDispatch extends Omit<Dispatch, 'spans'>, LastCall {
 /** A float32 among the words of a dispatch. */
 interface ScalarWord {
   readonly word: number;
-  /** Which of the parameters, from their end. */
+  /** The number of the parameter, from their end. */
   readonly at: number;
-  /** What is made of it. */
+  /** The function of it that the kernel gets. */
   readonly of?: ((value: number) => number) | undefined;
 }
 
@@ -102,7 +102,7 @@ function movingMemory(steps: readonly Step[]): ReadonlySet<number> {
 /** Notes what a plan launches and copies. */
 class OpRecorder extends StepRecorder<StorageBuffer, PlannedDispatch> implements Recorder {
   readonly traits: DeviceTraits;
-  /** Which memory is written. */
+  /** The memory that is written. */
   readonly written: Set<number> = new Set();
 
   constructor(op: ResolvedCall<StorageBuffer>, traits: DeviceTraits, operands: readonly Span[]) {

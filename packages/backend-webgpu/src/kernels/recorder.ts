@@ -22,7 +22,7 @@ export interface StorageBuffer {
   readonly id: number;
   /** Size in bytes, a multiple of 4. */
   readonly size: number;
-  /** For messages. */
+  /** The label for messages. */
   readonly label: string;
   /** Small memory gets its backing with its first use, and may be moved to another: only the pool sets it. */
   backing: Backing | undefined;
@@ -108,8 +108,8 @@ export interface Launch {
 }
 
 /**
- * Where the plan of an op goes: launches and copies, in order. One implementation records commands for the device,
- * others note only what would run.
+ * Takes the plan of an op: launches and copies, in order. One implementation records commands for the device, others
+ * note only what would run.
  */
 export interface Recorder extends VariantChooser {
   readonly traits: DeviceTraits;

@@ -9,10 +9,10 @@ export type BenchUnit = 'GFLOP/s' | 'GB/s';
 
 /** One thing to time. */
 export interface BenchCase {
-  /** Such as `gemm/bert-base/128x768x768`. */
+  /** The name, such as `gemm/bert-base/128x768x768`. */
   readonly id: string;
   readonly op: BenchOp;
-  /** For people: where it comes from, and its sizes. */
+  /** A title for people: the model it comes from, and its sizes. */
   readonly title: string;
   readonly unit: BenchUnit;
   /** Additions, multiplications and functions of one call; 0 for copies. */

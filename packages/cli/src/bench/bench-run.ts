@@ -136,7 +136,7 @@ export function median(values: readonly number[]): number {
   return spreadOf(values).median;
 }
 
-/** Between two entries in proportion. */
+/** Interpolates between the two nearest entries. */
 function percentile(sorted: readonly number[], share: number): number {
   const at = share * (sorted.length - 1);
   const below = sorted[Math.floor(at)] as number;

@@ -5,7 +5,7 @@ import { type PlacedWork, placeWork } from './operand.ts';
 
 /** The schedule of a measurement. */
 export interface BenchSchedule {
-  /** For all rounds of a case on a backend together; there are `MIN_ROUNDS` even if they take somewhat longer. */
+  /** Time for all rounds of a case on a backend together; there are `MIN_ROUNDS` even if they take somewhat longer. */
   readonly seconds: number;
   /** Ends the measurement; the rounds that are over are kept. */
   readonly signal: AbortSignal;
@@ -13,7 +13,7 @@ export interface BenchSchedule {
 
 export const MIN_ROUNDS = 3;
 export const MAX_ROUNDS = 1000;
-/** If `MIN_ROUNDS` would take more than this many times `seconds`, there is one round. */
+/** There is one round if `MIN_ROUNDS` would take more than this many times `seconds`. */
 const MAX_OVERTIME = 4;
 
 /**

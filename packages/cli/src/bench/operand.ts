@@ -108,7 +108,7 @@ export interface PlacedWork {
   call(): Promise<void> | void;
   /** Reads a word of the output, which comes after all work that is queued. */
   touch(): Promise<void>;
-  /** These entries of the output. */
+  /** Reads these entries of the output. */
   entries(indices: readonly number[]): Promise<readonly number[]>;
   free(): void;
 }

@@ -74,7 +74,7 @@ export async function profile(context: CommandContext, file: string, options: Pr
   }
 }
 
-/** What the launches of a row have in common; called once for each launch, in their order. */
+/** Returns a function that names the row of a launch; called once for each launch, in their order. */
 function nameBy(by: Exclude<ProfileOptions['by'], 'op'>): (launch: ProfiledLaunch) => string {
   const nameOf = ({ op, kernel, size }: ProfiledLaunch): string =>
     `${op === kernel ? op : `${op} ${kernel}`} ${size}`.trim();

@@ -22,7 +22,7 @@ export interface TuneOptions {
   readonly json?: string;
 }
 
-/** Those of our backends that have variants. */
+/** The backends of ours that have variants. */
 const TUNABLE: readonly string[] = ['level-zero', 'webgpu'];
 
 /** Runs `concord tune`: measures kernel variants and keeps what is fastest on this device. */

@@ -13,7 +13,7 @@ export interface BackendRun extends Pick<ConformanceReport, 'backend' | 'device'
   readonly ms: number;
   /** Options that name the module it is from, for the command that runs a case again; absent for our own. */
   readonly origin?: string;
-  /** With `--each-variant`: failures of the runs after the first. `variants` counts those runs too. */
+  /** Failures of the runs after the first, with `--each-variant`. `variants` counts those runs too. */
   readonly variantFailures?: readonly VariantFailure[];
   /** Why there are no cases. */
   readonly notRun?: NotRun;
@@ -66,7 +66,7 @@ export interface ConformanceJson extends Pick<ConformanceReport, 'backend' | 'de
   readonly filter?: string;
   readonly sample?: number;
   readonly cases: readonly CaseResult[];
-  /** With `--each-variant`: failures of the runs with variants forced. `variants` counts those runs too. */
+  /** Failures of the runs with variants forced, with `--each-variant`. `variants` counts those runs too. */
   readonly variantFailures?: readonly VariantFailure[];
   /** Why there are no cases. */
   readonly notRun?: { readonly message: string; readonly hint: string | null; readonly isFailure: boolean };

@@ -24,7 +24,10 @@ export interface RunBackendOptions {
   readonly text: Output;
   /** Options that name the module it is from, for the command that runs a case again; empty for our own. */
   readonly origin: string;
-  /** Those that another forced variant kept from running come again, so that this is no failure yet. */
+  /**
+   * True for one round of several: variants that another forced one kept from running come again, so this is no failure
+   * yet.
+   */
   readonly isRound?: boolean;
   /** Ends the run at the first case that fails. */
   readonly bail: boolean;

@@ -56,7 +56,7 @@ export async function runEachVariant(
   return merged;
 }
 
-/** Nothing failed but that forced variants never ran. */
+/** True if forced variants never ran, and nothing else failed. */
 function isOnlyNeverRan(run: BackendRun): boolean {
   return (run.variants?.neverRan ?? []).length > 0 && !hasFailure(run);
 }

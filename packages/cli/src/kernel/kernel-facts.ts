@@ -14,7 +14,7 @@ export function kernelFacts({ nodes }: Kernel): KernelFacts {
   return { folds: nodes.filter(({ kind }) => kind === 'fold').length, stages: Math.max(0, ...stages) };
 }
 
-/** For each node, the folds on the longest way to it, itself included. */
+/** Returns, for each node, the folds on the longest way to it, itself included. */
 function stagesOf(nodes: readonly KernelNode[]): readonly number[] {
   const stages: number[] = [];
   for (const node of nodes) {

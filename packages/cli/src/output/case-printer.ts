@@ -16,7 +16,7 @@ export interface CasePrinter {
 /** The options of a {@link CasePrinter}: the output, and where. */
 interface CasePrinterOptions {
   readonly text: Output;
-  /** Where the bar is drawn, if it is a terminal. */
+  /** The stream for the bar, if it is a terminal. */
   readonly terminal: Output;
   readonly backend: string;
   /** Variants that `CONCORD_VARIANT` forces, for the command that runs a case again. */

@@ -23,9 +23,9 @@ export function summaryLine({ op, passed, failed, unsupported, ms }: OpSummary):
   return `${op}: ${passed} passed, ${failed} failed, ${unsupported} unsupported (${formatDuration(ms)})`;
 }
 
-/** Where a case failed. */
+/** The place of a failure. */
 interface FailureContext {
-  /** With the options that name its module, if it is from one. */
+  /** The backend, with the options that name its module, if it is from one. */
   readonly backend: string;
   /** Variants that `CONCORD_VARIANT` forced. */
   readonly forced: readonly string[];

@@ -13,7 +13,7 @@ interface Description {
 
 /** Options of {@link reportError}. */
 export interface ReportErrorOptions {
-  /** With its stack. */
+  /** Adds the stack. */
   readonly isVerbose: boolean;
   /** The subcommand in which it happened. */
   readonly command: string | undefined;

@@ -4,7 +4,7 @@ export function shellQuote(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** As {@link shellQuote}, but plain words stay as they are. */
+/** Does what {@link shellQuote} does, but keeps plain words as they are. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : shellQuote(word);
 }

@@ -10,7 +10,9 @@ const PRODUCTS = [256, 512, 1_024, 2_048, 4_096];
 
 type Call = (n: number, a: DevicePtr, b: DevicePtr, c: DevicePtr) => void;
 
-/** What a device reaches: the memory's speed in additions of long vectors, and float32 operations in products. */
+/**
+ * Measures what a device reaches: bytes per second in additions of long vectors, and float32 operations in products.
+ */
 export async function measureLimits(backend: ComputeBackend, signal: AbortSignal): Promise<DeviceLimits> {
   const add: Call = (n, a, b, c) => backend.binary({ op: 'add', n, a, b, output: c });
   const multiply: Call = (n, a, b, c) => backend.gemm({ m: n, n, k: n, a, b, c });

@@ -174,7 +174,10 @@ const WINDOWS: readonly Partial<Conv2dParams>[] = [
   { dilation: [1, 2] },
 ];
 
-/** More filters than a matrix product by vectors is taken for too small for, with rows that are vectors of eight and others. */
+/**
+ * Calls with more filters than a matrix product by vectors is too small for, with rows that are vectors of eight and
+ * others.
+ */
 const MANY_FILTERS: readonly Partial<Conv2dParams>[] = (
   [
     { input: [2, 16, 9, 7], filter: [33, 3, 3], pad: [1, 1] },

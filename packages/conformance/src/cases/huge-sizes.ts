@@ -43,11 +43,13 @@ export const zeroSizeCases: readonly ConformanceCase[] = SAMPLE_CALLS.flatMap((s
 type Fields = Readonly<Record<string, unknown>>;
 type Path = readonly string[];
 
-/** Beyond what signed and unsigned 32 bits, a device's memory, and arithmetic on bytes hold. */
+/** Sizes beyond signed and unsigned 32 bits, a device's memory, and exact arithmetic on bytes. */
 const SIZES = [2 ** 31, 2 ** 40, 2 ** 53 - 1];
 const MAX_MS = 20;
 const MAX_BYTES = 10 * 1e6;
-/** Of the repetitions the best counts: another program may have the processor during some, and the first may compile. */
+/**
+ * The best of the repetitions counts: another program may have the processor during some, and the first may compile.
+ */
 const REPETITIONS = 3;
 const OPERAND_BYTES = 4096;
 
@@ -81,7 +83,7 @@ function wholeShape(op: OpName): Fields {
   return op === 'run' ? RUN_SHAPE : { ...OPS[op].sample.shape, ...OPTIONAL[op] };
 }
 
-/** Where the sizes of a call are: all numbers but those that its definition calls numbers. */
+/** Returns the paths of the sizes of a call: all numbers but those that its definition calls numbers. */
 export function sizePaths(op: OpName, part: unknown = wholeShape(op)): readonly Path[] {
   if (typeof part === 'number') return [[]];
   if (typeof part !== 'object' || part === null || part === SAMPLE_KERNEL) return [];

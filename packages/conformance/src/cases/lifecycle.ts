@@ -17,21 +17,21 @@ const ENOUGH_MS = 100;
 const MAX_SIZE = 2048;
 /** The maximum number of products after each other, where one of the largest takes less. */
 const MAX_CALLS = 1024;
-/** Of the time of all that a read may take which has nothing to wait for. */
+/** The largest share of the whole time that a read with nothing to wait for may take. */
 const MAX_SHARE = 1 / 4;
 /** A machine that is busy with something else may stop a read for a moment, but not each time. */
 const TRIES = 3;
 
 interface Times {
-  /** Until `synchronize` resolved. */
+  /** Milliseconds until `synchronize` resolved. */
   readonly waited: number;
-  /** Of a read of four bytes of the result after it. */
+  /** Milliseconds of a read of four bytes of the result after it. */
   readonly read: number;
 }
 
 /**
- * When `synchronize` has resolved, the work is done: reading its result takes as long as a copy. Where that is a good part of
- * the time of all, it is the read that waited.
+ * Checks that the work is done when `synchronize` resolves: reading its result takes as long as a copy. If that is a
+ * good part of the whole time, it is the read that waited.
  */
 async function checkWait({ backend }: CaseContext): Promise<void> {
   const words = MAX_SIZE ** 2;

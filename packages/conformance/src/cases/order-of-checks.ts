@@ -39,7 +39,7 @@ const refused = (op: DefinedOp, what: string, detail: string | RegExp, change: C
       }),
   );
 
-/** Where there is nothing to do, nothing that would be checked later is looked at. */
+/** A call with nothing to do is not checked any further. */
 const zeroSizesFirst: readonly ConformanceCase[] = [
   ...PRODUCTS.flatMap((op) => [
     noOp(op, 'm 0 before a short lda', { m: 0, lda: 1 }),
@@ -194,7 +194,7 @@ const laterChecks: readonly ConformanceCase[] = [
   }),
 ];
 
-/** Which check comes first where a call fails several. */
+/** Cases of the order of checks, in calls that fail several. */
 export const orderOfChecksCases: readonly ConformanceCase[] = [
   ...zeroSizesFirst,
   ...typesFirst,

@@ -24,7 +24,7 @@ function checkLaunches(profiled: Profile): void {
   expectThat(spans.length === profiled.launches.length + timed, `the trace has ${spans.length} spans`);
 }
 
-/** What {@link profile} tells of a backend, and that it leaves it as it was. */
+/** Cases of {@link profile}: what it tells of a backend, and that it leaves the backend as it was. */
 export const profileCases: readonly ConformanceCase[] = [
   {
     id: 'lifecycle/profile',

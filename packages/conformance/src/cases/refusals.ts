@@ -199,7 +199,7 @@ function ofOperand(sample: SampleCall, name: string, bytes: number): Conformance
   ];
 }
 
-/** For operands of one size: both in the output's memory, shifted by an element, with a smaller n. */
+/** A change that puts both operands of one size into the output's memory, shifted by an element, with a smaller n. */
 function partlyOverlapping(
   sample: SampleCall,
   pointers: Pointers,

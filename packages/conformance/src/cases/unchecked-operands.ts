@@ -34,7 +34,7 @@ function orderCase(
 /** `1, 2, ..., 7, 1, ...`: small integers, whose sums and products are exact, also in f16. */
 const integers = (length: number): Float32Array => Float32Array.from({ length }, (_, i) => (i % 7) + 1);
 
-/** With k = 0 there is no A and no B: whatever stands in their place, C is scaled. */
+/** Products without A and B, as k = 0: whatever stands in their place, C is scaled. */
 const emptyInputs: readonly ConformanceCase[] = PRODUCTS.flatMap((op) =>
   (
     [

@@ -22,7 +22,7 @@ export type Conv2dParams = {
   readonly transposed: boolean;
   readonly outputPadding: HeightWidth;
   readonly dtype: FloatDType;
-  /** Of the filter; `own`: as `dtype`, as ever where that is f16. */
+  /** The dtype of the filter; `own`: `dtype`, always if that is f16. */
   readonly dtypeFilter: 'own' | 'f16' | 'bf16';
   /** Name of the epilogue's kernel; where empty there is none. */
   readonly epilogue: string;

@@ -56,11 +56,11 @@ function elementwiseTexts(formulaOf: (fn: string) => string): CheckTexts<Element
   };
 }
 
-/** Beyond this |x| exp(-|x|) is 0 in float32, so that the error of the exponent no longer grows. */
+/** The |x| beyond which exp(-|x|) is 0 in float32, so that the error of the exponent no longer grows. */
 const MAX_EXPONENT = 104;
-/** Beyond this |x| erfc(|x| / sqrt 2) is 0 in float32. */
+/** The |x| beyond which erfc(|x| / sqrt 2) is 0 in float32. */
 const MAX_GELU = 14.5;
-/** Beyond this |log2 of the result| pow is 0 or infinite in float32. */
+/** The |log2 of the result| beyond which pow is 0 or infinite in float32. */
 const MAX_DOUBLINGS = 160;
 
 /** The tolerance of a function, in words and as a number: `docs/numerics.md` says where each comes from. */
@@ -151,7 +151,7 @@ export interface ElementwiseOp {
   readonly op: 'unary' | 'binary';
   readonly fns: readonly (UnaryOp | BinaryOp)[];
   readonly operands: readonly string[];
-  /** What a message calls the operands of all elements. */
+  /** The name of the operands of all elements in messages. */
   readonly noun: 'values' | 'pairs';
   /** Largest error in ulp of the result, in words and as a number. */
   readonly formula: (fn: string) => string;
@@ -231,7 +231,7 @@ export const planElementwise = (kind: ElementwiseOp): PlanCall<ElementwiseParams
 /** Period of the values of a long operand: a prime, so that it falls into step with no tile. */
 const PERIOD = 1021;
 
-/** More elements than one grid dimension of workgroups holds; the oracle works out one period of the values. */
+/** Checks more elements than one grid dimension of workgroups holds; the oracle works out one period of the values. */
 async function checkLong(kind: ElementwiseOp, { backend, random }: CaseContext, fn: string, n: number): Promise<void> {
   const { op, operands } = kind;
   const repeated = (pattern: ArrayLike<number>): Float32Array =>

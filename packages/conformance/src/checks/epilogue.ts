@@ -167,12 +167,12 @@ export class PlannedEpilogue {
     });
   }
 
-  /** As `supports` and `prepare` take it. */
+  /** The shape that `supports` and `prepare` take. */
   get shape(): EpilogueShape {
     return { kernel: this.kernel, inputs: Object.fromEntries(this.#inputs.map(({ name, view }) => [name, view])) };
   }
 
-  /** With what `ptrOf` gives for each input. */
+  /** Returns the epilogue with what `ptrOf` returns for each input. */
   call(ptrOf: (name: string) => Slot['ptr']): Epilogue {
     const inputs = this.#inputs.map(({ name, view }) => [name, { ...view, ptr: ptrOf(name) }] as const);
     const params = this.#params();

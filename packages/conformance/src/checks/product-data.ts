@@ -150,7 +150,7 @@ export type ProductParams = {
   readonly dtype: StoredFloatDType;
   /** Storage of B; `same`: `dtype`. */
   readonly dtypeB: string;
-  /** Of integers: `quantB`. */
+  /** The block of integers: `quantB`. */
   readonly block: number;
   readonly scales: FloatDType;
   /** Storage of the zeros, `own`: that of B; or `none`, or `offsets`. */

@@ -90,7 +90,7 @@ interface Data {
   readonly draws: (random: Random, params: ProductParams) => Draws;
   /** True if every order of summation gives the same bits. */
   readonly isExact: boolean;
-  /** Of scales of integers that are not exact. Default: 1. */
+  /** A factor of the scales of integers that are not exact. Default: 1. */
   readonly scale?: number;
   /** Changes the parameters of the call. */
   readonly change?: (params: ProductParams) => ProductParams;
@@ -139,7 +139,7 @@ const DATA: Readonly<Record<string, Data>> = {
     isExact: false,
   },
   specials: { draws: drawSpecials, isExact: true },
-  /** As `specials`, with -0 for every alpha and beta of 0: it is 0 all the same. */
+  /** Data as of `specials`, with -0 for every alpha and beta of 0: it is 0 all the same. */
   'minus-zero': {
     draws: drawSpecials,
     isExact: true,
@@ -267,10 +267,10 @@ const checkTransposed =
       return matricesOf(slots.all.at(-1) as Slot, operands.shape);
     };
     const straight = await made(params, data);
-    const turned = await made(mirrored, { ...makeData(mirrored, NONE, NONE, NONE), a: data.b, b: data.a });
+    const mirror = await made(mirrored, { ...makeData(mirrored, NONE, NONE, NONE), a: data.b, b: data.a });
     const { value, magnitude } = batchedGemmReference(data.shape, data.a, data.b);
     const { bound } = productTolerance(data, value, magnitude, dtype);
-    const want = straight.map((_, i) => turned[(i % n) * m + Math.floor(i / n)] as number);
+    const want = straight.map((_, i) => mirror[(i % n) * m + Math.floor(i / n)] as number);
     compareAll('(AB)^T against B^T A^T', straight, want, { bound: (i) => 2 * bound(i), format: dtype });
   };
 
@@ -290,7 +290,7 @@ function drawWeights(random: Random): Partial<ProductParams> {
     block: random.pick([32, 32, 16, 128, 8, 64, 1000, random.integer(1, 40)]),
     scales: random.pick(['f32', 'f16']),
     zeros: random.pick(['none', 'own', 'own', 'f32', 'f16', 'offsets']),
-    blocksView: random.pick(['packed', 'packed', 'padded', 'turned', 'repeated']),
+    blocksView: random.pick(['packed', 'packed', 'padded', 'transposed', 'repeated']),
   };
 }
 

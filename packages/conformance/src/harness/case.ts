@@ -78,7 +78,7 @@ export interface CaseText {
   readonly kind: CheckKind;
   /** The condition for the case to pass. */
   readonly passes: string;
-  /** Where it is left out, nothing is measured, or the tolerance is 0. */
+  /** The allowed distance from the reference. Undefined: nothing is measured, or the tolerance is 0. */
   readonly bound?: BoundText;
 }
 
@@ -148,7 +148,7 @@ export interface ConformanceCase {
   run(context: CaseContext): Promise<void>;
 }
 
-/** Where a result first leaves the wanted one, as numbers: what the message says in words. */
+/** The first place at which a result leaves the wanted one, as numbers: the message says it in words. */
 export interface Mismatch {
   /** The compared output, such as `c`. */
   readonly what: string;

@@ -79,7 +79,7 @@ export function compareImage({ bytes, places }: Image, after: Uint8Array): void 
   );
 }
 
-/** Where a byte is, in words: in which input, or how far from which operand. */
+/** Says where a byte is: in which input, or how far from which operand. */
 function placeOf(places: Image['places'], byte: number): string {
   const distance = ({ slot, at }: (typeof places)[number]): number =>
     byte < at ? at - byte : Math.max(0, byte - (at + slot.before.length - 1));
@@ -104,9 +104,9 @@ type SlotDType = StoredFloatDType | 'u32' | 'i32' | 'u8';
 export class Slot {
   /** Valid while the op runs. */
   ptr: DevicePtr = 0 as DevicePtr;
-  /** Its name in the call, such as `filter`. */
+  /** The operand's name in the call, such as `filter`. */
   name = 'an operand';
-  /** Where its pointer is to be modulo 256; undefined: where there is room. */
+  /** The residue of its pointer modulo 256; undefined: any. */
   residue: number | undefined;
   /** Contents after the op. */
   after: Uint8Array = new Uint8Array();
@@ -209,7 +209,7 @@ function encode(values: ArrayLike<number>, dtype: SlotDType): Uint8Array {
   return new Uint8Array(new ofWords[dtype](values).buffer);
 }
 
-/** Where the operands of one op lie. */
+/** The places of the operands of one op. */
 interface Layout {
   /** Bytes that every operand is moved away from the alignment of its allocation. */
   readonly offsetBytes?: number;
@@ -219,7 +219,7 @@ interface Layout {
 
 /** The facts about an operand that a listener gets. */
 export interface HeardOperand {
-  /** Its name in the call, where the caller knows it. */
+  /** The operand's name in the call, if the caller knows it. */
   readonly name?: string;
   readonly ptr: DevicePtr;
   readonly dtype: DType;

@@ -19,7 +19,7 @@ const EDGES = [1, 4, 8, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144].flatMa
 const LARGE = [1, 2, 4, 8, 16].map((mebibytes) => mebibytes * 2 ** 20);
 const HUGE = 64 * 2 ** 20;
 
-/** How often each kind of call is drawn. */
+/** The weight of each kind of call in a draw. */
 const CALL_WEIGHTS: Readonly<Record<CallKind, number>> = {
   ...{ kernel: 8, unary: 4, binary: 4, gemm: 4, batchedGemm: 3, gemmF16: 2, conv2dForward: 3, attention: 2 },
   ...{ reduce: 2, topK: 2, drawn: 1 },

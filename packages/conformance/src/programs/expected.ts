@@ -56,7 +56,7 @@ export const isFloat = (dtype: DType): boolean => dtype === 'f32' || dtype === '
 export const isFloatZero = (dtype: DType, bits: number): boolean =>
   isFloat(dtype) && bits % 2 ** (8 * bytesOf(dtype) - 1) === 0;
 
-/** What is known of a byte: nothing; its value; its value but for the highest bit, the sign of a floating-point zero. */
+/** Knowledge of a byte: nothing; its value; its value but for the highest bit, the sign of a floating-point zero. */
 export const KNOWN = { nothing: 0, byte: 1, butSign: 2 } as const;
 
 /** Bytes of an allocation and, for each, one of {@link KNOWN}. */
@@ -153,7 +153,7 @@ export function compareKnown({ id, at }: Place, expected: ModelBytes, got: Uint8
 /** Bytes on both sides of the destination of a read. */
 const GUARD = 0xa5;
 
-/** How a read is made. */
+/** The manner of a read. */
 export interface ReadManner {
   /** Bytes before the destination in its buffer. */
   readonly shift?: number;

@@ -90,7 +90,7 @@ export function planOf(step: CallStep): ProgramCall | undefined {
   return plan ?? undefined;
 }
 
-/** What a named op's call is made of, beyond what its definition says. */
+/** The parts of a named op's call that its definition does not say. */
 interface NamedCall {
   readonly op: DefinedOp;
   /** The call without its pointers. */
@@ -108,9 +108,9 @@ interface NamedCall {
   readonly data?: WriteData;
   /** The pointers as the call has them. Default: by their names. */
   readonly place?: (pointers: Readonly<Record<string, DevicePtr>>) => object;
-  /** Whether the oracle has an answer for the values, also for an epilogue. Default: it has. */
+  /** Returns whether the oracle has an answer for the values, also for an epilogue. Default: it has. */
   readonly answers?: (values: Values) => boolean;
-  /** Undefined where the oracle has no answer for the values. */
+  /** Returns the wanted results; undefined if the oracle has no answer for the values. */
   evaluate(backend: ComputeBackend, values: Values): Readonly<Record<string, Expected>> | undefined;
   /** The result before the epilogue, and its bound. */
   readonly accumulate?: (values: Values) => {
@@ -178,7 +178,7 @@ interface Evaluated {
   readonly values: Values;
 }
 
-/** What an epilogue makes of a result is judged, and not known. */
+/** An epilogue whose result is judged, not known. */
 function judgedEpilogue(
   { accumulate }: NamedCall,
   epilogue: PlannedEpilogue,

@@ -94,7 +94,7 @@ class ProgramRun {
   readonly #recordings = new Map<number, Recording>();
   #actions: Action[] = [];
   #reads: Read[] = [];
-  /** Where calls are recorded, what is still to be judged; else results are read at once. */
+  /** Results that are still to be judged, if calls are recorded; else they are read at once. */
   #judgements: Judgement[] | undefined;
 
   constructor(backend: ComputeBackend, counts: ProgramCounts) {
@@ -324,7 +324,7 @@ class ProgramRun {
     this.#judge();
   }
 
-  /** What the steps of a recording do; memory that they allocate is freed at its end. */
+  /** Plans the steps of a recording; memory that they allocate is freed at its end. */
   #planBody(body: readonly RecordableStep[]): {
     readonly actions: readonly Action[];
     readonly made: readonly RecordableStep[];
@@ -351,7 +351,7 @@ class ProgramRun {
     }
   }
 
-  /** What is written over needs no judgement any more. */
+  /** Notes a change: what is written over needs no judgement any more. */
   #change(place: Place, length: number): void {
     this.#judgements = this.#judgements?.filter((other) => !overlap(place, length, other.place, other.length));
   }

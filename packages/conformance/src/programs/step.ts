@@ -111,7 +111,7 @@ export interface Expected {
 /** A call that is ready but for its operands. */
 export interface ProgramCall {
   readonly op: OpName;
-  /** As `supports` takes it. */
+  /** The shape that `supports` takes. */
   readonly shape: Readonly<Record<string, unknown>>;
   /** Parts of memory that lie apart; the sizes in bytes. */
   readonly regions: readonly number[];
@@ -140,7 +140,7 @@ export interface ProgramCallKind {
   smaller(params: Params): readonly Params[];
 }
 
-/** Where an operand lies. */
+/** Returns the place of an operand. */
 export function placeOfOperand({ region, at }: ProgramOperand, places: readonly Place[]): Place {
   const { id, at: start } = places[region] as Place;
   return { id, at: start + at };
@@ -304,11 +304,11 @@ export interface ProgramFailure {
   readonly detail: string;
 }
 
-/** How much a program did. */
+/** Counts of what a program did. */
 export interface ProgramCounts {
   /** Calls of ops that ran, replays included. */
   calls: number;
-  /** Those of them whose results were judged or known to the bit. */
+  /** The calls whose results were judged or known to the bit. */
   judged: number;
   /** Reads that were compared. */
   reads: number;

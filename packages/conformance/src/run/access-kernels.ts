@@ -201,7 +201,7 @@ export const SCATTER_KERNELS: Readonly<Record<string, () => Kernel>> = {
     ),
 };
 
-/** Both scans of an operand in one direction. */
+/** A kernel of both scans of an operand in one direction. */
 function scanKernel(name: string, op: ScanOp, type: NumberType, reverse: boolean): Kernel {
   return defineKernel(name, { inputs: { x: type } }, (symbols, k) => {
     const x = symbols.x as Value<NumberType>;
@@ -258,7 +258,9 @@ export const SCAN_KERNELS: Readonly<Record<string, () => Kernel>> = {
 
 const LETTERS = 'abcdefghijklmnop'.split('');
 
-/** As many operands and parameters as a kernel may have, and nearly as many nodes: a long chain of wrapping integers. */
+/**
+ * A kernel with the maximum of operands and parameters, and nearly that of nodes: a long chain of wrapping integers.
+ */
 export function maximalMap(nodes: number): Kernel {
   const params = Object.fromEntries(LETTERS.map((name) => [`p${name}`, 'u32' as const]));
   const inputs = { a: 'u32', b: 'u32', c: 'u32', d: 'u32' } as const;

@@ -7,7 +7,7 @@ import { bitsFloat, bytesOf, encodeElement, floatBits } from './placement.ts';
 /** The smallest and largest value that something can have. */
 export type Range = readonly [low: number, high: number];
 
-/** Beyond this a drawn graph would soon overflow. */
+/** The size of values beyond which a drawn graph would soon overflow. */
 const LIMIT = 1000;
 
 const wide = ([low, high]: Range): number => Math.max(Math.abs(low), Math.abs(high));
@@ -163,7 +163,7 @@ interface DataOf {
   readonly kind: DataKind;
   readonly type: NumberType;
   readonly dtype: DType;
-  /** Which of the kernel's inputs it is, from 0 on. */
+  /** The index of the kernel's input. */
   readonly operand: number;
   /** Elements of a row of the domain, for what is rare or once a row; the element count where there are no rows. */
   readonly rowLength: number;

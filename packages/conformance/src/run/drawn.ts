@@ -177,7 +177,7 @@ function valueOf({ k, symbols, axes, values }: Context, step: Step): Value {
 
 /** Largest number of nodes of a drawn graph: float ones soon lose their answer, exact ones have none to lose. */
 const MAX_NODES: Readonly<Record<GraphStyle, number>> = { float: 24, exact: 250 };
-/** Where an output is written by index, whose indices are nodes too. */
+/** The maximum of nodes if an output is written by index, as its indices are nodes too. */
 const MAX_SCATTERED = 220;
 const MAX_OUTPUTS = 3;
 const SCATTER_MODES: readonly ScatterMode[] = ['set', 'add', 'max', 'min'];

@@ -24,7 +24,7 @@ const BOOL_OPS: readonly NodeOp[] = ['and', 'or', 'xor', 'not', 'eq', 'ne', 'sel
 const WHOLE_OPS: readonly NodeOp[] = ['add', 'sub', 'mul', 'min', 'max', 'neg', 'abs', ...JUMPS];
 const COMPARISONS: readonly NodeOp[] = ['eq', 'ne', 'lt', 'le', 'gt', 'ge'];
 
-/** Which operand of a function has to be positive, and not near 0. */
+/** The operand of a function that has to be positive, and not near 0. */
 const WANT_POSITIVE: Partial<Readonly<Record<NodeOp | FoldOp, number>>> = {
   div: 1,
   pow: 0,

@@ -154,7 +154,7 @@ function imagesOf({ operands, places }: RunPlan): Uint8Array[] {
   return images;
 }
 
-/** Which operand lies at, or before, a byte. */
+/** Names the operand that lies at, or before, a byte. */
 function placeText({ operands, places }: RunPlan, buffer: number, at: number): string {
   const before = places
     .map((place, index) => ({ ...place, operand: operands[index] as PlannedOperand }))

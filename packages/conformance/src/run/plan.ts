@@ -27,7 +27,7 @@ import {
   type ViewKind,
 } from './placement.ts';
 
-/** Where an operand lies: in which of the case's allocations, and how many bytes after its start. */
+/** The place of an operand: one of the case's allocations, and bytes from its start. */
 export interface Place {
   readonly buffer: number;
   readonly byteOffset: number;
@@ -55,9 +55,9 @@ export interface RunPlan {
   readonly kernel: Kernel;
   readonly shape: readonly number[];
   readonly folded: number;
-  /** In the order of the kernel's inputs, then of its outputs. */
+  /** The operands in the order of the kernel's inputs, then of its outputs. */
   readonly operands: readonly PlannedOperand[];
-  /** Of the operands, in their order. */
+  /** The places of the operands, in their order. */
   readonly places: readonly Place[];
   readonly params: Readonly<Record<string, number>>;
 }
@@ -81,13 +81,16 @@ export type RunParams = {
   readonly place: string;
   /** Elements by which operands are moved off the alignment of their allocation. */
   readonly offset: number;
-  /** Of a drawn graph: `float` or `exact`. */
+  /** The style of a drawn graph: `float` or `exact`. */
   readonly style: string;
-  /** Of a drawn graph: the mode in which its first output is written by index; empty: it is not. */
+  /** The mode in which the first output of a drawn graph is written by index; empty: it is not. */
   readonly scatter: string;
-  /** Of a drawn graph: the scan of its first output, such as `sum`, `exclusive sum` or `reverse max`; empty: it is not scanned. */
+  /**
+   * The scan of the first output of a drawn graph, such as `sum`, `exclusive sum` or `reverse max`; empty: it is not
+   * scanned.
+   */
   readonly scan: string;
-  /** Of a drawn graph: the steps that are stored. */
+  /** The steps of a drawn graph that are stored. */
   readonly roots: readonly number[];
   readonly seed: number;
 };
@@ -131,7 +134,7 @@ export interface Step {
   readonly name?: string;
   /** A constant, or an axis, which is taken modulo the number of axes. */
   readonly value?: number;
-  /** Of a float32. */
+  /** The range of a float32. */
   readonly range: Range;
   /** True if its value has no rounding error. */
   readonly isExact: boolean;

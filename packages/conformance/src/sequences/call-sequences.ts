@@ -204,7 +204,9 @@ const BATCHES: readonly Change[] = [
   { interleaved: true },
 ];
 
-/** Of a product with one row or column: vectors and matrices of every batch where loads of four may begin, and where not. */
+/**
+ * Products with one row or column: vectors and matrices of every batch, some of which begin where loads of four may.
+ */
 const VECTORS: readonly Change[] = [
   ...['32', '33', '34', '36', '1024', '1025', '1026', '1028'].flatMap((stride): Change[] => [
     { strideA: stride },

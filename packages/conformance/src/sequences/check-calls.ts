@@ -132,7 +132,7 @@ export function sequenceCase<P extends Params>(
 }
 
 /**
- * Where the operands of a sequence lie. `own`: each in its own allocation. `pooled`: all that is only read in one
+ * The memory of a sequence's operands. `own`: each in its own allocation. `pooled`: all that is only read in one
  * allocation, all that is written in another. `same`: each call has its operands where those of the call before were.
  */
 type Residence = 'own' | 'pooled' | 'same';
@@ -143,7 +143,7 @@ interface SequenceCall {
   readonly text: string;
   /** Makes its operands. */
   readonly plan: (slots: Slots) => PlannedCall;
-  /** Where its pointers are to be modulo 256, in the order in which its operands are made. */
+  /** The residues of its pointers modulo 256, in the order in which its operands are made. */
   readonly residues?: readonly number[];
 }
 

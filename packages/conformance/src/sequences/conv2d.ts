@@ -30,7 +30,7 @@ const CHANGES: readonly Change[] = [
   { dtype: 'f16' },
 ];
 
-/** What keeps the channels and the groups. */
+/** Changes that keep the channels and the groups. */
 const DEPTHWISE_CHANGES = CHANGES.filter(({ input = [2, 4], filter = [0, 2], groups, ...rest }) => {
   const isOther = input[1] !== 4 || groups !== undefined || ![0, 2, 8].includes(filter[0] as number);
   return !isOther && Object.keys(rest).length > 0;

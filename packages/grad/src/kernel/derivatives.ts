@@ -1,7 +1,7 @@
 import type { NodeOp } from '@concord/backend-core/kernel';
 import type { Graph, Ref } from './graph.ts';
 
-/** What an operand gets of a result's gradient: a value, where the mask is true; elsewhere 0, whatever the value is. */
+/** An operand's share of a result's gradient: a value if the mask is true; else 0, whatever the value is. */
 export interface Share {
   readonly value: Ref;
   readonly mask?: Ref | undefined;

@@ -14,16 +14,16 @@ import type { VjpGraph } from './vjp-graph.ts';
 /** One launch of a kernel's gradient. */
 export interface VjpPart {
   readonly kernel: Kernel;
-  /** In the order of the kernel's outputs. */
+  /** The outputs, in the order of the kernel's. */
   readonly outputs: readonly VjpOutput[];
 }
 
-/** What an output of a part is: the gradient of an input, or with no `input` a value for later parts, of its name. */
+/** An output of a part: the gradient of an input, or without `input` a value for later parts, under its name. */
 export interface VjpOutput {
   readonly name: string;
   readonly input?: string;
   readonly level: 'row' | 'element';
-  /** What it is stored as; gradients are f32. */
+  /** The type it is stored as; gradients are f32. */
   readonly type: NumberType;
   /** True where it is added to zeros by index. */
   readonly isGathered: boolean;
@@ -35,11 +35,11 @@ const MAX_OPERANDS = 8;
 const MAX_NODES = 256;
 const MAX_PARAMETERS = 16;
 
-/** What is stored by a part. */
+/** An output that a part stores. */
 interface Stored extends VjpOutput {
   readonly value: Ref;
   readonly indices?: readonly Ref[] | undefined;
-  /** Of what is stored by index. Default: add. */
+  /** The mode of a store by index. Default: add. */
   readonly mode?: 'set';
 }
 
@@ -93,13 +93,13 @@ export function clearParts(kernel: Kernel, name: string): VjpPart[] {
   return new Parts(kernel, graph).all([stored]);
 }
 
-/** What of a graph is read from memory, by the name of the input: values that earlier parts stored. */
+/** The names of the inputs that earlier parts stored values of a graph as. */
 type Readable = ReadonlyMap<Ref, string>;
 
 class Parts {
   readonly #kernel: Kernel;
   readonly #nodes: readonly KernelNode[];
-  /** Of a scan the stage that stores it, of any other node the first that can compute it. */
+  /** The stage that stores a scan; the first that can compute any other node. */
   readonly #stage: number[] = [];
   readonly #parts: VjpPart[] = [];
 

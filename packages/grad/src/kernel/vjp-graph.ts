@@ -16,7 +16,7 @@ export interface Job {
   readonly input: string;
   readonly value: Ref;
   readonly level: 'row' | 'element';
-  /** Of a gather input: where each value is added. */
+  /** The places at which each value of a gather input is added. */
   readonly indices?: readonly Ref[];
 }
 
@@ -83,7 +83,7 @@ class Backward {
     this.#give(node, level, { value: this.#at(level, g.gather(gradient, scatter.indices, g.f32(0))) });
   }
 
-  /** What a node of that level gives to one that it was computed from. */
+  /** Adds the share of a node of that level to the gradient of one that it was computed from. */
   #give(to: Ref, from: Level, share: Share | undefined): void {
     if (share === undefined || !this.#active[to]) return;
     const g = this.#graph;

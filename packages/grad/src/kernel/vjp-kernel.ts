@@ -5,9 +5,9 @@ import { type VjpGraph, vjpGraph } from './vjp-graph.ts';
 
 /** The kernels that compute the gradients of a kernel's inputs. */
 export interface VjpKernel {
-  /** To be launched in this order, over the domain of the kernel. */
+  /** The parts, to be launched in this order over the domain of the kernel. */
   readonly parts: readonly VjpPart[];
-  /** By name of an input whose gradient is that of an output as it is, that output: no part computes it. */
+  /** The output whose gradient is that of an input as it is, by the input's name: no part computes it. */
   readonly same: ReadonlyMap<string, string>;
   /** Parameters of parts that hold the size of an axis of a gather input. */
   readonly sizes: VjpGraph['sizes'];

@@ -86,7 +86,10 @@ function passAttention(
   );
 }
 
-/** What a query sees of each key by its scores, and the log of the sum by which that was divided, where it is asked for. */
+/**
+ * Returns the probability that a query gives each key, by its scores, and the log of the sum that they were divided by,
+ * if it is asked for.
+ */
 function probabilities(s: Tensor, operands: Readonly<Record<string, Tensor>>, call: AttentionCall): readonly Tensor[] {
   const { causal = false } = call;
   const { mask, lengths, starts } = operands;

@@ -40,7 +40,7 @@ interface Product {
   readonly epilogue: Epilogue | undefined;
   /** Passes the gradient of what it gives before the epilogue on to each factor, with the other one. */
   readonly pass: readonly [(gradient: Tensor, other: Tensor) => void, (gradient: Tensor, other: Tensor) => void];
-  /** What these read besides. */
+  /** Other tensors that these read. */
   readonly kept?: readonly Tensor[];
 }
 
@@ -206,7 +206,7 @@ function filterGradient(image: Tensor, steps: Tensor, filterShape: readonly numb
   return reshape(sum ?? zeros(image.backend, filterShape), filterShape);
 }
 
-/** Over groups, channels of one, rows and columns of the filter, images, rows and columns of steps. */
+/** A kernel over groups, channels of one, rows and columns of the filter, images, rows and columns of steps. */
 const PATCHES = defineKernel(
   'patches',
   {

@@ -22,14 +22,14 @@ import {
 import { invalidArgument, unsupported } from '../errors.ts';
 import { addAtPlaces, isNonOverlapping } from './places.ts';
 
-/** What a launch leaves behind: the memory that it wrote, and how its gradient is passed on. */
+/** The record of a launch: the memory that it wrote, and how its gradient is passed on. */
 export interface Entry {
   readonly op: string;
-  /** What was written; only their places are needed. */
+  /** The written tensors; only their places are needed. */
   readonly outputs: readonly Tensor[];
-  /** For each output whether it was written by index, so that what no index named stays. Default: none was. */
+  /** True for each output that was written by index, so that what no index named stays. Default: none was. */
   readonly isPartial?: readonly boolean[];
-  /** What the gradient is computed with; it must be as it was then. */
+  /** Tensors that the gradient is computed with; they must be as they were then. */
   readonly kept?: readonly Tensor[];
   /** The same of what the launch itself wrote: it must be as it was left. */
   readonly results?: readonly Tensor[];
@@ -63,7 +63,7 @@ export class Tape implements Listener {
   readonly #gradients = new Map<Storage, Tensor>();
   readonly #writes = new Map<Storage, Write[]>();
   readonly #dtypes = new Map<Storage, DType>();
-  /** Of the launch that is taken down. */
+  /** Operands of the launch that is being recorded. */
   readonly #operands: Tensor[] = [];
   #count = 0;
 
@@ -184,7 +184,7 @@ export class Tape implements Listener {
   }
 
   /**
-   * Where the gradient of a tensor lies whose elements are apart.
+   * Returns the memory of the gradient of a tensor whose elements do not overlap.
    *
    * @returns adds - false: the memory is new, and all of it is to be written
    */
@@ -376,7 +376,7 @@ function isAlike(a: View, b: View): boolean {
   return a.shape.every((size, axis) => size === b.shape[axis] && (size === 1 || a.strides[axis] === b.strides[axis]));
 }
 
-/** Where a tensor lies or lay: its memory may be freed, and is not held. */
+/** The place of a tensor, now or before: its memory may be freed, and is not held. */
 type View = Pick<Tensor, 'storage' | 'shape' | 'strides' | 'dtype' | 'offset' | 'size'>;
 
 function viewIn(storage: Storage, { shape, strides, dtype, size }: SharedLayout): View {
@@ -388,7 +388,7 @@ function flat({ storage, dtype }: View): View {
   return viewIn(storage, denseLayout([storage.bytes / BYTES_OF[dtype]], dtype));
 }
 
-/** Of the elements of a storage the first of a tensor, and what is behind its last one. */
+/** Returns the first element of a tensor in its storage, and the end of the last one. */
 function rangeOf({ offset, shape, strides, size }: Tensor): readonly [from: number, to: number] {
   if (size === 0) return [offset, offset];
   return [offset, offset + shape.reduce((sum, length, axis) => sum + (length - 1) * (strides[axis] as number), 1)];

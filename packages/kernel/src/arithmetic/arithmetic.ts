@@ -45,7 +45,7 @@ export interface Arithmetic<V> {
   ceil(a: V): V;
   /** Towards zero; the operand is finite. */
   trunc(a: V): V;
-  /** To nearest, ties to even; the operand is finite. */
+  /** Rounds to nearest, ties to even; the operand is finite. */
   roundEven(a: V): V;
   /** Square root of an operand in [1, 4), within 5 ulp. */
   sqrt(a: V): V;

@@ -12,7 +12,7 @@
 const TWO_OVER_SQRT_PI = 2 / Math.sqrt(Math.PI);
 const INTERVALS_PER_UNIT = 8;
 const TERMS = 9;
-/** From here on erfc is 0 in float64, or so deep in its subnormals that no float32 result can tell. */
+/** The x from which erfc is 0 in float64, or so deep in its subnormals that no float32 result can tell. */
 const END = 27;
 
 let coefficients: Float64Array | undefined;

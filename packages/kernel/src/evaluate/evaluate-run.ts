@@ -52,7 +52,7 @@ const NO_MEMORY = { buffer: new ArrayBuffer(0), byteOffset: 0 };
 
 const numbers = ({ f, i, u }: Register, type: ValueType): Numbers => (type === 'f32' ? f : type === 'u32' ? u : i);
 
-/** Where the element lies that the k-th indices name; -1 outside. */
+/** Returns the place of the element that the k-th indices name; -1 outside. */
 function placeAt({ shape, strides }: RunLayout, indices: readonly Numbers[], k: number): number {
   let at = 0;
   for (let axis = 0; axis < indices.length; axis++) {
@@ -71,7 +71,7 @@ class Evaluation {
   readonly #outputs: readonly Memory[];
   readonly #params: readonly number[];
   readonly #registers: Map<string, Register> = new Map();
-  /** Of each scan the totals of the rows, of the tiles before this one. */
+  /** The totals of each scan's rows over the tiles before this one. */
   readonly #totals: Map<number, Float64Array> = new Map();
   /** The current rows, and the part of them that is the tile. */
   #row = 0;

@@ -4,7 +4,7 @@ import type { Numbers } from './node-loops.ts';
 /** The folded states of some rows, in float64: sums of float32 are nearly exact there, and integers are themselves. */
 export interface Totals {
   readonly values: Float64Array;
-  /** For argmax and argmin: the place of the value; Infinity before there is one. */
+  /** The place of the value, of argmax and argmin; Infinity before there is one. */
   readonly places: Float64Array;
 }
 

@@ -45,7 +45,7 @@ export function store(dtype: DType, bits: Int32Array, to: Elements, view: View, 
   });
 }
 
-/** What a scatter leaves of the bits of two numbers of a type, those that are there and those that come. */
+/** Returns a function that combines the bits of a stored number with those of a scattered one. */
 export function combiner(mode: ScatterMode, type: NumberType): (old: number, value: number) => number {
   if (mode === 'set') return (_, value) => value;
   if (type !== 'f32') {
@@ -66,7 +66,7 @@ export function combiner(mode: ScatterMode, type: NumberType): (old: number, val
 const word = new Int32Array(1);
 const float = new Float32Array(word.buffer);
 
-/** What a NaN carries is kept too. */
+/** Widens an f16; the payload of a NaN is kept too. */
 function fromF16(bits: number): number {
   if ((bits & 0x7fff) > 0x7c00) return ((bits & 0x8000) << 16) | 0x7f80_0000 | ((bits & 0x3ff) << 13);
   float[0] = f16BitsToF32(bits);

@@ -38,7 +38,7 @@ export function power(x: number, y: number): number {
   return x ** y;
 }
 
-/** To the nearest integer, ties to even, of a float32: those from 2^23 on are integers. */
+/** Rounds a float32 to the nearest integer, ties to even: those from 2^23 on are integers. */
 export function roundEven(x: number): number {
   return Math.abs(x) < 2 ** 23 ? x + ROUNDER - ROUNDER : x;
 }

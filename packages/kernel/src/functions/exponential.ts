@@ -15,11 +15,11 @@ export function scaleByPower<V>(k: Terms<V>, value: V, power: V): V {
   return k.or(k.and(bits, BITS.sign), k.choose(isNormal, limited, k.u(0)));
 }
 
-/** Above it e^x is infinite: log of the largest float32. */
+/** The x above which e^x is infinite: log of the largest float32. */
 const LARGEST = 88.7228317;
-/** From here down e^x rounds to 0, also where subnormal numbers are kept. */
+/** The x from which down e^x rounds to 0, also where subnormal numbers are kept. */
 const LEAST = -103.9721;
-/** Up to this size of x e^x is a normal number. */
+/** The largest size of x for which e^x is a normal number. */
 const ORDINARY = bitsOfFloat(87);
 
 /**

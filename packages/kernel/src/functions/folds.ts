@@ -87,7 +87,7 @@ function plain(type: NumberType, identity: number, combine: Combine): Folding {
   };
 }
 
-/** Of x * s + y * s compilers make (x + y) * s, which overflows: hence the products are opaque. */
+/** The mean. Compilers make (x + y) * s of x * s + y * s, which overflows: hence the products are opaque. */
 const MEAN: Folding = {
   ...plain('f32', 0, (a, x, y) => a.add('f32', x, y)),
   lift: (a, element, source) => [a.opaque(a.mul('f32', element, source.mean().scale))],

@@ -1,7 +1,7 @@
 import type { Arithmetic } from '../arithmetic/arithmetic.ts';
 import { BITS, Terms } from './terms.ts';
 
-/** Beyond it x Q(x) is 0, also where subnormal numbers are kept. */
+/** The x beyond which x Q(x) is 0, also where subnormal numbers are kept. */
 const MOST = 15;
 /** The bits of 2^-125 and 8 ulp: half of it is a normal number, whatever of its last bits is lost. */
 const TINY = 0x0100_0008;

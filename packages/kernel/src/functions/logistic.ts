@@ -3,9 +3,9 @@ import { BITS, Terms } from './terms.ts';
 
 /** 64 ln 2. */
 const SHIFT = 44.36142;
-/** Beyond it e^-x is 0, also where subnormal numbers are kept. */
+/** The x beyond which e^-x is 0, also where subnormal numbers are kept. */
 const MOST = 104;
-/** Beyond it x e^-x is 0, also where subnormal numbers are kept. */
+/** The x beyond which x e^-x is 0, also where subnormal numbers are kept. */
 const MAX_OF_PRODUCT = 112;
 
 /**

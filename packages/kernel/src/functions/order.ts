@@ -18,7 +18,7 @@ export function compare<V>(a: Arithmetic<V>, op: Comparison, type: ValueType, x:
   return k.both(k.not(hasNan), result);
 }
 
-/** Where either is NaN the canonical one, else the result. */
+/** Returns the canonical NaN if either is NaN, else the result. */
 function nanOfEither<V>(k: Terms<V>, x: V, y: V, result: V): V {
   const hasNan = k.either(k.isNan(k.bits(x)), k.isNan(k.bits(y)));
   return k.float(k.choose(hasNan, k.u(BITS.nan), k.bits(result)));
@@ -56,11 +56,11 @@ export function isFinite<V>(a: Arithmetic<V>, x: V): V {
 }
 
 /**
- * The bits of a float32 as an i32 in the order of the numbers: those with a sign are turned around, so that -0 comes right
+ * The bits of a float32 as an i32 in the order of the numbers: those with a sign are inverted around, so that -0 comes right
  * below +0. Its own inverse, on bits.
  */
 export function orderedBits<V>(a: Arithmetic<V>, bits: V): V {
   const k = new Terms(a);
-  const turned = a.and('i32', a.shiftRight('i32', bits, k.u(31)), k.i(BITS.magnitude));
-  return a.xor('i32', bits, turned);
+  const inverted = a.and('i32', a.shiftRight('i32', bits, k.u(31)), k.i(BITS.magnitude));
+  return a.xor('i32', bits, inverted);
 }

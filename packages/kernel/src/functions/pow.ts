@@ -7,7 +7,7 @@ const LN2 = 0.693147181;
 const LOG2_E = 1.44269504;
 const LOG2_E_HI = 1.4423828125;
 const LOG2_E_LO = 3.12228389e-4;
-/** Beyond it the result is 0, 1 or infinite, and every exponent an even number. */
+/** The exponent beyond which the result is 0, 1 or infinite, and every exponent an even number. */
 const MAX_TIMES = 2 ** 32;
 
 /** The sum of two numbers, the second small beside the first, which has 12 bits. */

@@ -3,7 +3,7 @@ import { BITS, Terms } from './terms.ts';
 
 /** x = 4^half m. */
 interface Reduced<V> {
-  /** In [1, 4). */
+  /** The mantissa, in [1, 4). */
   readonly m: V;
   /** An i32. */
   readonly half: V;

@@ -3,7 +3,7 @@ import { BITS, Terms } from './terms.ts';
 
 /** The smallest float32 that is a normal binary16. */
 const MIN_NORMAL_F16 = 0x3880_0000;
-/** From here on a float32 rounds to the infinity of binary16: 65520. */
+/** The bits from which on a float32 rounds to the infinity of binary16: those of 65520. */
 const INFINITE_F16 = 0x477f_f000;
 /** Difference of the exponents' biases, in place. */
 const REBIAS = 0x3800_0000;

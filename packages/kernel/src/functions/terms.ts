@@ -59,14 +59,14 @@ export class Terms<V> {
   readonly choose: Choice<V> = (condition, x, y) => this.a.select('u32', condition, x, y);
   /** Bits without their sign: in the order of the numbers, the infinity above them, then the NaNs. */
   readonly magnitude: Unary<V> = (bits) => this.and(bits, BITS.magnitude);
-  /** Whether bits are those of a NaN, or have a sign. */
+  /** True if bits are those of a NaN, or have a sign. */
   readonly isNan: Unary<V> = (bits) => this.above(this.magnitude(bits), BITS.infinity);
   readonly hasSign: Unary<V> = (bits) => this.atLeastBits(bits, BITS.sign);
-  /** Whether a u32 is less than a limit, greater, or at least as great. */
+  /** True if a u32 is less than a limit, greater, or at least as great. */
   readonly below: WithConstant<V> = (bits, limit) => this.a.less('u32', bits, this.u(limit));
   readonly above: WithConstant<V> = (bits, limit) => this.a.less('u32', this.u(limit), bits);
   readonly atLeastBits: WithConstant<V> = (bits, limit) => this.a.lessOrEqual('u32', this.u(limit), bits);
-  /** Of bools. */
+  /** Logic of bools. */
   readonly both: Binary<V> = (x, y) => this.a.and('bool', x, y);
   readonly either: Binary<V> = (x, y) => this.a.or('bool', x, y);
   readonly not: Unary<V> = (x) => this.a.not('bool', x);

@@ -36,9 +36,9 @@ function reduce<V>(k: Terms<V>, bits: V): Reduced<V> {
   const low = a.mul('u32', fraction, k.u(TWO_OVER_PI));
   const high = a.add('u32', a.mulHigh(fraction, k.u(TWO_OVER_PI)), a.add('u32', fraction, fraction));
   const upper = a.shiftLeft('u32', high, a.sub('u32', k.u(28), shift));
-  const turned = k.or(a.shiftRight('u32', low, a.add('u32', shift, k.u(4))), upper);
-  const quarters = a.shiftRight('u32', a.add('u32', turned, k.u(2 ** 29)), k.u(30));
-  const left = a.sub('u32', turned, a.shiftLeft('u32', quarters, k.u(30)));
+  const scaled = k.or(a.shiftRight('u32', low, a.add('u32', shift, k.u(4))), upper);
+  const quarters = a.shiftRight('u32', a.add('u32', scaled, k.u(2 ** 29)), k.u(30));
+  const left = a.sub('u32', scaled, a.shiftLeft('u32', quarters, k.u(30)));
   const rest = k.times(a.toFloat('i32', a.bitcast('u32', 'i32', left)), RADIANS);
   const isSmall = k.below(magnitude, QUARTER_PI);
   return {
@@ -58,9 +58,9 @@ function sineOf<V>(k: Terms<V>, bits: V, more: number, sign: V): V {
   const turns = a.add('u32', quarters, k.u(more));
   const isOdd = a.equal('u32', k.and(turns, 1), k.u(1));
   const value = k.choose(isOdd, k.bits(cosine), k.bits(sine));
-  const turned = a.xor('u32', value, a.xor('u32', a.shiftLeft('u32', k.and(turns, 2), k.u(30)), sign));
+  const signed = a.xor('u32', value, a.xor('u32', a.shiftLeft('u32', k.and(turns, 2), k.u(30)), sign));
   const isNumber = k.below(k.magnitude(bits), BITS.infinity);
-  return k.float(k.choose(isNumber, turned, k.u(BITS.nan)));
+  return k.float(k.choose(isNumber, signed, k.u(BITS.nan)));
 }
 
 /**
@@ -122,8 +122,8 @@ export function atan2<V>(a: Arithmetic<V>, y: V, x: V): V {
   const base = k.float(k.choose(isSteep, k.u(bitsOfFloat(Math.PI / 2)), from));
   // Towards pi / 2 where x is positive, and towards pi; else away from them.
   const turns = a.xor('bool', isSteep, isBehind);
-  const turned = a.xor('u32', k.bits(a.opaque(angle)), k.choose(turns, k.u(BITS.sign), k.u(0)));
-  const sum = k.bits(a.opaque(k.add(base, k.float(turned))));
+  const directed = a.xor('u32', k.bits(a.opaque(angle)), k.choose(turns, k.u(BITS.sign), k.u(0)));
+  const sum = k.bits(a.opaque(k.add(base, k.float(directed))));
   const signed = k.or(sum, k.and(yBits, BITS.sign));
   return k.float(k.choose(k.above(most, BITS.infinity), k.u(BITS.nan), signed));
 }

@@ -3,7 +3,7 @@ import type { Arithmetic } from '../arithmetic/arithmetic.ts';
 import type { FoldSource } from '../functions/folds.ts';
 import { type PhaseFold, stateLength } from '../schedule/phases.ts';
 
-/** Where folds stand: the values of each fold's state, one fold after the other. */
+/** The states of folds: the values of each, one fold after the other. */
 export type States<V> = readonly V[];
 
 /** The operations on the states of folds that are computed together. */

@@ -14,9 +14,9 @@ export interface ProgramForm {
   /** Axes that are not folded, and those that are: coalesced, perhaps with some of size 1 before them. */
   readonly rowRank: number;
   readonly foldedRank: number;
-  /** Which axis the neighbours of a vector lie along: the last one of these. */
+  /** The axis that the neighbours of a vector lie along: the last one of these. */
   readonly along: 'rows' | 'folded';
-  /** For each axis of the domain that a node names: which axis of rows, then folded. One of size 1 is not here. */
+  /** The axis of rows, then folded, of each axis of the domain that a node names. One of size 1 is absent. */
   readonly places: readonly (readonly [axis: number, place: number])[];
   /** Axes of the domain, and how many of them are not folded: what negative axes count from. */
   readonly rank: number;
@@ -28,7 +28,7 @@ export const names = {
   input: (index: number): string => `in${index}`,
   output: (index: number): string => `out${index}`,
   size: (axis: number): string => `n${axis}`,
-  /** Of an operand, or of a layout that operands share. */
+  /** The stride of an operand, or of a layout that operands share. */
   stride: (operand: number, axis: number): string => `s${operand}_${axis}`,
   extent: (axis: number): string => `extent${axis}`,
   gatherSize: (input: number, axis: number): string => `g${input}_n${axis}`,
@@ -91,7 +91,7 @@ export function canContract(kernel: Kernel): boolean {
 }
 
 /**
- * For each node, the axes along which it may have different values.
+ * Returns, for each node, the axes along which it may have different values.
  *
  * @param moves - whether an input differs along an axis of the form
  */

@@ -8,7 +8,7 @@ export type Access = 'vector' | 'dense' | 'constant' | 'strided';
 export interface AccessQuestion {
   /** Strides of the view in elements, along all axes of the domain. */
   readonly strides: readonly number[];
-  /** Which of them the neighbours lie along. */
+  /** The axis that the neighbours lie along. */
   readonly axis: number;
   /** Elements of a vector. */
   readonly width: number;

@@ -2,7 +2,7 @@
 export interface Axes {
   /** Sizes of the axes, outermost first. */
   readonly sizes: readonly number[];
-  /** For each view its stride along each axis. */
+  /** The strides of each view along each axis. */
   readonly strides: readonly (readonly number[])[];
 }
 

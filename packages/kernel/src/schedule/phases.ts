@@ -11,7 +11,7 @@ import { type Folding, foldingOf } from '../functions/folds.ts';
 
 /** The order in which the folds of a kernel can be computed. */
 export interface Phases {
-  /** For each node, how many folds lie one after the other on the way to it. */
+  /** The number of folds that lie one after the other on the way to each node. */
   readonly depths: readonly number[];
   /** Indices of the fold nodes of each phase: phase p needs those before it, and finishes values of depth p + 1. */
   readonly folds: readonly (readonly number[])[];
@@ -54,7 +54,7 @@ export function foldsOf(kernel: Kernel): readonly (readonly PhaseFold[])[] {
 /** The scans of a kernel, which are computed as elements are stored. */
 export interface Scans {
   readonly folds: readonly PhaseFold[];
-  /** For each whether an element counts for itself. */
+  /** True for each whose element does not count for itself. */
   readonly exclusive: readonly boolean[];
   /** True if all go from the end of a row to its beginning. */
   readonly reverse: boolean;
@@ -71,7 +71,7 @@ export function scansOf(kernel: Kernel): Scans | undefined {
   };
 }
 
-/** What is folded of the parts of rows that are worked on by themselves: the folds of each phase, then those of scans. */
+/** Returns the folds of rows that are worked on in parts: those of each phase, then those of scans. */
 export function partFoldsOf(kernel: Kernel): readonly (readonly PhaseFold[])[] {
   const scans = scansOf(kernel);
   return scans === undefined ? foldsOf(kernel) : [...foldsOf(kernel), scans.folds];

@@ -23,7 +23,7 @@ export interface RowQuestion {
   readonly passes: number;
   /** The maximum number of lanes of a workgroup. */
   readonly maxLanes: number;
-  /** Teams are dear: a device without its own lanes. */
+  /** Teams are expensive: a device without its own lanes. */
   readonly prefersLanes: boolean;
 }
 
@@ -73,7 +73,7 @@ export function rowClasses(question: RowQuestion): readonly RowClass[] {
   return prefersLanes || vectors <= SHORT ? [alone, ...teams] : [...teams, alone];
 }
 
-/** With fewer lanes than the table wants: as many vectors a lane as there are registers for. */
+/** Returns the class with fewer lanes than the table wants: as many vectors a lane as there are registers for. */
 function widest(vectors: number, width: number, maxLanes: number): Class | undefined {
   const team = floorPower(maxLanes);
   const each: readonly KeptVectors[] = width === 1 ? [8, 16, 32] : [2, 4, 8];

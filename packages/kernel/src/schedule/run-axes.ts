@@ -8,8 +8,8 @@ export interface RunAxes {
   /** The folded axes; none of a kernel without rows. */
   readonly folded: Axes;
   /**
-   * Where each axis that `index` or `rowIndex` names went, by its place in the domain: in `rows`, or after them in
-   * `folded`. An axis of size 1 is not here: its index is 0.
+   * The new place of each axis that `index` or `rowIndex` names, by its place in the domain: in `rows`, or after them
+   * in `folded`. An axis of size 1 is absent: its index is 0.
    */
   readonly places: ReadonlyMap<number, number>;
 }
@@ -56,7 +56,7 @@ export function runAxes({ kernel, shape, folded, inputs, outputs }: CheckedRun):
 export interface JoinedAxes extends Axes {
   readonly rowRank: number;
   readonly foldedRank: number;
-  /** Where the named axes are among them. */
+  /** The places of the named axes among them. */
   readonly places: readonly (readonly [axis: number, place: number])[];
 }
 

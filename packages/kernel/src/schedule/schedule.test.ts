@@ -60,7 +60,7 @@ describe('rowClasses', () => {
     }
   });
 
-  it('a lane works alone first where teams are dear, and on very short rows', () => {
+  it('a lane works alone first where teams are expensive, and on very short rows', () => {
     expect(rowClasses({ ...question, length: 1024, width: 4, prefersLanes: true })[0]?.team).toBe(1);
     expect(rowClasses({ ...question, length: 3, width: 1 })[0]?.team).toBe(1);
     expect(rowClasses({ ...question, length: 1024, width: 4 })[0]?.vectors).toBeGreaterThan(0);

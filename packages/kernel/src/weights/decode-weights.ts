@@ -41,7 +41,7 @@ export type StoredB = Pick<
   'n' | 'k' | 'transB' | 'batchCount' | 'dtype' | 'dtypeB' | 'quantB' | 'ldb' | 'strideB'
 >;
 
-/** How to decode the B of a call that is of a type of its own; rows that lie side by side stay so. */
+/** Returns the step that decodes a B of a different type; rows that lie side by side stay so. */
 export function decodeStep(call: StoredB): DecodeStep {
   const { n, k, transB, batchCount, dtypeB = call.dtype, quantB, strideB } = call;
   // Decoded weights have more bits than bf16 keeps.
@@ -146,7 +146,7 @@ const gathered = (type: NumberType): Gathered => ({ type, access: 'gather', rank
 
 /** A `run` that writes the mask of an attention as float32, packed over the axes along which it varies. */
 export interface MaskStep {
-  /** Of the input `mask`. */
+  /** The geometry of the input `mask`. */
   readonly geometry: CheckedRun;
   /** Bytes that it writes. */
   readonly bytes: number;
@@ -154,7 +154,7 @@ export interface MaskStep {
   readonly call: Pick<CheckedAttention, 'maskStrides' | 'maskDtype'>;
 }
 
-/** How to write the mask of a call as float32; undefined where it is, or where there is none. */
+/** Returns the step that writes the mask of a call as float32; undefined if it is, or if there is none. */
 export function maskStep(call: CheckedAttention): MaskStep | undefined {
   const { batch, heads, seqQ, seqKv, maskStrides, maskDtype } = call;
   if (maskStrides === undefined || maskDtype === 'f32') return undefined;

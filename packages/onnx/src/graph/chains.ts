@@ -4,7 +4,7 @@ import type { HostTensor } from './host-tensor.ts';
 import { Uses } from './match.ts';
 import { neededOnHost } from './placement.ts';
 
-/** As many nodes as become one kernel. */
+/** The maximum number of nodes that become one kernel. */
 const MAX_CHAIN = 40;
 
 /** Constants and other values that a chain reads. */
@@ -52,7 +52,10 @@ export function withChains(graph: Graph): Graph {
 
 const PRODUCTS = ['Conv', 'ConvTranspose', 'Gemm', 'MatMul'];
 
-/** What follows a product alone and depends on nothing else is its function, which is applied before the result is stored. */
+/**
+ * Joins a function that follows a product alone, and depends on nothing else, to the product: it is applied before the
+ * result is stored.
+ */
 export function withFunctions(graph: Graph): Graph {
   const uses = new Uses(graph, readsOf);
   const made = new Map<Node, Node>();

@@ -17,14 +17,14 @@ export interface Node {
   readonly op: string;
   /** `''` for ONNX's own. */
   readonly domain: string;
-  /** Of the operator set of the domain. */
+  /** The version of the domain's operator set. */
   readonly version: number;
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
   readonly attributes: ReadonlyMap<string, Attribute>;
 }
 
-/** What a model says of an input or output; a size that is free has a name, or null. */
+/** A model's description of an input or output; a size that is free has a name, or null. */
 export interface ValueInfo {
   readonly name: string;
   readonly type: ElementType;
@@ -53,7 +53,7 @@ export function graphsOf({ attributes }: Node): Graph[] {
   );
 }
 
-/** How many nodes and outputs read each value of a graph. */
+/** Counts the nodes and outputs that read each value of a graph. */
 export function readCounts({ nodes, outputs }: Graph): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const name of [...nodes.flatMap((node) => [...new Set(readsOf(node))]), ...outputs.map((each) => each.name)])

@@ -114,12 +114,12 @@ export function lengthOf(type: ElementType, dims: readonly number[]): number {
 /** A number of any element type. */
 export type Scalar = number | bigint;
 
-/** Whether elements are bigints. */
+/** Returns whether elements are bigints. */
 export function isWide(type: ElementType): type is 'int64' | 'uint64' {
   return type === 'int64' || type === 'uint64';
 }
 
-/** Whether elements are floats. */
+/** Returns whether elements are floats. */
 export function isFloat(type: ElementType): boolean {
   return type.startsWith('float') || type === 'bfloat16';
 }

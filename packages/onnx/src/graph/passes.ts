@@ -3,7 +3,7 @@ import { arrayOf, type HostTensor, int64s, isFloat, numbersOf, sizeOf } from './
 import { withChains, withFunctions } from './chains.ts';
 import { either, match, number, type Pattern, result, Uses, value } from './match.ts';
 
-/** What becomes of nodes: one in the place of the last of them, or several in that of the first, the rest gone. */
+/** A change of nodes: one in the place of the last of them, or several in that of the first, the rest gone. */
 interface Rewrite {
   readonly gone: readonly Node[];
   readonly node: Node | readonly Node[];
@@ -62,7 +62,7 @@ const activation: Pass = (node, uses) => {
   return { gone: [node, sigmoid, product], node: withAttribute(node, 'concord.activation', 'silu', product.outputs) };
 };
 
-/** What is added to each row of a product with a constant matrix is its bias. */
+/** Makes what is added to each row of a product with a constant matrix its bias. */
 const bias: Pass = (node, uses) => {
   if (node.op !== 'MatMul' || node.domain !== '' || node.inputs.length > 2) return undefined;
   const add = uses.next(node, 'Add');
@@ -75,7 +75,7 @@ const bias: Pass = (node, uses) => {
   return { gone: [node, add], node: { ...node, inputs: [...node.inputs, row as string], outputs: add.outputs } };
 };
 
-/** What is added to a product at the end, of its shape or not, is its fourth operand. */
+/** Makes what is added to a product at the end, of its shape or not, its fourth operand. */
 const residual: Pass = (node, uses) => {
   if (!['Conv', 'Gemm', 'MatMul'].includes(node.op) || node.domain !== '' || node.inputs.length > 3) return undefined;
   const add = uses.next(node, 'Add');

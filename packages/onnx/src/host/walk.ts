@@ -12,7 +12,7 @@ export function indexOf(place: number, dims: readonly number[]): number[] {
   return index;
 }
 
-/** As many elements as the host gives where the device can, and where only the host can. */
+/** The maximum number of elements that the host computes: if the device can too, and if only the host can. */
 const LIMITS: Readonly<Record<'shared' | 'own', number>> = { shared: 2 ** 16, own: 2 ** 26 };
 
 /** Thrown where the host would give more elements than it should, or has none to fold: the device does it, if it can. */

@@ -21,7 +21,7 @@ import type { Call, Results } from '../run/call.ts';
 import { elements, type Formula } from './elements.ts';
 import type { Operators } from './operator.ts';
 
-/** What a kernel reads rows of tables of cosines and sines with; a position outside of them gives NaN. */
+/** The options by which a kernel reads rows of tables of cosines and sines; a position outside of them gives NaN. */
 const TURNED = {
   a: 'f32',
   b: 'f32',
@@ -30,7 +30,7 @@ const TURNED = {
   sin: { type: 'f32', access: 'gather', rank: 2 },
 } as const;
 
-/** Pairs turned by the angles of the row's position: `place`, with `steps` so many places on as the row is along axis 2. */
+/** Pairs withPositions by the angles of the row's position: `place`, with `steps` so many places on as the row is along axis 2. */
 const turns = [false, true].map((steps) =>
   defineKernel(`rotary ${steps}`, { inputs: TURNED }, ({ a, b, place, cos, sin }, k) => {
     const at = [steps ? k.add(place, k.toI32(k.index(2))) : place, k.toI32(k.index(3))];
@@ -50,7 +50,7 @@ interface Rotary {
   readonly interleaved: boolean;
 }
 
-/** `[batch, heads, rows, dim]` with the first elements of each row turned in pairs. */
+/** `[batch, heads, rows, dim]` with the first elements of each row withPositions in pairs. */
 function rotated(x: Tensor, { cos, sin, positions, interleaved }: Rotary): Tensor {
   const [batch = 0, heads = 0, rows = 0, dim = 0] = x.shape;
   const half = cos.shape[1] as number;
@@ -152,14 +152,14 @@ function groupQuery(call: Call): Results {
       'i32',
     ),
   );
-  const turned = (x: Tensor): Tensor => {
+  const withPositions = (x: Tensor): Tensor => {
     if (call.int('do_rotary', 0) === 0) return x;
     const positions = call.has(9) ? call.x(9) : starts;
     const interleaved = call.int('rotary_interleaved', 0) === 1;
     return rotated(x, { cos: call.x(7), sin: call.x(8), positions, interleaved });
   };
   const room = Math.max(total, call.has(3) ? (call.dims(3)[2] as number) : 0);
-  const keys = withRows(call.maybe(3), turned(key), starts, room);
+  const keys = withRows(call.maybe(3), withPositions(key), starts, room);
   const values = withRows(call.maybe(4), value, starts, room);
   const window = call.int('local_window_size', -1);
   const softcap = call.float('softcap', 0);
@@ -167,7 +167,7 @@ function groupQuery(call: Call): Results {
   const hasSink = call.has(11) || call.int('smooth_softmax', 0) > 0;
   const lse = hasSink ? empty(call.backend, [batch, heads, rows]) : undefined;
   const bias = call.maybe(10);
-  const o = attention(turned(q), slice(keys, seen), slice(values, seen), {
+  const o = attention(withPositions(q), slice(keys, seen), slice(values, seen), {
     ...{ scale: scaleOf(call, dim), causal: true, starts, lse },
     lengths: call.derived(5, 'lengths', () =>
       elements('Lengths', (k, last) => k.toU32(k.add(last as never, 1 as never)), [lengths], 'u32'),
@@ -254,12 +254,13 @@ function rotary(call: Call, isOwn: boolean): Results {
   const x = call.x(0);
   const [cos, sin] = isOwn ? [call.x(1), call.x(2)] : [call.x(2), call.x(3)];
   const positions = isOwn ? call.maybe(3) : call.x(1);
-  const turned = call.int('rotary_embedding_dim', 0);
+  const rotaryDim = call.int('rotary_embedding_dim', 0);
   const isFlat = x.rank === 3;
   const width = cos.shape.at(-1) as number;
   const heads = call.int('num_heads', 0) || (isFlat ? (x.shape[2] as number) / (2 * width) : 0);
   const rows = isFlat ? headsOf(x, heads) : x;
-  if (turned !== 0 && turned !== 2 * width) throw refuse(`tables of ${width} for a rotary_embedding_dim of ${turned}`);
+  if (rotaryDim !== 0 && rotaryDim !== 2 * width)
+    throw refuse(`tables of ${width} for a rotary_embedding_dim of ${rotaryDim}`);
   const interleaved = call.int('interleaved', 0) === 1;
   const [batch = 0, , count = 0] = rows.shape;
   // Without positions there is a row of the tables for each of x.

@@ -8,7 +8,7 @@ import type { Value } from '../run/value.ts';
 import { elements, type Num } from './elements.ts';
 import type { Operator } from './operator.ts';
 
-/** As a kernel has them: 8 bindings, of which the result is one. */
+/** The maximum of a kernel: 8 bindings, of which the result is one. */
 const MAX_TENSORS = 7;
 
 /**
@@ -49,7 +49,10 @@ type UnaryFunction = (k: KernelBuilder, x: Num) => Num;
 /** Functions by their names, which say all that they do. */
 const functions = new Map<string, UnaryFunction>();
 
-/** What a graph of operators that work element by element makes of its one input; its constants are numbers. */
+/**
+ * Returns the function of the one input that a graph of operators that work element by element computes; its constants
+ * are numbers.
+ */
 export function functionOf(call: Call, graph: Graph): UnaryFunction {
   const numbers = graph.inputs.map(({ name }) => {
     const constant = graph.constants.get(name);

@@ -54,7 +54,7 @@ const dispose = (values: Iterable<Value>): void => {
   for (const each of values) each.dispose();
 };
 
-/** What a graph runs on again and again: values of its own that it hands on, and what it gives at each turn. */
+/** The repeated runs of a graph: values of its own that it hands on, and its results at each turn. */
 interface Turns {
   readonly graph: Graph;
   readonly states: readonly Value[];

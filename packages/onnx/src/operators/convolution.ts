@@ -8,12 +8,12 @@ import { elements, hasFloats } from './elements.ts';
 import type { Operators } from './operator.ts';
 import { fitting, plus } from './products.ts';
 
-/** How a window moves along the axes after the channels. */
+/** The movement of a window along the axes after the channels. */
 interface Sweep {
   readonly kernel: readonly number[];
   readonly stride: readonly number[];
   readonly dilation: readonly number[];
-  /** Before each axis, then after each. */
+  /** The padding before each axis, then after each. */
   readonly pads: readonly number[];
 }
 

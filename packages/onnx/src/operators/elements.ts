@@ -14,7 +14,7 @@ import type { Operator } from './operator.ts';
 /** A number in a kernel, whose type the formula does not depend on. */
 export type Num = Value<'f32'>;
 
-/** What an operator does to elements; further numbers are attributes. */
+/** An operator's function of elements; further numbers are attributes. */
 // Methods' parameters are compared loosely, so that a formula names as many numbers as it has.
 export type Formula = { compute(k: KernelBuilder, ...values: Num[]): Value }['compute'];
 
@@ -115,7 +115,7 @@ export function checkOneType(call: Call, from = 0): void {
   if (types.size > 1) call.refuse(`operands of ${[...types].join(' and ')}`);
 }
 
-/** Whether an input is of floats. */
+/** Returns whether an input is of floats. */
 export function hasFloats(call: Call, index = 0): boolean {
   return isFloat(call.type(index));
 }

@@ -12,7 +12,7 @@ export function fromFront(indices: Tensor, size: number): Tensor {
   return elements(`Front ${size}`, (k, at) => k.select(k.lt(at, 0), k.add(at, size), at), [indices], 'i32');
 }
 
-/** Whether no index can be negative, since all are known. */
+/** Returns whether no index can be negative, since all are known. */
 function areFromFront(call: Call, index: number): boolean {
   const { host, isConstant } = call.value(index);
   return isConstant && host !== undefined && call.numbers(index).every((at) => at >= 0);
@@ -58,7 +58,7 @@ function gatherNd(call: Call): Tensor {
   return ops.reshape(ops.gather(ops.reshape(x, [size, sizeOf(rest)]), places), [...places.shape, ...rest]);
 }
 
-/** Whether values that meet are added. */
+/** Returns whether values that meet are added. */
 function joins(call: Call): boolean {
   return call.choice('reduction', 'none', 'add') === 'add';
 }

@@ -3,7 +3,7 @@ import type { Call, Results } from '../run/call.ts';
 import { elements } from './elements.ts';
 import type { Operators } from './operator.ts';
 
-/** What is lost at each target, of logarithms of shares `[batch, classes, ...]`; the mean is one by weights. */
+/** Returns the loss at each target, of logarithms of shares `[batch, classes, ...]`; the mean is one by weights. */
 function lossOf(call: Call, logs: Tensor): Tensor {
   const target = call.x(1);
   const [batch = 1, , ...places] = logs.shape;

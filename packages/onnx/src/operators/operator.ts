@@ -11,7 +11,10 @@ export interface Operator {
   readonly host?: (call: Call) => HostTensor | readonly HostTensor[];
   /** Runs graphs of its attributes. What it yields is on the host when it goes on. */
   readonly flow?: (call: Call) => Generator<Value, Results>;
-  /** What it does to each element of floats, from its attributes alone, under a name with all that it depends on. */
+  /**
+   * The operator's function of each element of floats, from its attributes alone, under a name with all that it depends
+   * on.
+   */
   readonly element?: (call: Call) => { readonly name: string; readonly formula: Formula };
   /** Inputs whose numbers the operator needs on the host, such as a shape. */
   readonly needs?: readonly number[];

@@ -32,7 +32,7 @@ export function plus(x: Tensor, y: Tensor | undefined): Tensor {
   return y === undefined ? x : elements('Add', (k, a, b) => k.add(a, b), [x, y]);
 }
 
-/** What is added to a product at the end, where it has the product's shape. */
+/** Returns what is added to a product at the end, if it has the product's shape. */
 export function fitting(call: Call, shape: readonly number[]): Tensor | undefined {
   const residual = call.maybe(3);
   const fits = residual?.shape.length === shape.length && shape.every((size, axis) => residual.shape[axis] === size);
@@ -47,7 +47,7 @@ function activated(x: Tensor, activation: Activation | undefined): Tensor {
   return elements(activation, formula, [x]);
 }
 
-/** What a pass made of two products and a softmax. */
+/** Computes what a pass made of two products and a softmax. */
 function fusedAttention(call: Call): Tensor {
   call.floats(0, 1, 2);
   const [q, k, v, mask] = [call.x(0), call.x(1), call.x(2), call.maybe(3)];

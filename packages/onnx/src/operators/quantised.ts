@@ -7,7 +7,7 @@ import { convolution } from './convolution.ts';
 import { elements, type Formula, type Num } from './elements.ts';
 import type { Operator, Operators } from './operator.ts';
 
-/** So many products of numbers of 9 bits add up below 2^24, where float32 is exact. */
+/** The number of products of numbers of 9 bits that add up below 2^24, where float32 is exact. */
 const EXACT = 256;
 
 /** Elements of 4 bits, one in a byte. */

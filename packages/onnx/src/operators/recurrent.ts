@@ -62,7 +62,9 @@ interface States {
   readonly c?: Tensor;
 }
 
-/** Where a step leaves its result, and what tells whether a text has its row: its place, and `[batch, 1]` lengths. */
+/**
+ * The row that a step leaves its result in, and what tells whether a text has it: its place, and `[batch, 1]` lengths.
+ */
 interface Row {
   readonly y: Tensor;
   readonly turn: number;
@@ -72,7 +74,7 @@ interface Row {
 /** Reads an input: an element of `[batch, hidden]`, or that of a gate beside others. */
 type Read = (name: string, gate?: number) => Num;
 
-/** What a step computes of what it reads; `h` and `c` are also the states before it. */
+/** The function of a step; `h` and `c` are also the states before it. */
 type Compute = (k: KernelBuilder, of: Read) => { readonly h: Num; readonly c?: Num };
 
 const kernels = new Map<string, Kernel>();
@@ -125,13 +127,13 @@ function defineStep(gates: Tensors, states: Tensors, hasLengths: boolean, comput
 interface Direction {
   /** `[gates hidden, hidden]`. */
   readonly r: Tensor;
-  /** Of the products of the states, where it is not in that of the inputs. */
+  /** The bias of the products of the states, if it is not in that of the inputs. */
   readonly rBias: Tensor | undefined;
   readonly peepholes: Tensor | undefined;
   readonly functions: Functions;
 }
 
-/** What a step of a layer of a kind does: of the states before it and of the inputs' product. */
+/** A step of a layer of a kind: a function of the states before it and of the inputs' product. */
 type Step = (call: Call, direction: Direction, x: Tensor, states: States, row: Row) => States;
 
 const lstmStep: Step = (call, { r, peepholes, functions }, x, { h, c }, row) => {

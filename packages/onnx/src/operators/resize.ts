@@ -15,7 +15,7 @@ interface Axis {
   readonly roi: readonly [start: number, end: number];
 }
 
-/** Of which old places a new one is made, with what weights; none: it is the extrapolation value. */
+/** The old places that a new one is made of, and their weights; none: it is the extrapolation value. */
 type Taps = readonly (readonly [place: number, weight: number])[];
 
 const f = Math.fround;
@@ -150,7 +150,7 @@ function axesOf(call: Call): Axis[] {
   });
 }
 
-/** By the fused function of ops, where its places are those of the node. */
+/** Resizes by the fused function of ops, if its places are those of the node. */
 function atOnce(call: Call, axes: readonly Axis[], mode: string, how: string, nearest: string): Tensor | undefined {
   const [n, c, h, w] = axes;
   const isImage = axes.length === 4 && [n, c].every((axis) => axis?.to === axis?.from);

@@ -30,7 +30,7 @@ export function broadcast(a: readonly number[], b: readonly number[]): readonly 
 /** A range of Slice along an axis, with places cut as ONNX cuts them; the stop of a backward one may be null, before the first. */
 export type Cut = readonly [start: number, stop: number | null, step: number];
 
-/** What Slice takes of each axis; undefined is all. */
+/** Returns what Slice takes of each axis; undefined is all. */
 export function cuts(call: Call): (Cut | undefined)[] {
   const dims = call.dims(0);
   const starts = call.ints(1, 'starts') ?? [];
@@ -64,12 +64,12 @@ function sliceOp(call: Call): Tensor {
   return slice(call.x(0), isEmpty ? ranges.map((cut) => cut && (lengthOf(cut) === 0 ? [0, 0] : cut)) : ranges);
 }
 
-/** How many places a range has. */
+/** Returns the number of places of a range. */
 export function lengthOf([start, stop, step]: Cut): number {
   return Math.max(0, Math.ceil(((stop ?? -1) - start) / step));
 }
 
-/** Where Split cuts. */
+/** Returns the sizes that Split cuts. */
 export function parts(call: Call): { readonly axis: number; readonly sizes: readonly number[] } {
   const axis = call.axis(call.int('axis', 0));
   const size = call.dims(0)[axis] as number;
@@ -152,7 +152,7 @@ function padOp(call: Call): Results {
   return pad(cut, around, { mode, ...(mode === 'constant' ? { value } : {}) });
 }
 
-/** What is in the middle of some axes, or zeros around it. */
+/** Cuts out the middle of some axes, or surrounds it with zeros. */
 function centred(call: Call): Tensor {
   const dims = call.dims(0);
   const axes = (call.list('axes') ?? dims.map((_, axis) => axis)).map((axis) => call.axis(axis));

@@ -6,7 +6,7 @@ import { domainOf, type Functions, inline, versionsOf } from './inline.ts';
 import type { Proto } from './schema.ts';
 import { dimsOf, externalFile, type ExternalData, readTensor } from './tensor.ts';
 
-/** As many nodes as a model may have once its functions are inlined. */
+/** The maximum number of a model's nodes once its functions are inlined. */
 export const MAX_NODES = 100_000;
 
 /** The operator sets that models may be written for. */
@@ -43,7 +43,7 @@ export function decodeModel(bytes: Uint8Array): {
   return { proto, files };
 }
 
-/** What is the same for all graphs of a model. */
+/** The facts that all graphs of a model share. */
 interface Reading {
   readonly versions: ReadonlyMap<string, number>;
   readonly functions: Functions;

@@ -7,7 +7,7 @@ import { errorOf, refuse } from '../errors.ts';
  */
 export type OnnxSource = SafetensorsSource;
 
-/** What Node has without an import, which bundlers would follow. */
+/** The parts of Node that need no import, which bundlers would follow. */
 interface NodeProcess {
   getBuiltinModule?(name: 'node:fs'): NodeFiles;
 }
@@ -47,7 +47,7 @@ function besideOf({ beside }: ByteSource, file: string): ByteSource {
 
 const node = (globalThis as { process?: NodeProcess }).process?.getBuiltinModule?.('node:fs');
 
-/** Of what is a file of this machine, in Node. */
+/** Returns the path of a file of this machine, in Node. */
 function pathOf(source: OnnxSource): string | undefined {
   const text = typeof source === 'string' ? source : 'href' in Object(source) ? (source as URL).href : undefined;
   const isPath = text !== undefined && /^(file:|(?![a-z][a-z0-9+.-]+:))/i.test(text);

@@ -13,7 +13,7 @@ import type { Proto } from './schema.ts';
 /** The bytes of files beside the model, by their names in it. */
 export type ExternalData = ReadonlyMap<string, Uint8Array>;
 
-/** As many elements as a tensor may have. */
+/** The maximum number of a tensor's elements. */
 const MAX_SIZE = 2 ** 40;
 
 /** @throws {BackendError} INVALID_ARGUMENT for sizes that are none, or beyond any memory */

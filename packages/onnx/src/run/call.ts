@@ -5,15 +5,15 @@ import type { Attribute, Graph, Node } from '../graph/graph.ts';
 import { type ElementType, type HostTensor, isFloat, numbersOf } from '../graph/host-tensor.ts';
 import { type Float64, HostNeeded, typeOf, upload, Value } from './value.ts';
 
-/** What a run has for its operators. */
+/** The parts of a run that its operators use. */
 export interface Context {
   readonly backend: ComputeBackend;
   readonly float64: Float64;
   /** The results of nodes whose inputs are all constant. */
   readonly folded: Map<Node, readonly Value[]>;
-  /** What nodes keep from run to run, such as packed weights. */
+  /** Values that nodes keep from run to run, such as packed weights. */
   readonly kept: Map<Node, unknown>;
-  /** What nodes take, where that is wanted. */
+  /** The times of nodes, if they are wanted. */
   readonly trace: { name: string; ts: number; dur: number }[] | undefined;
   /** The values of a graph's constants. */
   constantsOf(graph: Graph): ReadonlyMap<string, Value>;
@@ -21,7 +21,7 @@ export interface Context {
   upload(host: HostTensor): Tensor;
 }
 
-/** What an operator gives: tensors of ops, of the host, or values. */
+/** The result of an operator: tensors of ops, of the host, or values. */
 export type Result = Tensor | HostTensor | Value;
 
 /** One result, or one for each output; those beyond the node's outputs are left out, and what nothing reads may be undefined. */
@@ -50,7 +50,7 @@ export class Call {
     return this.context.backend;
   }
 
-  /** Of the operator set. */
+  /** The version of the operator set. */
   get version(): number {
     return this.node.version;
   }
@@ -103,7 +103,7 @@ export class Call {
     return this.has(index) ? this.x(index) : undefined;
   }
 
-  /** What is computed from an input once, though several nodes need it. */
+  /** Returns what is computed from an input once, though several nodes need it. */
   derived(index: number, name: string, make: () => Tensor): Tensor {
     const tensor = this.value(index).derived(name, make);
     this.uploaded.push(tensor);

@@ -8,7 +8,7 @@ import { OPERATORS } from '../operators/table.ts';
 import { type Body, Call, type Context, type Results } from './call.ts';
 import { HostNeeded, type Value } from './value.ts';
 
-/** What is computed on the host has at most so many elements, where the device can do it too. */
+/** The maximum number of elements that the host computes, if the device can do it too. */
 export const SMALL = 4096;
 
 /** Values by name, those of the graphs around included. */

@@ -11,22 +11,22 @@ import { deviceType, type Float64, isOnDevice, typeOf, upload, Value } from './v
 /** Inputs of a model: tensors of the host, or of the session's backend. */
 export type Feeds = Readonly<Record<string, HostTensor | Tensor>>;
 
-/** Where results are left. */
+/** The memory that results are left in. */
 export type Location = 'host' | 'device';
 
 /** Options of a session. */
 export interface SessionSettings {
   readonly backend: ComputeBackend;
   readonly float64: Float64;
-  /** As many signatures of input shapes as are kept. */
+  /** The number of signatures of input shapes that are kept. */
   readonly maxPrograms: number;
 }
 
-/** What is kept for a signature of inputs. */
+/** The program that is kept for a signature of inputs. */
 interface Program {
   /** `eager`: ran, and cannot be recorded. */
   state: 'new' | 'ran' | 'eager';
-  /** What was computed on the host and copied to the device, in the order of a run. */
+  /** Tensors that were computed on the host and copied to the device, in the order of a run. */
   readonly uploads: Tensor[];
   /** The tensors of a recording that are filled with what is given on the host. */
   readonly inputs: Map<string, Tensor>;
@@ -48,7 +48,7 @@ export interface TraceEvent {
 /** A model on a backend. */
 export class Session {
   readonly model: Model;
-  /** Where it is a list, runs add to it, node by node, and are not recorded. */
+  /** A list that runs add to, node by node, instead of being recorded. */
   trace: TraceEvent[] | undefined;
   readonly #settings: SessionSettings;
   readonly #needed: ReadonlySet<string>;
@@ -202,7 +202,10 @@ export class Session {
       throw refuse(`input "${name}" is [${dims.map((dim) => dim ?? '?').join(', ')}], got [${shape.join(', ')}]`);
   }
 
-  /** What the work depends on: shapes, and the numbers of inputs that the host needs. Undefined where these are too many. */
+  /**
+   * Returns the key of what the work depends on: shapes, and the numbers of inputs that the host needs. Undefined if
+   * these are too many.
+   */
   #keyOf(feeds: Feeds): string | undefined {
     const parts: string[] = [];
     for (const { name } of this.model.graph.inputs) {
@@ -333,7 +336,10 @@ export class Session {
     return new Map(this.model.graph.inputs.map((info) => [info.name, valueOf(info)]));
   }
 
-  /** What does not fit on the device, such as a type that it lacks, is the input's, and that of the node that reads it. */
+  /**
+   * Explains an error of what does not fit on the device, such as a type that it lacks: it is the input's, and that of
+   * the node that reads it.
+   */
   #given<T>(name: string, make: () => T): T {
     try {
       return make();

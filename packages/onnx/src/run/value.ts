@@ -3,7 +3,7 @@ import { empty, slice, type Tensor } from '@concord/ops';
 import { refuse, unsupported } from '../errors.ts';
 import { type ElementType, type HostTensor, hostTensor, isWide } from '../graph/host-tensor.ts';
 
-/** How element types lie on a device. What is not here stays on the host. */
+/** The device's dtype for element types. Those that are absent stay on the host. */
 const ON_DEVICE: Readonly<Partial<Record<ElementType, DType>>> = {
   float32: 'f32',
   float16: 'f16',
@@ -28,12 +28,12 @@ const NATURAL: Readonly<Record<DType, ElementType>> = {
   u32: 'uint32',
 };
 
-/** Whether there is a type for such elements on a device. */
+/** Returns whether there is a type for such elements on a device. */
 export function isOnDevice(type: ElementType): boolean {
   return ON_DEVICE[type] !== undefined;
 }
 
-/** Whether float64 is refused, or computed in float32. */
+/** The treatment of float64: refused, or computed in float32. */
 export type Float64 = 'refuse' | 'float32';
 
 /**
@@ -92,10 +92,10 @@ export class Value {
   readonly dims: readonly number[];
   /** The same at every run. */
   readonly isConstant: boolean;
-  /** Undefined where it is only on the device. */
+  /** The host's copy; undefined if the value is only on the device. */
   host: HostTensor | undefined;
   tensor: Tensor | undefined;
-  /** Of a constant: one node reads it, and may let go of its elements. */
+  /** True of a constant that one node reads, which may let go of its elements. */
   hasOneReader = false;
   /** What nodes computed from it that others need too, by name. */
   #derived: Map<string, Tensor> | undefined;
@@ -129,7 +129,7 @@ export class Value {
     return (this.host = hostTensor(this.type, this.dims, elements));
   }
 
-  /** What is computed from the value once, though several nodes need it. It is disposed with the value. */
+  /** Returns what is computed from the value once, though several nodes need it. It is disposed with the value. */
   derived(name: string, make: () => Tensor): Tensor {
     this.#derived ??= new Map();
     const known = this.#derived.get(name) ?? make();

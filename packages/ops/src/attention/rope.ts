@@ -122,8 +122,8 @@ function check(x: Tensor, { positions, offset = 0, base = 10000, frequencies }: 
 }
 
 /**
- * How a kernel computes the frequency of pair i: as `2^(-i octaves) e^(-i rest)`. Products of octaves and an i below 2^12 are exact
- * in float32, so that the exponent is, and of `e^-x` with so small an x three terms are enough.
+ * Returns how a kernel computes the frequency of pair i: as `2^(-i octaves) e^(-i rest)`. Products of octaves and an i
+ * below 2^12 are exact in float32, so that the exponent is, and of `e^-x` with so small an x three terms are enough.
  */
 function exponentsOf(half: number, base: number): { readonly octaves: number; readonly rest: number } {
   const all = Math.log2(base) / half;

@@ -11,7 +11,7 @@ function copyKernel(type: NumberType): Kernel {
   return kernels.of(type, () => defineKernel('copy', { inputs: { x: type } }, ({ x }) => ({ y: x })) as Kernel);
 }
 
-/** Where a copy reads or writes: strides in elements. */
+/** The place that a copy reads or writes: strides in elements. */
 export type Place = View & { readonly ptr: DevicePtr };
 
 /** The same without its address. */
@@ -23,7 +23,7 @@ export function copyElements(backend: ComputeBackend, shape: readonly number[], 
   launchKernel(backend, copyKernel(ELEMENT_TYPES[from.dtype].value), { shape, inputs, outputs: { y: placeOf(to) } });
 }
 
-/** Of a tensor, too, which has more than a call may. */
+/** Copies the fields of a place: a tensor has more than a call may. */
 function placeOf({ ptr, strides, dtype }: Place): Place {
   return { ptr, strides, dtype };
 }

@@ -41,7 +41,10 @@ export function truth(k: KernelBuilder, x: Value<'bool'>): Value<'u32'> {
 const NAMES = ['a', 'b', 'c', 'd', 'e'];
 const FLOATS: readonly NumberType[] = ['f32'];
 
-/** What a function computes in. `u8`: reads bytes, computes in i32, so that 1 - 3 is below 0 and not near 2^32, and saturates. */
+/**
+ * The type that a function computes in. `u8`: reads bytes, computes in i32, so that 1 - 3 is below 0 and not near 2^32,
+ * and saturates.
+ */
 type ComputeType = NumberType | 'u8';
 
 /** The kernels of a function so far, by the type of the operands and by which of them are numbers. */
@@ -103,7 +106,7 @@ function planElements(
   return planRun(op.name, backend, tensors, result, { kernel, shape, inputs, outputs: { y: viewOver(result, shape) } });
 }
 
-/** Where a tensor is read or written for each point of a shape that it broadcasts to. */
+/** Returns the place that a tensor has for each point of a shape that it broadcasts to. */
 export function placeOver(tensor: Tensor, shape: readonly number[]): Place {
   return { ptr: tensor.ptr, ...viewOver(tensor, shape) };
 }

@@ -70,7 +70,7 @@ export function checkSameBackend(op: string, backend: ComputeBackend, tensors: r
 }
 
 /**
- * As {@link produce}, for what the backend stores in dense rows beside all that it reads: another `out` gets a copy.
+ * Does what {@link produce} does for ops that store in dense rows beside all that they read: another `out` gets a copy.
  *
  * @param operands - what is read
  */
@@ -97,7 +97,7 @@ export function isApart(out: Tensor, operands: readonly Tensor[]): boolean {
   return operands.every(({ storage }) => storage !== out.storage);
 }
 
-/** As {@link produce}, for what stores in some layouts only: an `out` of another one gets a copy. */
+/** Does what {@link produce} does for ops that store in some layouts only: an `out` of another one gets a copy. */
 export function produceFitting(
   op: string,
   backend: ComputeBackend,

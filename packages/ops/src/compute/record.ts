@@ -133,7 +133,7 @@ function readTensors(op: string, backend: ComputeBackend, given: Tensors): Reado
   return read;
 }
 
-/** From the first element to the last. */
+/** The memory of a tensor from its first element to its last. */
 function memoryOf({ ptr, shape, strides, dtype }: Tensor): MemorySlot {
   const elements = shape.reduce((sum, size, axis) => sum + (size - 1) * (strides[axis] as number), 1);
   return { ptr, bytes: elements * BYTES_OF[dtype] };

@@ -19,8 +19,8 @@ import { type Plan, planRun, PlansByFunction, producePlanned } from './plans.ts'
 import { checkOut, copiedTo, type OutOption } from './produce.ts';
 
 /**
- * Along which axes a fold goes: one, several, or all where it is left out. Negative ones count from the end. Along none, `[]`,
- * each element is a row of one, so that its sum is the element itself; for `run`, `layerNorm` and `rmsNorm` of at most 7 axes.
+ * The axes of a fold: one, several, or all if it is not given. Negative ones count from the end. With none, `[]`, each
+ * element is a row of one, so that its sum is the element itself; `run`, `layerNorm` and `rmsNorm` take at most 7 axes.
  */
 export type Axes = number | readonly number[];
 
@@ -72,7 +72,7 @@ export function foldedShape({ original, order, folded }: RowDomain, keepDims: bo
   return original.filter((_, axis) => !gone.includes(axis));
 }
 
-/** Where a tensor that broadcasts to the original shape is read or written, in the order of the domain. */
+/** Returns the place of a tensor that broadcasts to the original shape, in the order of the domain. */
 export function elementsOf(tensor: Tensor, domain: RowDomain): Place {
   return { ptr: tensor.ptr, ...elementsViewOf(tensor, domain) };
 }
@@ -86,7 +86,7 @@ export function elementsViewOf(
   return { dtype, strides: order.map((axis) => own[axis] as number) };
 }
 
-/** Where a tensor of a fold's result, with the folded axes as size 1 or without them, is read or written, row by row. */
+/** Returns the place of a fold's result, with the folded axes as size 1 or without them, row by row. */
 export function rowsOf(tensor: Tensor, domain: RowDomain): Place {
   return { ptr: tensor.ptr, ...rowsViewOf(tensor, domain) };
 }
@@ -205,7 +205,7 @@ export function copyAxes<Given extends Axes | undefined>(axes: Given): Given {
   return Array.isArray(axes) ? ([...(axes as readonly number[])] as unknown as Given) : axes;
 }
 
-/** What a plan for a tensor, axes and `out` depends on. */
+/** Returns the key of a plan: all that it depends on in a tensor, axes and `out`. */
 export function keyOf(x: Tensor, axes: Axes | undefined, out: Tensor | undefined): unknown[] {
   const key: unknown[] = [x.layout.id, out === undefined ? 0 : out.layout.id];
   if (Array.isArray(axes)) key.push(axes.length, ...(axes as readonly number[]));

@@ -118,7 +118,7 @@ const plans = new PlansByFunction<KernelPlan>();
 interface FixedOptions {
   readonly shape: readonly number[] | undefined;
   readonly axis: Axes | undefined;
-  /** In the order of the outputs. */
+  /** The dtypes in the order of the outputs. */
   readonly dtypes: readonly (DType | undefined)[];
 }
 
@@ -186,7 +186,7 @@ function planKernel(
   return { results, call };
 }
 
-/** What `backend.run` will not look at, or only when its tensors have been read. */
+/** Checks what `backend.run` does not look at, or only after its tensors were read. */
 function checkCall(kernel: Kernel, inputs: unknown, options: object): void {
   const parts = kernel as Partial<Kernel> | null | undefined;
   if (!Array.isArray(parts?.inputs) || !Array.isArray(parts.outputs))

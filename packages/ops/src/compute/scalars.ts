@@ -12,7 +12,7 @@ import { checkSameBackend } from './produce.ts';
 export interface Scalars {
   readonly inputs: Readonly<Record<string, Place>>;
   readonly params: Readonly<Record<string, number>>;
-  /** What the kernel declares. */
+  /** The declarations of the kernel. */
   readonly declared: {
     readonly inputs: Readonly<Record<string, NumberType>>;
     readonly params: Readonly<Record<string, NumberType>>;

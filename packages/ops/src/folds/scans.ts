@@ -49,7 +49,7 @@ function scanned(
   return mapRows(variant, x, axis, options, {}, dtypeOf?.(x));
 }
 
-/** Of a running maximum or minimum the comparison by which an element replaces what was before, and what there is of none. */
+/** The comparison by which an element replaces a running maximum or minimum, and the value of an empty one. */
 const ORDERS = { cummax: ['max', 'ge', -Infinity], cummin: ['min', 'le', Infinity] } as const;
 const kernels = new Kernels();
 

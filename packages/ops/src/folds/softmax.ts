@@ -14,7 +14,7 @@ import type { Tensor } from '../tensor/tensor.ts';
 
 /** Options of {@link softmax} and {@link logSoftmax}. */
 export interface SoftmaxOptions extends OutOption {
-  /** Along which axes the results add up to 1. Default -1. */
+  /** The axes along which the results add up to 1. Default -1. */
   readonly axis?: Axes;
 }
 

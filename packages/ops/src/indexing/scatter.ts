@@ -144,7 +144,10 @@ function alongAxis(
   });
 }
 
-/** For each axis of the output what its index is: the next one of `indices`, or the point's along an axis of `values`. */
+/**
+ * The source of the index along each axis of the output: the next one of `indices`, or the point's along an axis of
+ * `values`.
+ */
 type Places = readonly ('index' | number)[];
 
 function store(

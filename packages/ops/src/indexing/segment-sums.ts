@@ -24,7 +24,7 @@ const TOGETHER = 8;
 export interface SegmentSums {
   /** -1, which is outside, for all values but the last of an index. */
   readonly indices: Tensor;
-  /** Of the last value of an index the sum of all, in 32 bits. */
+  /** The sum of all values of an index, in 32 bits, at the last of them. */
   readonly sums: Tensor;
 }
 

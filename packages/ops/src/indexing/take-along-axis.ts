@@ -84,7 +84,10 @@ function resultShape(x: Tensor, indices: Tensor, axis: number): readonly number[
   );
 }
 
-/** Which axes of `x` are one axis of the gather input: each, or where these are too many, those around `axis`. */
+/**
+ * Groups the axes of `x` into those of the gather input: one each or, if these are too many, those around `axis`
+ * together.
+ */
 function groupsOf(rank: number, axis: number): readonly (readonly number[])[] {
   const places = Array.from({ length: rank }, (_, place) => place);
   if (rank <= MAX_AXES) return places.map((place) => [place]);

@@ -23,7 +23,7 @@ export interface BatchNormOptions extends OutOption {
   readonly eps?: number;
   /** The function applied at the end. Default: none. */
   readonly activation?: Activation | undefined;
-  /** That of the channels. Default 1. */
+  /** The axis of the channels. Default 1. */
   readonly axis?: number;
 }
 

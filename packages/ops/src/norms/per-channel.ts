@@ -8,7 +8,7 @@ import type { Tensor } from '../tensor/tensor.ts';
 export type PerChannel = Readonly<Record<string, Tensor | undefined>>;
 
 /**
- * Those of the channels' tensors that are given.
+ * Checks the given tensors of the channels.
  *
  * @param axis - that of the channels
  * @throws {BackendError} INVALID_ARGUMENT unless `x` is of floats and each of them `[c]` of floats
@@ -33,7 +33,7 @@ export function checkPerChannel(
   return given;
 }
 
-/** Where numbers of the channels are read: strides of the axes from `first` on that the channels are split into. */
+/** Returns the places of a channel's numbers: strides of the axes from `first` on that the channels are split into. */
 export function channelPlaces(
   given: Readonly<Record<string, Tensor>>,
   rank: number,

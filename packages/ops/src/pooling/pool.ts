@@ -48,7 +48,7 @@ export type PoolKind = 'max' | 'mean';
 type Index = Value<'i32'>;
 type Float = Value<'f32'>;
 
-/** Up to that many elements a window is written out; a larger one is folded. */
+/** The largest window, in elements, that is written out; a larger one is folded. */
 const UNROLLED = 25;
 /** The same where places are found too: a kernel has a limit of nodes. */
 const UNROLLED_WITH_INDICES = 9;
@@ -158,7 +158,7 @@ function paramsOf({ stride, dilation, padding }: Window): Record<string, number>
   };
 }
 
-/** Between which places an element counts in a mean: those of the image, or those of its padding too. */
+/** Returns the bounds between which an element counts in a mean: those of the image, or those of its padding too. */
 function boundsOf({ shape }: Tensor, { padding }: Window, countsPadding: boolean): Record<string, number> {
   const [, , height, width] = shape as readonly [number, number, number, number];
   const [top, left, bottom, right] = countsPadding ? padding : [0, 0, 0, 0];

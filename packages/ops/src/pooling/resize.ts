@@ -20,7 +20,7 @@ import type { Tensor } from '../tensor/tensor.ts';
 export interface ResizeOptions extends OutOption {
   /** Default `'nearest'`. */
   readonly mode?: 'nearest' | 'bilinear';
-  /** With `'bilinear'`: true aligns the corners of both images, not their edges. Default false. */
+  /** Aligns the corners of both images, not their edges, with `'bilinear'`. Default false. */
   readonly alignCorners?: boolean;
 }
 
@@ -75,7 +75,7 @@ export function resize(x: Tensor, size: readonly [h: number, w: number], options
   });
 }
 
-/** Where index i of the result lies in `x`: at `max(0, factor i + shift) / divisor`, up to `last`. */
+/** The place in `x` of index i of the result: `max(0, factor i + shift) / divisor`, up to `last`. */
 interface Line {
   readonly factor: number;
   readonly shift: number;
@@ -140,7 +140,7 @@ function define(mode: Mode, type: NumberType): Kernel {
   }) as Kernel;
 }
 
-/** Between which places, and which share of the second. */
+/** Two places, and the share of the second. */
 interface Between {
   readonly low: Index;
   readonly high: Index;

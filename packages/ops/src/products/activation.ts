@@ -87,7 +87,7 @@ function define(hasBias: boolean, activation: Activation | undefined, joined: Jo
   }) as Kernel;
 }
 
-/** What {@link finished} applies. */
+/** The last steps of a product, applied by {@link finished}. */
 interface Finish {
   readonly activation: Activation | undefined;
   readonly residual: Tensor | undefined;

@@ -66,7 +66,7 @@ function multiplyRows(a: Tensor, b: Tensor, c: Tensor, dtype: StoredFloatDType, 
   return true;
 }
 
-/** Where each matrix of a tensor lies, over batch axes to which its own broadcast. */
+/** Returns the place of each matrix of a tensor, over batch axes to which its own broadcast. */
 export function matricesOf(x: Tensor, batch: readonly number[]): Matrices {
   const { ptr, shape, strides } = x;
   const axes = shape.length - 2;

@@ -74,7 +74,7 @@ export function multiply(backend: ComputeBackend, product: Product): void {
 
 interface BatchAxis {
   readonly length: number;
-  /** Of a, b, c and the inputs of the epilogue. */
+  /** Strides of a, b, c and the inputs of the epilogue. */
   readonly strides: readonly number[];
 }
 

@@ -3,7 +3,7 @@ import type { RunOperand } from '@concord/backend-core/kernel';
 import { launchKernel } from '../compute/launches.ts';
 import type { Place } from '../compute/copy.ts';
 
-/** Where a product or convolution stores its result. */
+/** The result of a product or convolution. */
 export interface FusedResult {
   readonly shape: readonly number[];
   readonly place: Place;

@@ -9,14 +9,14 @@ import type { ScaleOptions } from './scaled-call.ts';
 
 /** The stored numbers and their layout, checked. */
 export interface Quantized {
-  /** Of the numbers, two for each byte of the last axis with 4 bits. */
+  /** The shape of the numbers, two for each byte of the last axis with 4 bits. */
   readonly shape: readonly number[];
-  /** Of the scale, with as many axes as the numbers: 1 along those that it has no numbers for. */
+  /** The shape of the scale, with as many axes as the numbers: 1 along those that it has no numbers for. */
   readonly scaleShape: readonly number[];
   readonly bits: 8 | 4;
   /** The axis that is parted into blocks. */
   readonly axis: number;
-  /** Undefined: no axis is. */
+  /** Elements of a block; undefined if no axis has blocks. */
   readonly blockSize: number | undefined;
 }
 
@@ -95,7 +95,7 @@ function parted(as: readonly number[], part: Part, { shape, axis, blockSize, bit
 }
 
 /**
- * Where a tensor is read or written over {@link domainOfBlocks}.
+ * Returns the place of a tensor over {@link domainOfBlocks}.
  *
  * @param as - its shape with as many axes as the numbers
  */

@@ -8,7 +8,7 @@ import { refuse } from '../tensor/errors.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { placeInBlocks, type Quantized, quantizedShape } from './blocks.ts';
 
-/** What `scale` belongs to. */
+/** Says what `scale` belongs to. */
 export interface ScaleOptions {
   /** The zero point: a number, or integers of the shape of `scale`, one an element also with 4 bits. Default 0. */
   readonly zeroPoint?: TensorLike | undefined;
@@ -21,7 +21,7 @@ export interface ScaleOptions {
 /** The kinds of {@link ScaleOptions}. */
 export const SCALED = { zeroPoint: 'operand', axis: 'any', blockSize: 'number' } as const;
 
-/** What a call takes beside the numbers that it scales; scale and zero point are parameters where they are numbers. */
+/** The fields of a call beside the numbers that it scales; scale and zero point are parameters if they are numbers. */
 export interface ScaledCall {
   readonly quantized: Quantized;
   readonly tensors: readonly Tensor[];

@@ -22,8 +22,8 @@ export interface DropoutOptions extends OutOption {
 }
 
 /**
- * 0 with probability `p`, else `x / (1 - p)`: the mean stays. The same seed and offset drop the same places, counted
- * row-major, in a gradient too.
+ * Drops elements with probability `p`, and divides the others by `1 - p`: the mean stays. The same seed and offset drop
+ * the same places, counted row-major, in a gradient too.
  *
  * Srivastava et al., Dropout, JMLR 2014. Element i is dropped where word `i + offset` of stream 3 of Philox 4x32-10 is
  * below `p 2^32`: Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 2011.

@@ -18,13 +18,13 @@ import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { reshape } from '../views/reshape.ts';
 
-/** Where an index of the result along an axis reads: see {@link PLACES}. */
+/** The rule for indices beyond an axis: see {@link PLACES}. */
 export type RemapMode = 'constant' | 'edge' | 'reflect' | 'symmetric' | 'wrap' | 'flip';
 
-/** Along some axes, each index of the result reads at another one. */
+/** A map of the indices of the result to other ones, along some axes. */
 export interface Remap {
   readonly mode: RemapMode;
-  /** Of the result. */
+  /** The shape of the result. */
   readonly shape: readonly number[];
   /** True if the axis is read elsewhere than at the index itself. */
   readonly changes: readonly boolean[];

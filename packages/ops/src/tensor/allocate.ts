@@ -55,7 +55,7 @@ export function viewOf(tensor: Tensor, changes: Partial<Layout>): Tensor {
   return made(new Tensor(tensor.storage, isAlike ? tensor.layout : sharedLayout(shape, strides, dtype), offset));
 }
 
-/** Of each of two generations. */
+/** The size of each of two generations. */
 const MAX_VIEWS = 1024;
 const views = new ListCache<SharedLayout>(MAX_VIEWS);
 

@@ -162,7 +162,7 @@ const DTYPE_OF: Readonly<Record<string, DType>> = {
   Uint8Array: 'u8',
 };
 
-/** For any other array `upload` names the classes that it takes. */
+/** Returns the dtype of an array; for any unknown one `upload` names the classes that it takes. */
 function dtypeOf(array: HostArray): DType {
   return DTYPE_OF[array[Symbol.toStringTag]] ?? 'f32';
 }

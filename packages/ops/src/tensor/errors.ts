@@ -24,7 +24,7 @@ export function launch<T>(op: string, operands: readonly Tensor[], work: () => T
   }
 }
 
-/** What {@link launch} throws for an error: for a path that should make no function. */
+/** Returns what {@link launch} throws for an error: for a path that should make no function. */
 export function explained(op: string, operands: readonly Tensor[], cause: unknown): unknown {
   if (!isBackendError(cause)) return cause;
   const { code, detail, backend, hint, reason, requestedBytes, inUseBytes, limitBytes, status } = cause;

@@ -2,7 +2,7 @@ import type { DType } from '@concord/backend-core';
 import { ListCache } from '@concord/backend-core/implement';
 import { denseStrides, isDense, sizeOf } from './shape.ts';
 
-/** Where the elements of a tensor lie in its storage. */
+/** The places of a tensor's elements in its storage. */
 export interface Layout {
   readonly shape: readonly number[];
   /** Elements from one index of an axis to the next; 0 repeats. */
@@ -17,7 +17,7 @@ export interface Layout {
  * again by their numbers.
  */
 export interface SharedLayout extends Omit<Layout, 'offset'> {
-  /** That of no other layout. 0 is that of none. */
+  /** Unique to this layout, and not 0. */
   readonly id: number;
   readonly size: number;
   readonly isDense: boolean;

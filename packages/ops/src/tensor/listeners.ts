@@ -22,7 +22,7 @@ export interface Listener {
   launched(launch: Launched): void;
 }
 
-/** Those that listen, the outermost first. */
+/** The listeners, the outermost first. */
 export const listeners: Listener[] = [];
 
 /** Runs a function whose launches a listener hears of. */

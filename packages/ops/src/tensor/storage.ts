@@ -7,7 +7,7 @@ export class Storage {
   readonly bytes: number;
   /** The storage whose memory this is under another identity, which it keeps. */
   readonly origin: Storage | undefined;
-  /** Whether the memory is freed with it. */
+  /** True if the memory is freed with it. */
   readonly isOwned: boolean;
   #users = 0;
 

@@ -3,7 +3,7 @@ import { nearestName } from '@concord/backend-core/implement';
 import { refuse } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
-/** What JavaScript itself asks any object for: `await` and `JSON.stringify`. */
+/** Names that JavaScript itself asks any object for, in `await` and `JSON.stringify`. */
 const ASKED_OF_ALL = ['then', 'toJSON'];
 
 /** Names that an error lists where none is near. */

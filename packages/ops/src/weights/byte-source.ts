@@ -1,9 +1,9 @@
 import { shown } from '../tensor/arguments.ts';
 import { refuse } from '../tensor/errors.ts';
 
-/** Where bytes come from: memory, a file, a response. */
+/** A source of bytes: memory, a file, a response. */
 export interface ByteSource {
-  /** For messages; the list of a model's files ends in `.json`. */
+  /** The name in messages; that of the list of a model's files ends in `.json`. */
   readonly name: string;
   /** @param signal - ends what is under way before it is open */
   open(signal?: AbortSignal): Promise<OpenBytes>;
@@ -13,7 +13,7 @@ export interface ByteSource {
 
 /** Bytes that are read from the front to the back. */
 export interface OpenBytes {
-  /** Undefined where it is unknown before the end. */
+  /** The size in bytes; undefined if it is unknown before the end. */
   readonly size: number | undefined;
   /**
    * The bytes from one place to another in pieces of any size, fewer where the source ends before. A piece holds until

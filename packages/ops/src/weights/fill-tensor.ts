@@ -8,10 +8,10 @@ import { damaged } from './header.ts';
 /** Bytes that go to the device at once. */
 export const PIECE_BYTES: number = 4 * 2 ** 20;
 
-/** Where the bytes of a file wait on their way to a device. */
+/** Buffers for the bytes of a file on their way to a device. */
 export interface Staging {
   readonly host: Uint8Array;
-  /** On the device, for those that change their type there; made when the first one does. */
+  /** Device memory for tensors that change their type there; made for the first one. */
   device: DevicePtr | undefined;
 }
 

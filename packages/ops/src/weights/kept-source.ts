@@ -19,10 +19,10 @@ interface Version {
   readonly size: number;
 }
 
-/** What is kept of a file. */
+/** The record of a kept file. */
 interface Kept extends Version {
   readonly href: string;
-  /** When it was last opened, in milliseconds. */
+  /** The time at which it was last opened, in milliseconds. */
   readonly used: number;
 }
 
@@ -30,7 +30,7 @@ interface Kept extends Version {
 interface Body {
   readonly response: Fetched;
   readonly from: number;
-  /** Undefined where the server does not tell the size, or nothing by which a change would show. */
+  /** The version of the file; undefined if the server tells no size, or nothing by which a change would show. */
   readonly version: Version | undefined;
 }
 
@@ -105,7 +105,7 @@ class Stored {
     return own;
   }
 
-  /** Undefined where it is not there, or is not what was kept. */
+  /** Returns a piece; undefined if it is absent, or is not what was kept. */
   async get(index: number, length: number): Promise<Uint8Array | undefined> {
     const bytes = await this.#cache.get(this.#prefix + index).catch(() => undefined);
     if (bytes?.length !== length + DIGEST_BYTES) return undefined;
@@ -125,7 +125,7 @@ class Stored {
     return drop(this.#cache, this.#id);
   }
 
-  /** Where there is no room even without other files, the rest of this one is not kept. */
+  /** Keeps a piece. If there is no room even without other files, the rest of this one is not kept. */
   async #put(name: string, bytes: Uint8Array): Promise<void> {
     while (!this.#isFull) {
       try {
@@ -315,5 +315,5 @@ async function digestText(text: string): Promise<string> {
 const isFull = (error: unknown): boolean =>
   ['QuotaExceededError', 'ENOSPC', 'EDQUOT'].some((name) => name === Object(error).name || name === Object(error).code);
 
-/** Whether no server answered. */
+/** Returns whether no server answered. */
 const isUnreachable = (error: unknown): boolean => Object(error).cause instanceof TypeError;

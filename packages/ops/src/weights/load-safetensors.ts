@@ -22,8 +22,8 @@ export interface LoadOptions extends Pick<WaitOptions, 'signal'> {
   /** The type of f32, f16 and bf16 on the device. Default: that in the file. Integers stay as they are. */
   readonly dtype?: 'f32' | 'f16' | 'bf16';
   /**
-   * Where the files of a URL are kept: `pageCache()`, or in Node `folderCache(path)`. They are fetched once, go on where a connection
-   * broke off, and are there without a network.
+   * The cache for the files of a URL: `pageCache()`, or in Node `folderCache(path)`. They are fetched once, resume
+   * after a broken connection, and are there without a network.
    */
   readonly cache?: WeightCache;
   /** Called with the bytes sent to the device so far, and those of all tensors asked for in a file. */

@@ -3,8 +3,8 @@ import { checkOptions, shown } from '../tensor/arguments.ts';
 import { refuse } from '../tensor/errors.ts';
 
 /**
- * Where fetched files are kept, in pieces of a few megabytes by name. Pieces may vanish or be damaged at any time: each is checked
- * when it is read, and fetched again.
+ * A store of fetched files, in pieces of a few megabytes by name. Pieces may vanish or be damaged at any time: each is
+ * checked when it is read, and fetched again.
  */
 export interface WeightCache {
   get(name: string): Promise<Uint8Array | undefined>;

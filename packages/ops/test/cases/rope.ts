@@ -8,7 +8,7 @@ const DIM = 6;
 const X = numbers(2 * 4 * SEQ * DIM, 51);
 
 /** Each row times the matrix of its rotations, as formula 15 of the paper. */
-function turned(
+function rotated(
   x: readonly number[],
   positionOf: (row: number) => number,
   interleaved: boolean,
@@ -29,7 +29,7 @@ function turned(
 export const ropeCases: OpCases = {
   'halves, of queries by heads': {
     run: (b) => rope(tensor(b, X, [2, 4, SEQ, DIM])),
-    want: turned(X, (row) => row % SEQ, false),
+    want: rotated(X, (row) => row % SEQ, false),
     shape: [2, 4, SEQ, DIM],
   },
   'interleaved pairs, far from the start, in place': {
@@ -37,7 +37,7 @@ export const ropeCases: OpCases = {
       const x = tensor(b, X, [2, 4, SEQ, DIM]);
       return rope(x, { interleaved: true, offset: 3000, out: x });
     },
-    want: turned(X, (row) => (row % SEQ) + 3000, true),
+    want: rotated(X, (row) => (row % SEQ) + 3000, true),
     tolerance: 2e-4,
   },
   'an offset on the device, with positions too; frequencies of a large base, far from the start': {
@@ -51,9 +51,9 @@ export const ropeCases: OpCases = {
       ];
     },
     want: [
-      turned(X, (row) => (row % SEQ) + 40, false),
-      turned(X, (row) => [0, 12, 9][row % SEQ] as number, false),
-      turned(
+      rotated(X, (row) => (row % SEQ) + 40, false),
+      rotated(X, (row) => [0, 12, 9][row % SEQ] as number, false),
+      rotated(
         X,
         (row) => (row % SEQ) + 100_000,
         false,
@@ -67,7 +67,7 @@ export const ropeCases: OpCases = {
       const x = permute(tensor(b, X, [2, SEQ, 4, DIM]), [0, 2, 1, 3]);
       return rope(x, { positions: tensor(b, Int32Array.of(5, 0, 7, 1, 2, -3), [2, 1, SEQ]), out: x });
     },
-    want: turned(X, (row) => [5, 0, 7, 1, 2, -3][Math.floor(row / 4)] as number, false).map((_, at, all) => {
+    want: rotated(X, (row) => [5, 0, 7, 1, 2, -3][Math.floor(row / 4)] as number, false).map((_, at, all) => {
       const [text, head, row, i] = [
         Math.floor(at / 72),
         Math.floor(at / 18) % 4,
@@ -88,13 +88,13 @@ export const ropeCases: OpCases = {
       ];
     },
     want: [
-      turned(
+      rotated(
         X,
         (row) => [4, 2, 9][row % SEQ] as number,
         false,
         (pair) => 0.5 ** pair,
       ),
-      turned(
+      rotated(
         X,
         (row) => ([4, 2, 9][row % SEQ] as number) + 1,
         false,

@@ -104,11 +104,11 @@ export const volumeCases: OpCases = {
   'maxPool3d, of a view, rounded up, into out': {
     run: (b) => {
       const x = tensor(b, X, [N, C, ...SIZE]);
-      const turned = permute(tensor(b, X, [C, N, ...SIZE]), [1, 0, 2, 3, 4]);
+      const permuted = permute(tensor(b, X, [C, N, ...SIZE]), [1, 0, 2, 3, 4]);
       return [
         maxPool3d(x, [3, 2, 3], { ...OPTIONS, padding: [1, 1, 0] }),
         maxPool3d(x, 2, { ceilMode: true, out: permute(empty(b, [3, 3, 2, N, C]), [3, 4, 0, 1, 2]) }),
-        slice(permute(maxPool3d(turned, SIZE), [1, 0, 2, 3, 4]), [0]),
+        slice(permute(maxPool3d(permuted, SIZE), [1, 0, 2, 3, 4]), [0]),
       ];
     },
     want: [

@@ -57,7 +57,7 @@ test('seeds, counters and positions on the device change from replay to replay',
   using x = ops.tensor(backend, [1, 0, 1, 0], [2, 2]);
   using step = ops.record(backend, () => {
     const own = {
-      turned: ops.rope(x, { offset: counter }),
+      rotated: ops.rope(x, { offset: counter }),
       drawn: ops.randomUniform(backend, [4], { seed: counter, offset: 8 }),
     };
     ops.add(counter, 1, { out: counter });
@@ -65,9 +65,9 @@ test('seeds, counters and positions on the device change from replay to replay',
   });
   step.replay();
   step.replay();
-  using turned = ops.rope(x, { offset: 2 });
+  using rotated = ops.rope(x, { offset: 2 });
   using drawn = ops.randomUniform(backend, [4], { seed: 2, offset: 8 });
-  expect(await step.result.turned.toArray()).toEqual(await turned.toArray());
+  expect(await step.result.rotated.toArray()).toEqual(await rotated.toArray());
   expect(await step.result.drawn.toArray()).toEqual(await drawn.toArray());
 });
 

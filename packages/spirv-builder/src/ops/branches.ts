@@ -43,7 +43,7 @@ interface Branch {
   readonly from: LabelId;
 }
 
-/** Of a switch: a limit of the specification (2.17, universal limits). */
+/** The limit of a switch by the specification (2.17, universal limits). */
 const MAX_CASES = 16_383;
 
 /** Branches in a function. */

@@ -3,7 +3,7 @@ import { Op } from '../generated/opcodes.ts';
 import { boolLike, expectKind, mapRows, opcodeFor, type Opcodes, pair } from '../operand-checks.ts';
 import type { Operand, Value } from '../value.ts';
 
-/** Which of two numbers is less: a bool, or one per component of vectors. A literal takes the type of the other operand. */
+/** Compares two numbers: a bool, or one per component of vectors. A literal takes the type of the other operand. */
 export interface ComparisonOps {
   /** a < b of floats; false for NaN. */
   lt(a: Operand, b: Operand): Value;

@@ -17,7 +17,7 @@ export interface LogicOps {
   not(a: Value): Value;
   /** Equal. NaN equals nothing. */
   eq(a: Operand, b: Operand): Value;
-  /** Not equal. NaN differs from everything. */
+  /** True if the operands differ. NaN differs from everything. */
   ne(a: Operand, b: Operand): Value;
   /** `a` where the condition holds, else `b`. The condition is a bool, or one per component of a vector. */
   select(condition: Value, a: Operand, b: Operand): Value;

@@ -10,7 +10,7 @@ import type { VectorOps } from './vectors.ts';
 /** x, y or z. */
 export type Dimension = 0 | 1 | 2;
 
-/** Where a work-item is, and its own arrays and those of its group. */
+/** The place of a work-item, its own arrays and those of its group. */
 export interface WorkItems {
   /** Number of this work-item among all, as u64. */
   globalId(dimension: Dimension): Value;

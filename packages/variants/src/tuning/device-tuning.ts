@@ -17,7 +17,7 @@ export interface ProfileState {
    * such profile either. `ignored`: there is a file that is of no use, or it is not wanted.
    */
   readonly state: 'used' | 'shipped' | 'none' | 'ignored';
-  /** Where it is, or would be; absent where there are no files. */
+  /** The path of the profile, whether it exists or not; absent without files. */
   readonly path?: string;
   /** The number of shape classes that it decides, the time when it was made, or the reason why it is ignored. */
   readonly detail: string;
@@ -110,7 +110,7 @@ export class DeviceTuning {
   }
 }
 
-/** What a shipped profile makes of a device without one of its user. */
+/** Returns the state that a shipped profile gives a device without one of its user. */
 function stateOf(shipped: ShippedProfile | undefined, found: ProfileState): ProfileState {
   if (shipped === undefined) return found;
   const classes = `${Object.keys(shipped.choices).length} shape classes, ${shipped.tunedAt}`;

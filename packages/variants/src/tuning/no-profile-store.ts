@@ -1,7 +1,7 @@
 import type { ProfileMaker, TuningProfile } from './profile.ts';
 import type { FoundProfile } from './profile-store.ts';
 
-/** Without files there are no profiles. */
+/** Finds nothing: without files there are no profiles. */
 export function findProfile(_maker: ProfileMaker): FoundProfile | undefined {
   return undefined;
 }

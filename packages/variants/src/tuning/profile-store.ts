@@ -1,7 +1,7 @@
 // Only Node loads this file: see "imports" in package.json.
 import { parseProfile, type ProfileDevice, type ProfileMaker, type TuningProfile } from './profile.ts';
 
-/** Where the profile of a device would be, and its state. */
+/** The path of a device's profile, and its state. */
 export interface FoundProfile {
   readonly path: string;
   readonly profile?: TuningProfile;

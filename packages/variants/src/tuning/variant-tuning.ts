@@ -15,7 +15,9 @@ export interface VariantTuning {
    * @throws {BackendError} INVALID_ARGUMENT or UNSUPPORTED, as the call itself
    */
   choices<Op extends OpName>(op: Op, shape: OpShape<Op>): readonly VariantPick[];
-  /** From now on takes the first of these ids or globs that can compute a call; none of them takes back what was forced. */
+  /**
+   * Takes the first of these ids or globs that can compute a call from now on; none of them takes back what was forced.
+   */
   force(variants: readonly string[]): void;
   /**
    * Adds these choices to those in use, and keeps all for this device in the user's cache folder; Node only.

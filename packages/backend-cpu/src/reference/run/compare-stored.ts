@@ -2,14 +2,14 @@ import { elementOffsets } from './operands.ts';
 import { NAN, type OutputIntervals, type StoredElements } from './run-data.ts';
 import { bitsAt, valueOfBits } from './stored-values.ts';
 
-/** Where an output leaves what it may hold. */
+/** An element of an output that leaves what it may hold. */
 export interface StoredMismatch {
   /** The number of elements of `total` that are wrong. */
   readonly wrong: number;
   readonly total: number;
   /** The first wrong element, row-major in the output's shape. */
   readonly index: number;
-  /** Where it lies, in elements from the output's pointer. */
+  /** Its place, in elements from the output's pointer. */
   readonly offset: number;
   readonly got: number;
   /** The allowed values, such as `[0.2499, 0.2501]`, `NaN`, `12`, `one of 3, 900` or `the bits 0x7fc00001`. */

@@ -164,7 +164,10 @@ function squareOf(operands: readonly Interval[]): Interval {
   return withNan(square, operands);
 }
 
-/** From a point or row, counted row-major, to its coordinate along the axis of a node, or to the axis's size. */
+/**
+ * Returns a function from a point or row, counted row-major, to its coordinate along the axis of a node, or to the
+ * axis's size.
+ */
 function coordinateOf({ kind, axis }: AxisNode, { shape, folded }: CheckedRun): (at: number) => number {
   const sizes = kind === 'rowIndex' ? shape.slice(0, shape.length - folded) : shape;
   const own = axis < 0 ? axis + sizes.length : axis;
@@ -173,7 +176,7 @@ function coordinateOf({ kind, axis }: AxisNode, { shape, folded }: CheckedRun): 
   return kind === 'extent' ? () => size : (at) => Math.floor(at / inner) % size;
 }
 
-/** For each node the last one that uses it; none for what is stored. */
+/** Returns, for each node, the last one that uses it; none for what is stored. */
 function lastUsesOf({ kernel: { nodes, outputs } }: CheckedRun): readonly number[] {
   const uses = nodes.map(() => -1);
   for (const [index, node] of nodes.entries()) for (const operand of operandsOf(node)) uses[operand] = index;
@@ -182,7 +185,7 @@ function lastUsesOf({ kernel: { nodes, outputs } }: CheckedRun): readonly number
   return uses;
 }
 
-/** For each node whether it is a product, but for its sign, or one of several. */
+/** Returns, for each node, whether it is a product, but for its sign, or one of several. */
 function productsOf({ kernel: { nodes } }: CheckedRun): readonly boolean[] {
   const products: boolean[] = [];
   for (const node of nodes) {

@@ -75,7 +75,7 @@ export function div(a: Interval, b: Interval): Interval {
   return widenedByUlps(hullOf(quotients, nan), DIVISION_ULPS);
 }
 
-/** By numbers among which is 0, whose sign is not known. */
+/** Divides by numbers among which is 0, whose sign is not known. */
 function divByZero(a: Interval, b: Interval, nan: boolean): Interval {
   if (a.lo !== 0 || a.hi !== 0) return { lo: -Infinity, hi: Infinity, nan };
   return isPoint(b) ? NOT_A_NUMBER : { lo: 0, hi: 0, nan };

@@ -2,9 +2,9 @@ import { gamma, isFloat32, MIN_NORMAL, overflowing, widenedBy } from './float32.
 import { ANY_FLOAT, contains, type Interval, isEmpty, NOT_A_NUMBER, point } from './interval.ts';
 import { exponentOf } from './stored-values.ts';
 
-/** From here on the order of a sum may decide whether it overflows. */
+/** The size from which on the order of a sum may decide whether it overflows. */
 const LARGEST_SUM = 2 ** 127;
-/** From here on the order of a product may decide whether it overflows or underflows. */
+/** The exponent from which on the order of a product may decide whether it overflows or underflows. */
 const MAX_DOUBLINGS = 126;
 /** A sum of up to this many units has no rounding. */
 const EXACT_UNITS = 2 ** 24;

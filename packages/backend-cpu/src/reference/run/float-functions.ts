@@ -5,7 +5,7 @@ import { contains, hullOf, type Interval, isPoint, NOT_A_NUMBER } from './interv
 
 /** The grants are of the rounded result; the reference is not rounded. */
 const HALF_ULP = 0.5;
-/** Up to here, the last float32 below 2^24, sin and cos are accurate; beyond it they are anything in [-1, 1]. */
+/** The last float32 below 2^24, up to which sin and cos are accurate; beyond it they are anything in [-1, 1]. */
 const LARGEST_ANGLE = 2 ** 24 - 1;
 
 /** The image of numbers under a function of one float32, or undefined where `op` is none. */
@@ -56,7 +56,7 @@ export function atan2(y: Interval, x: Interval): Interval {
   return widenedByUlps(hullOf(jumps ? [-Math.PI, ...angles, Math.PI] : angles, false), ULPS + HALF_ULP);
 }
 
-/** Its ends, and of a zero those of both signs where it was not read. */
+/** Returns the ends of an interval; those of a zero that was not read have both signs. */
 function endsOf(interval: Interval): readonly number[] {
   const { lo, hi, copy } = interval;
   if (isPoint(interval) && copy !== undefined) return [lo];

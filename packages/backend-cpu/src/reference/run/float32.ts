@@ -7,7 +7,7 @@ export const U: number = 2 ** -23;
 export const MIN_NORMAL: number = 2 ** -126;
 /** Largest finite float32. */
 export const MAX_F32: number = (2 - 2 ** -23) * 2 ** 127;
-/** From here on everything rounds to infinity. */
+/** The value from which on everything rounds to infinity. */
 const OVERFLOW = 2 ** 128 - 2 ** 103;
 /** The relative error of the oracle's own float64 arithmetic. */
 const OWN_ERROR = 2 ** -48;

@@ -29,7 +29,7 @@ function possiblePlaces(values: readonly Interval[]): readonly number[] {
   return places;
 }
 
-/** For each place the greatest `lo` after it. */
+/** Returns, for each place, the greatest `lo` after it. */
 function suffixMaxima(values: readonly Interval[]): Float64Array {
   const maxima = new Float64Array(values.length).fill(-Infinity);
   for (let place = values.length - 2; place >= 0; place--) {

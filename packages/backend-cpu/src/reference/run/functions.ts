@@ -5,17 +5,17 @@ import { roundTiesToEven } from './stored-values.ts';
 /** A node of one float32 that rounds: its function in float64, where it bends, and how wrong a device may be. */
 export interface FloatFunction {
   readonly of: (x: number) => number;
-  /** Where it falls and then rises: the place of its minimum. Left out: it only rises. */
+  /** The place of its minimum, if it falls and then rises. Undefined: it only rises. */
   readonly least?: number;
-  /** Below this it is NaN. */
+  /** The x below which it is NaN. */
   readonly from?: number;
   /** Largest error in units in the last place, by the largest |x|; `docs/numerics.md` says where each comes from. */
   readonly ulps: (magnitude: number) => number;
 }
 
-/** Beyond this |x| exp(-|x|) is 0 in float32, so that the error of the exponent no longer grows. */
+/** The |x| beyond which exp(-|x|) is 0 in float32, so that the error of the exponent no longer grows. */
 const MAX_EXPONENT = 104;
-/** Beyond this |x| erfc(|x| / sqrt 2) is 0 in float32. */
+/** The |x| beyond which erfc(|x| / sqrt 2) is 0 in float32. */
 const MAX_GELU = 14.5;
 
 const capped = (x: number): number => Math.min(x, MAX_EXPONENT);

@@ -15,9 +15,9 @@ export interface Interval {
   readonly lo: number;
   readonly hi: number;
   readonly nan: boolean;
-  /** Of a float that was read, or is a constant or parameter, and then only selected or spread. */
+  /** The origin of a float that was read, or is a constant or parameter, and then only selected or spread. */
   readonly copy?: Copied;
-  /** Of an integer that can only be one of few, ascending. */
+  /** The values of an integer that can only be one of few, ascending. */
   readonly choices?: readonly number[];
 }
 

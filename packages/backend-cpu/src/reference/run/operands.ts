@@ -3,7 +3,10 @@ import { anyOf, hull, type Interval, NOT_A_NUMBER, point, truth } from './interv
 import type { RunData, StoredElements } from './run-data.ts';
 import { bitsAt, bitsOfFloat32, valueOfBits } from './stored-values.ts';
 
-/** Where each element of an operand lies, in elements from its pointer: one entry an element, row-major in its shape. */
+/**
+ * Returns the place of each element of an operand, in elements from its pointer: one entry an element, row-major in its
+ * shape.
+ */
 export function elementOffsets({ shape, strides }: Pick<RunLayout, 'shape' | 'strides'>): Float64Array {
   let offsets = new Float64Array(1);
   for (const [axis, size] of shape.entries()) {

@@ -2,7 +2,7 @@ import { widenedByUlps } from './float32.ts';
 import { powC99 } from './functions.ts';
 import { contains, hullOf, type Interval, isEmpty, isPoint } from './interval.ts';
 
-/** Beyond this |log2 of the result| pow is 0 or infinite in float32. */
+/** The |log2 of the result| beyond which pow is 0 or infinite in float32. */
 const MAX_DOUBLINGS = 160;
 const HALF_ULP = 0.5;
 
@@ -50,7 +50,7 @@ function powersOfZero(x: Interval, y: Interval): number[] {
   return contains(y, 0) ? [...values, 1] : values;
 }
 
-/** Of x from `lo` to `hi`, both negative or -0. */
+/** Returns the powers of x from `lo` to `hi`, both negative or -0. */
 function powersOfNegative(lo: number, hi: number, y: Interval): Powers {
   if (isPoint(y)) {
     const isReal = Number.isInteger(y.lo) || Math.abs(y.lo) === Infinity;

@@ -6,7 +6,7 @@ export type StoredElements = Float32Array | Int32Array | Uint32Array | Uint16Arr
 
 /** The contents of the operands of a `run` before it. */
 export interface RunData {
-  /** For each input all elements of its extent, gaps included, in its dtype. One of no elements may be left out. */
+  /** All elements of each input's extent, gaps included, in its dtype. One of no elements may be absent. */
   readonly inputs?: Readonly<Record<string, StoredElements>>;
   /** The same of each output that is written by index: what it holds before. */
   readonly outputs?: Readonly<Record<string, StoredElements>>;
@@ -38,9 +38,12 @@ export interface OutputIntervals {
   readonly nan: Uint8Array;
   /** 1 where nothing is known: each value of the dtype is right. */
   readonly anything: Uint8Array;
-  /** For each copied float its bits in the output's dtype: NaN, subnormals and the sign of zero are to be kept. */
+  /** The bits of each copied float in the output's dtype: NaN, subnormals and the sign of zero are to be kept. */
   readonly copies: ReadonlyMap<number, number>;
-  /** For each integer that is one of few, such as an argmax among nearly equal ones, those few in ascending order. */
+  /**
+   * The possible values of each integer that is one of few, such as an argmax among nearly equal ones, in ascending
+   * order.
+   */
   readonly choices: ReadonlyMap<number, readonly number[]>;
   /**
    * Part of the elements, 0 to 1, about which nothing useful is known: anything, or wider than 1 % of the output's

@@ -56,7 +56,7 @@ export class SpirvArithmetic implements Arithmetic<Value> {
   readonly less: Method<'less'> = (type, a, b) => this.#k[LESS[type]](a, b);
   readonly lessOrEqual: Method<'lessOrEqual'> = (type, a, b) => this.#k[LESS_OR_EQUAL[type]](a, b);
   readonly select: Method<'select'> = (_, condition, a, b) => this.#k.select(condition, a, b);
-  /** Without a branch: vectors of the processor's driver would be taken apart for it. */
+  /** Selects without a branch: vectors of the processor's driver would be taken apart for it. */
   readonly rarely: Method<'rarely'> = (_, condition, value, special) => this.#k.select(condition, special(), value);
   readonly bitcast: Method<'bitcast'> = (_, to, a) => this.#k.bitcast(a, this.#type(to));
   readonly opaque: Method<'opaque'> = (a) => a;

@@ -8,7 +8,7 @@ import type { ParameterType } from '../kernel.ts';
  */
 export const LOWEST = -3.4028234663852886e38;
 
-/** Below, the exponential is less than the smallest normal number, and 0 here. */
+/** The exponent below which the exponential is less than the smallest normal number, and 0 here. */
 const MIN_EXPONENT = -87.3365;
 /** 1.5 * 2^23: a float of this size has no fraction, and its low bits count ones. */
 const ROUNDER = 12582912;
@@ -16,7 +16,10 @@ const ROUNDER = 12582912;
 const LN2_HI = 0.693145751953125;
 const LN2_LO = 1.428606820309417e-6;
 const ONE_BITS = 0x3f800000;
-/** Of q in e^r - 1 = r + r^2 q(r), from the highest; minimax on |r| <= 0.3468, error 0.004 ulp (as in the WebGPU backend). */
+/**
+ * The coefficients of q in e^r - 1 = r + r^2 q(r), from the highest; minimax on |r| <= 0.3468, error 0.004 ulp (as in
+ * the WebGPU backend).
+ */
 const EXP_COEFFICIENTS = [0.00019761805, 0.0013932325, 0.008333546, 0.041666493, 0.16666666, 0.5];
 
 /**
@@ -53,7 +56,7 @@ export type AnyCall = boolean | 'placed';
 
 export const ANY_CALLS: readonly AnyCall[] = [false, true, 'placed'];
 
-/** After the name of a kernel. */
+/** Returns a suffix for the name of a kernel. */
 export const anyName = (any: AnyCall): string => (any === false ? '' : any === true ? ' any' : ' placed');
 
 const INDICES = 'group begin_plus begin_minus end_plus end_minus seeing_begin seeing_end';
@@ -91,7 +94,7 @@ export function anyParameters(type: 'u32' | 'u64', any: AnyCall): Readonly<Recor
 /** Arguments of a kernel by name. */
 export type AnyArgs = Readonly<Record<AnyName | 'there', Value>>;
 
-/** Those of a head; with places in memory they are read there. Undefined for a plain call. */
+/** Returns the arguments of a head; with places in memory they are read there. Undefined for a plain call. */
 export function anyArgsOf(
   k: FunctionBuilder,
   given: Readonly<Record<string, Value>>,
@@ -104,7 +107,7 @@ export function anyArgsOf(
   return { ...args, ...headSight(k, given, head, args.group.type) };
 }
 
-/** What the queries of a head see, of places in memory, by default as u64. */
+/** Returns what the queries of a head see, of places in memory, by default as u64. */
 export function headSight(
   k: FunctionBuilder,
   given: Readonly<Record<string, Value>>,
@@ -170,7 +173,7 @@ export function sightOf(k: FunctionBuilder, args: AnyArgs, query: Value): readon
   return [first, end];
 }
 
-/** Where the mask of a query begins. */
+/** Returns where the mask of a query begins. */
 export function maskRow(k: FunctionBuilder, args: AnyArgs, head: Value, query: Value): Value {
   const u64 = k.types.int(64);
   const wide = (value: Value): Value => (value.type === u64 ? value : k.uconvert(value, u64));

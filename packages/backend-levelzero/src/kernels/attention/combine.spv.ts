@@ -24,7 +24,7 @@ const PLACED_PARAMETERS = {
 /** The parameters that distinguish the kernels. */
 interface CombineParams {
   readonly any: AnyCall;
-  /** Also writes the logarithms of the sums of exp(score), `[rows]`. */
+  /** True if the logarithms of the sums of exp(score), `[rows]`, are written too. */
   readonly lse: boolean;
 }
 

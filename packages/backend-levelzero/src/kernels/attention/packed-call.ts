@@ -115,7 +115,7 @@ export function blindArgs(call: PackedAttention): Readonly<Record<string, number
 
 /** A call of packed float32 operands. */
 export interface PackedAttention extends ResolvedAttention<DeviceMemory> {
-  /** What the queries of each batch see, where places are in memory: see `sight.spv.ts`. */
+  /** The sight of each batch's queries, if places are in memory: see `sight.spv.ts`. */
   readonly sight?: Span;
 }
 

@@ -27,7 +27,7 @@ const RELAYOUTS: readonly RelayoutParams[] = (['f32', 'f16', 'bf16'] as const).f
   ...(dtype === 'bf16' ? [] : [{ dtype, to: 'operand' as const, placed: false }]),
 ]);
 
-/** What merges records and lays operands out. */
+/** The kernels that merge records and lay operands out. */
 const besideTable: KernelTable<DeviceTraits, Kernel> = {
   ids: [],
   kernelsFor: () => [

@@ -24,7 +24,7 @@ import { attend, type AttentionTable, FEW_QUERIES, splitsFor, FORMS } from './ta
 
 /** The parameters that distinguish the `row` kernels. */
 interface RowParams {
-  /** For any call: see `any-call.ts`. */
+  /** The kind of call: see `any-call.ts`. */
   readonly any: AnyCall;
   /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;

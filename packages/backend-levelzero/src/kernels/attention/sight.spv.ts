@@ -10,8 +10,8 @@ import { SIGHT, type SightName } from './any-call.ts';
 const SIGHT_LANES = 64;
 
 /**
- * What the queries of each batch see, by the lengths and starts in memory: {@link SIGHT} of each. One work-item a batch. Places are
- * within 2^30, and there are fewer than 2^29 queries and keys.
+ * Computes what the queries of each batch see, by the lengths and starts in memory: {@link SIGHT} of each. One
+ * work-item a batch. Places are within 2^30, and there are fewer than 2^29 queries and keys.
  */
 export const sight: Kernel = defineKernel({
   name: 'attention/sight',

@@ -31,7 +31,7 @@ export interface SubgroupParams {
   readonly headDim: 64 | 128 | 256;
   /** Heads have just that dimension: K, Q and V are read in blocks. */
   readonly isExact: boolean;
-  /** For any call: see `any-call.ts`. */
+  /** The kind of call: see `any-call.ts`. */
   readonly any: AnyCall;
   /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;

@@ -8,14 +8,14 @@ import { anyArgs, anyCallOf, blindArgs, type PackedAttention, sightOf } from './
 
 /** The facts that decide which kernel is chosen. */
 export interface AttentionSizes {
-  /** Of all batches. */
+  /** The heads of all batches. */
   readonly heads: number;
   readonly queries: number;
-  /** That some query sees. */
+  /** The number of keys that some query sees. */
   readonly keys: number;
   readonly headDim: number;
   readonly causal: boolean;
-  /** Not a plain call: see `any-call.ts`. */
+  /** The kind of call if it is not plain: see `any-call.ts`. */
   readonly any: AnyCall;
 }
 
@@ -65,7 +65,7 @@ export function visibleKeys(call: PackedAttention): number {
   return Math.max(1, Math.min(call.seqKv, call.seqQ - 1 + end));
 }
 
-/** As many heads as wanted, in whole groups: at least one. */
+/** Returns the number of heads wanted, in whole groups: at least one. */
 export function wholeGroups({ heads, kvHeads }: PackedAttention, wanted: number): number {
   const group = heads / kvHeads;
   return group * Math.max(1, Math.floor(wanted / group));

@@ -156,7 +156,7 @@ export const padValues: (params: LayingOut) => Kernel = variants(({ placed }: La
 export interface WideParams {
   /** Columns of O that are summed at a time, 16 or 32; at most the columns of V. */
   readonly columns: 16 | 32;
-  /** For any call: see `any-call.ts`. */
+  /** The kind of call: see `any-call.ts`. */
   readonly any: AnyCall;
   /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;

@@ -90,7 +90,7 @@ const direct: (params: DirectParams) => Kernel = variants(({ filters }: DirectPa
   }),
 );
 
-/** By id, fewest filters first. */
+/** Parameters by id, fewest filters first. */
 const PARAMS_OF: ReadonlyMap<string, DirectParams> = new Map(
   [1, 8].map((filters) => [`conv2d/direct-${filters}`, { filters }]),
 );

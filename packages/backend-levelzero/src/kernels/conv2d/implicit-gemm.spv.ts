@@ -200,7 +200,7 @@ const implicitGemm: (params: ImplicitGemmParams) => Kernel = variants((params: I
 /** Groups of work-items per compute unit that keep a GPU busy: a larger tile is taken only if that many are left. */
 const ENOUGH_GROUPS = 4;
 
-/** By id, the largest tile first. */
+/** Tiles by id, the largest first. */
 const TILES: ReadonlyMap<string, ImplicitGemmParams> = new Map(
   [
     { tile: 128 as const, piece: 8 as const },

@@ -17,7 +17,7 @@ import { type Conv2dTable, fitsIn32Bits } from './table.ts';
 interface WideLayout {
   readonly rowPhases: number;
   readonly columnPhases: number;
-  /** Of a phase: those of the output, and as many more as the filter reaches. */
+  /** The rows of a phase: those of the output, and as many more as the filter reaches. */
   readonly rows: number;
   readonly pitch: number;
   /** Elements of a channel. */
@@ -71,7 +71,7 @@ const MIN_USE = 1 / 12;
 /** Largest growth of the images by laying them out. */
 const MAX_GROWTH = 8;
 
-/** By id; more sums than these do not fit the registers. */
+/** Parameters by id; more sums than these do not fit the registers. */
 const WIDE: ReadonlyMap<string, WideParams> = new Map(
   [
     { filters: 8, vectors: 3 },

@@ -68,7 +68,7 @@ const direct: (params: OperandFormats) => Kernel = variants(({ input, output }: 
   }),
 );
 
-/** Fewer rows or columns than these leave a tile of a GPU mostly empty. */
+/** The number of rows or columns below which a tile of a GPU is mostly empty. */
 const FEW_LINES = 8;
 
 /** Products with one work-item for each entry. */

@@ -176,7 +176,7 @@ const local: (params: LocalParams) => Kernel = variants((params: LocalParams) =>
 
 /** An operand, and which of its lines a group has. */
 interface Source {
-  /** Where the matrix starts. */
+  /** The start of the matrix. */
   readonly start: Value;
   readonly ld: Value;
   /** True if neighbours in memory are neighbours along k; else they are neighbouring lines. */

@@ -52,7 +52,7 @@ function canLayOut({ k }: ProductShape, lanes: EngineLanes, { maxAllocationBytes
   return bytesOfLine(k) * Math.max(tile.m, tile.n) <= Math.min(MAX_BYTES, maxAllocationBytes);
 }
 
-/** As much of a product as has its operands laid out at a time. */
+/** Returns the largest part of a product whose operands are laid out at a time. */
 function mostLaidOut(
   { m, n, k, batchCount }: Product,
   lanes: EngineLanes,

@@ -24,7 +24,7 @@ export const productTables: VariantTables<Product, ProductWork, Recorder, Kernel
     },
   );
 
-/** What adds up the ranges of k. */
+/** The kernels that add up the ranges of k. */
 const finishTable: KernelTable<DeviceTraits, Kernel> = {
   ids: [],
   kernelsFor: () => DTYPES.map((output) => finish({ output })),

@@ -33,7 +33,7 @@ interface SubgroupTile {
 
 /** Parameters of {@link subgroup}. */
 interface SubgroupParams extends OperandFormats, SubgroupTile {
-  /** Then the tile has no more rows than lanes. */
+  /** True if A is transposed: then the tile has no more rows than lanes. */
   readonly transA: boolean;
 }
 
@@ -165,7 +165,7 @@ const TILES: readonly SubgroupTile[] = [
   { lanes: 8, rows: 8, vectors: 4 },
 ];
 
-/** By id. */
+/** The tiles by id. */
 export const SUBGROUP_TILES: ReadonlyMap<string, SubgroupTile> = new Map(TILES.map((tile) => [idOf(tile), tile]));
 
 /**
@@ -226,7 +226,7 @@ function possibleTiles(traits: DeviceTraits): readonly SubgroupTile[] {
   });
 }
 
-/** Those of them that can compute a product: see `subgroup`. */
+/** Returns the tiles that can compute a product: see `subgroup`. */
 function fittingTiles(product: Product, traits: DeviceTraits): readonly SubgroupTile[] {
   const { m, n, k, transA, transB, a, b, batchCount } = product;
   if (transB) return [];

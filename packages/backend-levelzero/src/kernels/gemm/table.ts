@@ -136,7 +136,7 @@ export function groupsOf({ m, n, batchCount }: ProductShape, tile: Tile): number
   return batchCount * Math.ceil(m / tile.m) * Math.ceil(n / tile.n);
 }
 
-/** From the largest that keeps a GPU busy, or else the smallest; then the others. */
+/** Sorts: the largest that keeps a GPU busy first, or else the smallest; then the others. */
 export function bestFirst<T>(
   largestFirst: readonly T[],
   tileOf: (candidate: T) => Tile,
@@ -152,7 +152,7 @@ export function bestFirst<T>(
 export const togetherIn = (splits: number, { maxGroups }: DeviceTraits): number =>
   Math.max(1, Math.floor(maxGroups[2] / splits));
 
-/** As much of C as a launch in tiles has the groups and the time for. */
+/** Returns the part of C that a launch in tiles has the groups and the time for. */
 export function tilesAtOnce(product: Product, tile: Tile, splits: number, traits: DeviceTraits): Size {
   const time = inTime(product, 1, traits);
   return {

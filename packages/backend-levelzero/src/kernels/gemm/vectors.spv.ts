@@ -31,7 +31,7 @@ function matvecParameters(formats: MatvecFormats): Readonly<Record<MatvecParamet
   };
 }
 
-/** For names of kernels. */
+/** Names formats in names of kernels. */
 const formatsName = ({ matrix, vector, output }: MatvecFormats): string => `${matrix}x${vector}-${output}`;
 
 /** The work-items that add up their values, and where in workgroup memory. */

@@ -27,7 +27,7 @@ import {
   type Variant,
 } from './table.ts';
 
-/** By wide vectors of one work-item, or by teams of work-items. */
+/** The kind of kernel: by wide vectors of one work-item, or by teams of work-items. */
 type By = 'vectors' | 'teams';
 
 /** The shape of a product as a matrix times vectors. */

@@ -138,8 +138,8 @@ interface WideLimits {
   /** Work-items for each thread, so that all end at about the same time. */
   readonly itemsEach: number;
   /**
-   * Where B can be read as it is, it is not packed for at most that many rows, nor where it has at most that many bytes:
-   * packing pays when it is read often, and from far away.
+   * The rows up to which B is not packed if it can be read as it is, nor if it has at most that many bytes: packing
+   * pays when it is read often, and from far away.
    */
   readonly fewRows: number;
   readonly fewBytes: number;

@@ -20,9 +20,9 @@ export interface RowsParams {
   readonly subgroupSize: number | undefined;
   /** Vectors of a row that each work-item keeps in registers; 0 where rows are read again in each pass. */
   readonly kept: number;
-  /** Of `runs` along rows: whether there are blocks that the last axis does not cut short. */
+  /** True for `runs` along rows if there are blocks that the last axis does not cut short. */
   readonly hasWholeBlocks: boolean;
-  /** Where rows are worked on in parts: which of their passes this is. */
+  /** The pass of rows that are worked on in parts. */
   readonly stage: Stage | undefined;
 }
 
@@ -73,7 +73,7 @@ interface Item {
   /** Coordinates of the row, or of the outer axes of rows where vectors lie along the last one. */
   readonly coordinates: readonly Value[];
   readonly part: Value | undefined;
-  /** Of a block its first row along the last axis. */
+  /** The first row of a block along the last axis. */
   readonly block: Value | undefined;
 }
 
@@ -222,7 +222,7 @@ interface Passes {
   readonly walk: Walk;
   readonly stage: Stage | undefined;
   readonly part: Value | undefined;
-  /** Whether this work-item has a row. */
+  /** True if this work-item has a row. */
   readonly works: Condition;
   /** True if it is the one that writes for the row's team. */
   readonly leads?: Value;

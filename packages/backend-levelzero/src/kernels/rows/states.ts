@@ -3,7 +3,7 @@ import type { FoldStates, States as StatesOf } from '@concord/kernel';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import { SpirvArithmetic, spirvType, type Width, widthOf } from '../arithmetic/spirv-arithmetic.ts';
 
-/** Where folds stand: the values of each fold's state, one fold after the other. */
+/** The states of folds: the values of each, one fold after the other. */
 export type States = StatesOf<Value>;
 /** Folds, wherever they are in a kernel. */
 export type Folds = Pick<FoldStates<Value>, 'types' | 'identity' | 'join'>;
@@ -41,10 +41,10 @@ export function fromWord(k: FunctionBuilder, word: Value, type: NumberType): Val
 /** Places that are folded in turn into several sets of states. */
 export interface UnrolledRange {
   readonly from: Value;
-  /** After the last place from which there is one for each set. */
+  /** The end of the places from which there is one for each set. */
   readonly whole: Value;
   readonly to: Value;
-  /** From one place to the next. */
+  /** The step from one place to the next. */
   readonly step: Value | number;
   readonly unroll: number;
 }

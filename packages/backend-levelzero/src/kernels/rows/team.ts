@@ -10,7 +10,7 @@ export type TeamKind = 'alone' | 'subgroup' | 'group';
 /** The work-items of a row's team, and this one's place among them. */
 export interface Team {
   readonly kind: TeamKind;
-  /** Their number. */
+  /** The number of lanes. */
   readonly lanes: number;
   /** This one's number, of the type of places. */
   readonly lane: Value;
@@ -96,7 +96,7 @@ function ownInstruction({ op, folding }: PhaseFold): SubgroupOperation | undefin
   }
 }
 
-/** By the device's own instructions where all folds have one, else by a butterfly of shuffles. */
+/** Joins by the device's own instructions if all folds have one, else by a butterfly of shuffles. */
 function joinSubgroup(code: KernelCode, size: number, folds: FoldStates<Value>, own: States): States {
   const { k } = code;
   const instructions = folds.folds.map(ownInstruction);
@@ -120,7 +120,7 @@ function joinSubgroup(code: KernelCode, size: number, folds: FoldStates<Value>, 
 
 interface Few {
   readonly count: number;
-  /** Where this work-item's states belong. */
+  /** The place of this work-item's states. */
   readonly place: Value;
   readonly writes: Value;
 }

@@ -85,7 +85,7 @@ export function subgroupSizeOf({ subgroupSizes }: DeviceTraits): number | undefi
   return fitting.includes(USUAL_SUBGROUP) ? USUAL_SUBGROUP : fitting[0];
 }
 
-/** Which way most operands of elements are dense. */
+/** Returns the direction along which most operands of elements are dense. */
 function alongOf({ geometry }: RunToPlan, { rows, folded }: PlanAxes): RunForm['along'] {
   const { inputs, outputs } = geometry;
   const count = (strides: readonly (readonly number[])[] | undefined): number =>

@@ -5,13 +5,13 @@ import { foldUnrolled, setsOf, type States } from './states.ts';
 
 /** Elements of a row that are visited at once. */
 export interface Place {
-  /** Along the folded axes, of the first one. */
+  /** The coordinates of the first one along the folded axes. */
   readonly coordinates: readonly Value[];
   /** Neighbours along the last folded axis. */
   readonly width: Width;
-  /** Of elements that stay in registers: where their values are kept. */
+  /** The scope that keeps the values of elements that stay in registers. */
   readonly scope?: ElementScope;
-  /** In-bounds predicate; undefined when always true. */
+  /** The in-bounds predicate; undefined if always true. */
   readonly isThere?: Value;
 }
 

@@ -8,14 +8,14 @@ import { type Access, formParameters, type OperandForm, type RunForm } from './f
 /** A `run` that is planned: its geometry, and spans that stand for its operands. */
 export interface RunToPlan {
   readonly geometry: CheckedRun;
-  /** Of the inputs, then of the outputs, in their orders; undefined where there is no element. */
+  /** The spans of the inputs, then of the outputs, in their orders; undefined if there is no element. */
   readonly spans: readonly (Span | undefined)[];
 }
 
 /** The axes that a part of the plan works over. */
 export interface PlanAxes {
   readonly rows: Axes;
-  /** Undefined where nothing is folded, and no operand differs along the folded axes. */
+  /** The folded axes; undefined if nothing is folded, and no operand differs along them. */
   readonly folded: Axes | undefined;
   readonly places: ReadonlyMap<number, number>;
 }

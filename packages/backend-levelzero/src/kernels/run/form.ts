@@ -10,11 +10,14 @@ export type Access = 'dense' | 'constant' | 'strided';
 /** An input or output, as far as code depends on it. */
 export interface OperandForm {
   readonly dtype: DType;
-  /** Which strides it has, of those that operands share; -1 of what is read or written by index, which has its own. */
+  /**
+   * The index of its strides among those that operands share; -1 of what is read or written by index, whose strides are
+   * its own.
+   */
   readonly layout: number;
   /** Bytes that the address of each vector is a multiple of. */
   readonly align: number;
-  /** Of what is read or written by index: whether its last axis is dense; and whether it has any element. */
+  /** The form of what is read or written by index: whether its last axis is dense, or it has no element. */
   readonly gather?: 'dense' | 'strided' | 'empty';
 }
 
@@ -37,7 +40,7 @@ export function axisCount({ rowRank, foldedRank }: RunForm): number {
   return rowRank + foldedRank;
 }
 
-/** Whether products and sums may become one instruction. */
+/** Returns whether products and sums may become one instruction. */
 export function contractionOf({ kernel }: RunForm): 'off' | undefined {
   return canContract(kernel) ? undefined : 'off';
 }

@@ -17,20 +17,22 @@ import { gather } from './gather-code.ts';
 import { storeByIndex } from './scatter-code.ts';
 import { OperandCode } from './operand-code.ts';
 
-/** Where values are computed: for a call, at a point, or for neighbours. */
+/** The scope of values: for a call, at a point, or for neighbours. */
 interface NodeScope {
   /** Components of what varies along the vectors. */
   readonly width: Width;
-  /** Of the first neighbour, along each axis that is not folded, or of an element along each folded one. */
+  /**
+   * The coordinates of the first neighbour, along each axis that is not folded, or of an element along each folded one.
+   */
   readonly coordinates: readonly Value[];
   readonly values: NodeLowering<Value>;
-  /** By node: a scalar in each component. */
+  /** Scalars in each component, by node. */
   readonly splats: Map<number, Value>;
 }
 
 /** A point of the axes that are not folded, or neighbours there where vectors lie along them. */
 export interface RowScope extends NodeScope {
-  /** Where the row begins in each layout, in elements. */
+  /** The start of the row in each layout, in elements. */
   readonly offsets: Map<number, Value>;
   /** Values of the folds that are finished. */
   readonly folds: Map<number, Value>;
@@ -68,7 +70,7 @@ export class KernelCode {
   readonly kernel: Kernel;
   readonly operands: OperandCode;
   readonly args: Readonly<Record<string, Value>>;
-  /** For each node, whether it differs between the neighbours of a vector. */
+  /** True for each node that differs between the neighbours of a vector. */
   readonly varies: readonly boolean[];
   readonly #call: NodeScope;
 

@@ -18,7 +18,7 @@ export class OperandCode {
     this.#args = args;
   }
 
-  /** Where a row begins in each layout. */
+  /** Returns the start of a row in each layout. */
   rowOffsets(coordinates: readonly Value[]): Map<number, Value> {
     return new Map(this.#form.layouts.map((_, layout) => [layout, this.#offset(layout, coordinates, 0)]));
   }

@@ -10,7 +10,10 @@ export interface Stage {
   readonly phase: number;
   /** The number of phases, that of the folds of scans counted. */
   readonly of: number;
-  /** After those of scans: how often parts were joined to fewer, from which follows what comes before each part. */
+  /**
+   * The number of times that parts were joined to fewer, after those of scans, from which follows what comes before
+   * each part.
+   */
   readonly levels?: number;
 }
 
@@ -40,7 +43,7 @@ export function stageParameters(
 }
 
 /**
- * Where a value of the states of a row's part lies: `[value][part][row]`, rows by number.
+ * Returns the place of a value of the states of a row's part: `[value][part][row]`, rows by number.
  *
  * @param parts - how many parts of each row there are
  */

@@ -25,7 +25,7 @@ export function passParameters(source: TopKSource): Readonly<Record<string, Para
 
 /** One part of one row. */
 export interface Part {
-  /** Its first element. */
+  /** The first element. */
   readonly input: Value;
   readonly count: Value;
   /** The number of selected elements. */

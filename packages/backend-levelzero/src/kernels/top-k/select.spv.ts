@@ -8,9 +8,9 @@ import { elementOf, entryOf, keyOf, type Part, partOf, passParameters, wholeRow 
 const SORT_GROUP = 256;
 
 /**
- * Of `size` entries in workgroup memory, sorts each `room` neighbours, the greatest first (K. E. Batcher, "Sorting networks
- * and their applications", AFIPS 1968: the bitonic network, in the form in which the first step of each size compares mirror
- * images, so that all runs are in one direction). Barriers come before each step and at the end.
+ * Sorts each `room` neighbours of `size` entries in workgroup memory, the greatest first (K. E. Batcher, "Sorting
+ * networks and their applications", AFIPS 1968: the bitonic network, in the form in which the first step of each size
+ * compares mirror images, so that all runs are in one direction). Barriers come before each step and at the end.
  *
  * @param entries - an array of u64
  * @param self - the number of the work-item in its group, u32

@@ -11,7 +11,7 @@ const ROUNDER = 1.5 * 2 ** 23;
 /** (e^r - 1 - r) / r^2, the constant coefficient first: Moshier's Cephes, `expf`. */
 const P = [5.0000001201e-1, 1.6666665459e-1, 4.1665795894e-2, 8.3334519073e-3, 1.39819995e-3, 1.98756915e-4];
 
-/** Below it e^x is 0, above the other infinite; both with room to spare. */
+/** The x below which e^x is 0; above the other it is infinite; both with room to spare. */
 const LEAST = -104;
 const MOST = 89;
 /** The first bit of the exponent's field. */

@@ -68,9 +68,9 @@ export function gelu(a: WasmArithmetic, x: Vector): Vector {
   return k.sub(k.atLeast(x, 0), lower);
 }
 
-/** From here on the quotient is 1, or more by an ulp. */
+/** The x from which on the quotient is 1, or more by an ulp. */
 const TANH_MOST = 9.1;
-/** Below it tanh x is x. */
+/** The x below which tanh x is x. */
 const TANH_LEAST = 0.0004;
 const NUMERATOR = [
   4.89352455891786e-3, 6.37261928875436e-4, 1.48572235717979e-5, 5.12229709037114e-8, -8.60467152213735e-11,

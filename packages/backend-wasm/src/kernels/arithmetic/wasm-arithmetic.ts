@@ -5,9 +5,9 @@ import { exp } from './exp.ts';
 
 /** A value of four points, in a local variable. A bool is all ones or all zeros. */
 export interface Vector extends Value<'v128'> {
-  /** Of a constant the bits that each point has. */
+  /** The bits of a constant, the same at each point. */
   readonly bits?: number;
-  /** Of a float32 product its factors: a sum may take them in their place. */
+  /** The factors of a float32 product: a sum may take them in its place. */
   readonly factors?: readonly [Vector, Vector];
 }
 

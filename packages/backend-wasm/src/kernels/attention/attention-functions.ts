@@ -75,7 +75,7 @@ function addVisible(module: ModuleBuilder, traits: WasmTraits): AddVisible {
   );
 }
 
-/** What distinguishes the code of calls. */
+/** The differences between the codes of calls. */
 export interface AttentionForm extends ScoreForm, PlaceForm {
   readonly hasLse: boolean;
   readonly dtypeKv: StoredFloatDType;
@@ -97,7 +97,7 @@ export interface TileFunctions {
 export interface BlockFunctions extends TileFunctions {
   readonly multiply: MicroKernel;
   readonly packQueries: PackPanels;
-  /** Of keys, and of values. */
+  /** Packs keys, and values. */
   readonly packColumns: PackPanels;
   readonly packWeights: PackPanels;
   readonly hasNonFinite: HasNonFinite;

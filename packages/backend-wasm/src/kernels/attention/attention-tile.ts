@@ -14,7 +14,7 @@ import {
 import { divided, greater, lesser } from '../common/integers.ts';
 import { TILE_COLUMNS, TILE_ROWS } from '../gemm/micro-kernel.ts';
 import type { BlockFunctions, OneQueryFunctions, TileFunctions } from './attention-functions.ts';
-import { ALL_KEYS, ATTENTION, type AttentionWord, BLOCK_KEYS } from './attention-words.ts';
+import { ALL_KEYS, ATTENTION, type AttentionArgument, BLOCK_KEYS } from './attention-arguments.ts';
 
 /** Bytes of a row of scores. */
 const SCORE_BYTES: number = 4 * BLOCK_KEYS;
@@ -38,7 +38,7 @@ export abstract class AttentionTile<Functions extends TileFunctions> {
   /** The keys that any of the queries sees. */
   readonly firstKey: Local<'i32'>;
   readonly endKey: Local<'i32'>;
-  /** Undefined: as the words say. */
+  /** The place of the queries; undefined: by the arguments. */
   readonly #placed: Placed | undefined;
   protected readonly body: FunctionBody;
   protected readonly functions: Functions;
@@ -69,7 +69,7 @@ export abstract class AttentionTile<Functions extends TileFunctions> {
     this.headDim = body.let(this.word('headDim'));
     this.valueDim = body.let(this.word('valueDim'));
     this.outputBytes = body.let(i32.shl(i32.and(i32.add(this.valueDim, TILE_COLUMNS - 1), -TILE_COLUMNS), 2));
-    const at = (name: AttentionWord): Address => body.let(i32.add(scratch, this.word(name)));
+    const at = (name: AttentionArgument): Address => body.let(i32.add(scratch, this.word(name)));
     this.at = {
       queries: scratch,
       scores: at('scoresAt'),
@@ -132,7 +132,7 @@ export abstract class AttentionTile<Functions extends TileFunctions> {
     this.body.for(0, this.queries, 1, statements);
   }
 
-  protected word(name: AttentionWord): Value<'i32'> {
+  protected word(name: AttentionArgument): Value<'i32'> {
     return ATTENTION.word(this.args, name);
   }
 

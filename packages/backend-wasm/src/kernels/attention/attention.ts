@@ -6,7 +6,7 @@ import { type FunctionBody, type Local, ModuleBuilder } from '../../encoder/inde
 import type { Launcher, WasmBuffer, WasmTraits } from '../kernel.ts';
 import { type AttentionForm, blockFunctions, oneQueryFunctions, type TileFunctions } from './attention-functions.ts';
 import { type AttentionTile, BlockTile, OneQueryTile } from './attention-tile.ts';
-import { ALL_KEYS, ATTENTION, BLOCK_KEYS } from './attention-words.ts';
+import { ALL_KEYS, ATTENTION, BLOCK_KEYS } from './attention-arguments.ts';
 import { bitsOf, codeOfTiles, operandAddress } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
 import { roundUp } from '../common/integers.ts';
@@ -110,7 +110,7 @@ function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<Wa
   const mostKeys = Math.max(TILE_COLUMNS, Math.floor(MAX_PANEL / widest));
   const blockKeys = Math.min(seqKv, BLOCK_KEYS, mostKeys);
   const memory = layout(rows, blockKeys, headDim, valueDim);
-  const words = ATTENTION.words(
+  const args = ATTENTION.pack(
     {
       q: operandAddress(call.q),
       k: operandAddress(call.k),
@@ -139,9 +139,9 @@ function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<Wa
       blockKeys,
       tilesOfHead: tiles,
     },
-    memory.words,
+    memory.args,
   );
-  launcher.launch({ code, words, tiles: batch * heads * tiles, scratchBytes: memory.bytes });
+  launcher.launch({ code, args, tiles: batch * heads * tiles, scratchBytes: memory.bytes });
 }
 
 function strides({ qStrides, kStrides, vStrides, oStrides }: CheckedAttention) {
@@ -163,7 +163,7 @@ function layout(rows: number, blockKeys: number, headDim: number, valueDim: numb
   const outputsAt = valuesAt + aligned(keys * columns);
   const largestAt = outputsAt + aligned(rows * columns);
   const bytes = largestAt + aligned(2 * rows);
-  return { words: { scoresAt, weightsAt, keysAt, valuesAt, outputsAt, largestAt }, bytes };
+  return { args: { scoresAt, weightsAt, keysAt, valuesAt, outputsAt, largestAt }, bytes };
 }
 
 /** Bytes of some float32, up to a multiple of 64. */

@@ -16,9 +16,9 @@ import { VectorTerms } from '../arithmetic/vector-terms.ts';
 import { type Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import { HoistedConstants } from '../common/hoisted-constants.ts';
 import type { WasmTraits } from '../kernel.ts';
-import { ATTENTION } from './attention-words.ts';
+import { ATTENTION } from './attention-arguments.ts';
 
-/** At it and below e^x is 0, rounded to nearest. */
+/** The x at and below which e^x is 0, rounded to nearest. */
 const MIN_EXPONENT = -104;
 /** ln 2 in two parts: the first has 9 bits, so that its product with an exponent is exact (Cody and Waite). */
 const LN2_HI = 0.693359375;
@@ -52,7 +52,7 @@ export type SoftmaxRow = FunctionHandle<
   'none'
 >;
 
-/** What a batch has in memory: its number of keys, the place of its first query. */
+/** The values of a batch in memory: its number of keys, the place of its first query. */
 export interface PlaceForm {
   readonly hasLengths: boolean;
   readonly hasStarts: boolean;

@@ -15,37 +15,37 @@ export function operandAddress(operand: CallOperand<WasmBuffer> | undefined): nu
   return operand === undefined ? 0 : operand.buffer.address + operand.byteOffset;
 }
 
-/** Values of the words by their names. */
-export type Words<Required extends string, Optional extends string> = Readonly<Record<Required, number>> &
+/** Values of arguments by their names. */
+export type ArgumentValues<Required extends string, Optional extends string> = Readonly<Record<Required, number>> &
   Readonly<Partial<Record<Optional, number>>>;
 
-/** The words of a command by their names: written by the caller, read by the code at the address of its first parameter. */
+/** The arguments of a command by their names: written by the caller, read by the code at the address of its first parameter. */
 export class Arguments<Required extends string, Optional extends string = never> {
   readonly #names: readonly (Required | Optional)[];
 
   /**
-   * @param required - names in texts, apart by spaces
-   * @param optional - likewise: words that are 0 where they are not given
+   * @param required - names, separated by spaces
+   * @param optional - likewise: arguments that default to 0
    */
   constructor(required: readonly string[], optional: readonly string[] = []) {
     this.#names = [...required, ...optional].flatMap((names) => names.split(' ')) as (Required | Optional)[];
   }
 
-  /** Bytes of the words: where others begin that a command has besides. */
+  /** Bytes of the arguments: others of a command begin after them. */
   get bytes(): number {
     return 4 * this.#names.length;
   }
 
   /**
-   * The words in their order, as a command takes them: integers count modulo 2^32, as addresses do.
+   * The arguments in their order, as a command takes them: integers count modulo 2^32, as addresses do.
    *
-   * @param planned - the words that `given` does not have
+   * @param planned - the arguments that `given` lacks
    */
-  words<Given extends Partial<Words<Required, Optional>>>(
+  pack<Given extends Partial<ArgumentValues<Required, Optional>>>(
     given: Given,
-    planned: Omit<Words<Required, Optional>, keyof Given>,
+    planned: Omit<ArgumentValues<Required, Optional>, keyof Given>,
   ): number[] {
-    const [first, second] = [given, planned] as Partial<Words<Required, Optional>>[];
+    const [first, second] = [given, planned] as Partial<ArgumentValues<Required, Optional>>[];
     return this.#names.map((name) => first?.[name] ?? second?.[name] ?? 0);
   }
 

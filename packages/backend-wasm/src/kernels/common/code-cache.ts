@@ -1,6 +1,6 @@
 import type { WasmCode, WasmTraits } from '../kernel.ts';
 
-/** As many forms of kernels as a program may use in turn without their code being emitted again. */
+/** The number of forms of kernels that a program may use in turn without their code being emitted again. */
 const MAX_CODES = 512;
 
 /** Values that are made when they are first wanted, and kept as long as they are among those wanted last. */

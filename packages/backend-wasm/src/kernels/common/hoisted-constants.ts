@@ -9,7 +9,7 @@ export class Prologue {
   readonly #body: FunctionBody;
   readonly #begin: (number | Code)[] = [];
 
-  /** To be made before anything is put into the body. */
+  /** Call it before anything is put into the body. */
   constructor(body: FunctionBody) {
     this.#body = body;
     body.emit({ type: 'none', code: this.#begin });
@@ -28,7 +28,7 @@ export class HoistedConstants {
   readonly #prologue: Prologue;
   readonly #constants = new Map<number, Local<'v128'>>();
 
-  /** To be made before anything is put into the body. */
+  /** Call it before anything is put into the body. */
   constructor(body: FunctionBody) {
     this.#prologue = new Prologue(body);
   }

@@ -58,7 +58,7 @@ function isPointwise({ filterShape, stride, padding }: CheckedConv2d): boolean {
   );
 }
 
-/** The filters and the output, as words of a product. */
+/** The filters and the output, as arguments of a product. */
 function filtersAndOutput(call: ResolvedConv2d<WasmBuffer>) {
   const { filterShape, outputShape, groups } = call;
   const [filters, channels, filterHeight, filterWidth] = filterShape;

@@ -15,7 +15,7 @@ import {
 import { Arguments, codeOfTiles, operandAddress } from '../common/arguments.ts';
 import { floatStorage, STORAGE_SHIFT } from '../common/float-storage.ts';
 import { divided, lesser, type MultiplyAdd, multiplyAdd } from '../common/integers.ts';
-import { type TileEpilogue, tileEpilogue, withEpilogueWords } from '../epilogue/epilogue-tile.ts';
+import { type TileEpilogue, tileEpilogue, withEpilogueArguments } from '../epilogue/epilogue-tile.ts';
 import { storeTile } from '../gemm/micro-kernel.ts';
 import type { Launcher, WasmBuffer, WasmTraits } from '../kernel.ts';
 import { everyOther } from './window-columns.ts';
@@ -24,13 +24,13 @@ import { eachPadded, paddedSize } from './padded-images.ts';
 
 const OF_PLANES = 'images filter output filters filtersOfChannel planeSize rowStep tapRow';
 const OF_OUTPUTS = 'outputHeight outputWidth rowsOfTile tilesOfPlane firstImage';
-type DepthwiseWord = NamesIn<typeof OF_PLANES | typeof OF_OUTPUTS>;
+type DepthwiseArgument = NamesIn<typeof OF_PLANES | typeof OF_OUTPUTS>;
 
 /**
- * The words that {@link depthwiseCode} reads: float32 planes of `planeSize` elements without padding. An output's row is `rowStep`
+ * The arguments that {@link depthwiseCode} reads: float32 planes of `planeSize` elements without padding. An output's row is `rowStep`
  * elements of a plane after the previous one, a filter's row `tapRow`. A tile is `rowsOfTile` rows of a plane of the output.
  */
-const DEPTHWISE: Arguments<DepthwiseWord> = new Arguments([OF_PLANES, OF_OUTPUTS]);
+const DEPTHWISE: Arguments<DepthwiseArgument> = new Arguments([OF_PLANES, OF_OUTPUTS]);
 
 /** The parameters of the code of a depthwise convolution. */
 interface DepthwiseForm {
@@ -51,7 +51,7 @@ function depthwiseCode(traits: WasmTraits, form: DepthwiseForm, epilogue: TileEp
   const store = storeTile(module, dtype);
   const finish = epilogue?.emit(module, traits);
   return codeOfTiles(module, (body, args, firstTile, end, scratch) => {
-    const word = (name: DepthwiseWord): Value<'i32'> => DEPTHWISE.word(args, name);
+    const word = (name: DepthwiseArgument): Value<'i32'> => DEPTHWISE.word(args, name);
     const filterStorage = floatStorage(dtype, body);
     const width = body.let(word('outputWidth'));
     const height = body.let(word('outputHeight'));
@@ -161,7 +161,7 @@ export function convolveDepthwise(launcher: Launcher, codes: CodeCache, call: Re
   const tilesOfPlane = Math.ceil(outputHeight / rowsOfTile);
   const imageBytes = BYTES_OF[dtype] * filters * outputHeight * outputWidth;
   eachPadded(launcher, codes, call, (images, firstImage, count) => {
-    const words = DEPTHWISE.words(
+    const args = DEPTHWISE.pack(
       {
         images,
         filter: operandAddress(call.filter),
@@ -182,7 +182,7 @@ export function convolveDepthwise(launcher: Launcher, codes: CodeCache, call: Re
     const scratchBytes = 4 * rowsOfTile * outputWidth;
     launcher.launch({
       code,
-      words: withEpilogueWords(words, epilogue, code),
+      args: withEpilogueArguments(args, epilogue, code),
       tiles: count * filters * tilesOfPlane,
       scratchBytes,
     });

@@ -8,16 +8,16 @@ import type { Launcher, WasmBuffer, WasmTraits } from '../kernel.ts';
 import type { CodeCache } from '../common/code-cache.ts';
 
 const PAD_WORDS = 'from to imageHeight imageWidth height width top left';
-type PadWord = NamesIn<typeof PAD_WORDS>;
+type PadArgument = NamesIn<typeof PAD_WORDS>;
 
-/** The words that {@link padCode} reads: sizes of a plane before and after, and the padding above and left of it. */
-const PAD: Arguments<PadWord> = new Arguments([PAD_WORDS]);
+/** The arguments that {@link padCode} reads: sizes of a plane before and after, and the padding above and left of it. */
+const PAD: Arguments<PadArgument> = new Arguments([PAD_WORDS]);
 
 /** Code whose tiles each copy a plane of an image as float32, with zeros around it. */
 function padCode(traits: WasmTraits, dtype: FloatDType): Uint8Array {
   const module = new ModuleBuilder({ shared: traits.isShared });
   return codeOfTiles(module, (body, args, first, end) => {
-    const word = (name: PadWord): Value<'i32'> => PAD.word(args, name);
+    const word = (name: PadArgument): Value<'i32'> => PAD.word(args, name);
     const storage = floatStorage(dtype, body);
     const [imageWidth, rowBytes] = [body.let(word('imageWidth')), body.let(i32.shl(word('width'), 2))];
     const planeBytes = body.let(i32.mul(word('height'), rowBytes));
@@ -89,8 +89,8 @@ export function eachPadded(
   for (let first = 0; first < images; first += together) {
     const count = Math.min(together, images - first);
     const from = input + elementBytes * first * channels * imageHeight * imageWidth;
-    const words = PAD.words({ from, to: padded, imageHeight, imageWidth, height, width, top, left }, {});
-    launcher.launch({ code, words, tiles: count * channels });
+    const args = PAD.pack({ from, to: padded, imageHeight, imageWidth, height, width, top, left }, {});
+    launcher.launch({ code, args, tiles: count * channels });
     work(padded, first, count);
   }
 }

@@ -2,9 +2,9 @@ import { callStatement, type FunctionBody, i32, i8x16, type Local, v128, type Va
 import { divided, lesser } from '../common/integers.ts';
 import type { ColumnPacker } from '../gemm/pack-panels.ts';
 import { TILE_COLUMNS } from '../gemm/micro-kernel.ts';
-import { PRODUCT, type ProductWord, type WindowWord } from '../gemm/product-words.ts';
+import { PRODUCT, type ProductArgument, type WindowArgument } from '../gemm/product-arguments.ts';
 
-type ReadWord = (name: ProductWord | WindowWord) => Value<'i32'>;
+type ReadWord = (name: ProductArgument | WindowArgument) => Value<'i32'>;
 
 /**
  * Packs columns of a convolution from float32 images without padding: column q + p Q holds, by channel, row and column of the

@@ -2,14 +2,14 @@ import type { CheckedEpilogue } from '@concord/backend-core/implement';
 import type { CheckedRun, KernelNode } from '@concord/backend-core/kernel';
 import { axisOf, formKey, madeOnce } from '@concord/kernel';
 import { ONE_LINE, type RunForm } from '../run/form.ts';
-import { callForm, type FormAxes, geometryWords } from '../run/operand-forms.ts';
+import { callForm, type FormAxes, geometryArguments } from '../run/operand-forms.ts';
 
 /** An epilogue as code has it: over planes, rows and columns; or planes, rows, lines and columns. */
 export interface EpilogueForm {
   readonly form: RunForm;
   /** Equal for equal code. */
   readonly key: string;
-  /** The words that follow from the geometry: sizes and strides in bytes. */
+  /** The arguments that follow from the geometry: sizes and strides in bytes. */
   readonly values: ReadonlyMap<string, number>;
   /** The input that is the product. */
   readonly accumulator: number;
@@ -52,7 +52,7 @@ function makeForm(geometry: CheckedRun): EpilogueForm {
     inputs: inputs.map((layout, input) => (input === accumulator ? { ...layout, dtype: 'f32' } : layout)),
   };
   const form: RunForm = { ...callForm(tiles, axes), stores: [0], ...ONE_LINE, hasWhole: true, hasRest: true };
-  return { form, key: formKey(form), values: geometryWords(tiles, axes), accumulator };
+  return { form, key: formKey(form), values: geometryArguments(tiles, axes), accumulator };
 }
 
 /** True if lines and columns can be one axis: each input is contiguous from line to line, and no node asks for their indices. */

@@ -14,7 +14,7 @@ import { bitsOf, operandAddress } from '../common/arguments.ts';
 import { Cursor } from '../run/cursor.ts';
 import { names, type OperandForm } from '../run/form.ts';
 import { NodeCode } from '../run/node-code.ts';
-import { Words, wordsOf } from '../run/words.ts';
+import { Words, argumentsOf } from '../run/words.ts';
 import { epilogueForm } from './epilogue-form.ts';
 
 /**
@@ -44,17 +44,17 @@ export class TileEpilogue {
 
   /** Adds the function to a module. */
   emit(module: ModuleBuilder, traits: WasmTraits): EpilogueTile {
-    const { tile, words } = emitTile(module, traits, this.#epilogue);
-    this.#emitted = words;
+    const { tile, argNames: own } = emitTile(module, traits, this.#epilogue);
+    this.#emitted = own;
     return tile;
   }
 
-  /** The words of a call, after those of the product, for code that {@link emit} has a part in, now or in an earlier call. */
-  wordsBehind(words: readonly number[], code: WasmCode): readonly number[] {
-    if (this.#emitted !== undefined) wordsOfCode.set(code, this.#emitted);
+  /** The arguments of a call, after those of the product, for code that {@link emit} has a part in, now or in an earlier call. */
+  argumentsAfter(args: readonly number[], code: WasmCode): readonly number[] {
+    if (this.#emitted !== undefined) argumentNames.set(code, this.#emitted);
     const { values } = epilogueForm(this.#epilogue);
-    const all = new Map([...values, ...callWords(this.#epilogue, this.#call)]);
-    return [...words, ...wordsOf(wordsOfCode.get(code) as readonly string[], all)];
+    const all = new Map([...values, ...callArguments(this.#epilogue, this.#call)]);
+    return [...args, ...argumentsOf(argumentNames.get(code) as readonly string[], all)];
   }
 }
 
@@ -63,25 +63,25 @@ export interface CallWithEpilogue {
   readonly epilogue?: CheckedEpilogue | undefined;
 }
 
-/** The names of an epilogue's words, by the code that it is a part of. */
-const wordsOfCode = new WeakMap<WasmCode, readonly string[]>();
+/** The names of the arguments of an epilogue, by the code that it is a part of. */
+const argumentNames = new WeakMap<WasmCode, readonly string[]>();
 
 /** The epilogue of a call, if it has one. */
 export function tileEpilogue(call: CallWithEpilogue): TileEpilogue | undefined {
   return call.epilogue === undefined ? undefined : new TileEpilogue(call.epilogue, call);
 }
 
-/** The words of a command whose code may end with an epilogue: its own, then those of the epilogue. */
-export function withEpilogueWords(
-  words: readonly number[],
+/** The arguments of a command whose code may end with an epilogue: its own, then those of the epilogue. */
+export function withEpilogueArguments(
+  args: readonly number[],
   epilogue: TileEpilogue | undefined,
   code: WasmCode,
 ): readonly number[] {
-  return epilogue === undefined ? words : epilogue.wordsBehind(words, code);
+  return epilogue === undefined ? args : epilogue.argumentsAfter(args, code);
 }
 
-/** The words that change from call to call: where the inputs lie, and the parameters. */
-function callWords(
+/** The arguments that change from call to call: where the inputs lie, and the parameters. */
+function callArguments(
   { kernel, params }: CheckedEpilogue,
   call: CallWithEpilogue,
 ): readonly (readonly [string, number])[] {
@@ -102,7 +102,7 @@ function emitTile(
   module: ModuleBuilder,
   { hasFma }: WasmTraits,
   epilogue: CheckedEpilogue,
-): { readonly tile: EpilogueTile; readonly words: readonly string[] } {
+): { readonly tile: EpilogueTile; readonly argNames: readonly string[] } {
   const { form, accumulator } = epilogueForm(epilogue);
   let list: readonly string[] = [];
   const [root, output] = [form.kernel.outputs[0]?.node as number, form.inputs.length];
@@ -151,7 +151,7 @@ function emitTile(
       list = words.names;
     },
   );
-  return { tile, words: list };
+  return { tile, argNames: list };
 }
 
 /** Columns of the tile that lie along the last axis of the form: all at once, or line by line. */

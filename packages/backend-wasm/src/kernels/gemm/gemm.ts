@@ -35,7 +35,10 @@ export function gemmKernel(
 /** The most rows that B is decoded again for, rather than once for all. */
 const MOST_ROWS = { floats: 4, integers: 16 };
 
-/** How the product of each row with a B of a type of its own reads that, if it can: 16 bytes of integers at a time. */
+/**
+ * Returns the form in which the product of each row reads a B of a different type, if it can: 16 bytes of integers at a
+ * time.
+ */
 function formOfRow(call: ResolvedGemm<WasmBuffer>): MatrixForm | undefined {
   const { m, k, batchCount, dtypeB, quantB, epilogue } = call;
   const most = MOST_ROWS[quantB === undefined ? 'floats' : 'integers'];
@@ -50,8 +53,8 @@ function formOfRow(call: ResolvedGemm<WasmBuffer>): MatrixForm | undefined {
   return { bits, isSigned: dtypeB.startsWith('i'), hasZeros: zeros !== undefined, scales: scales.dtype };
 }
 
-/** The words of the blocks of B; those of a B that all matrices share are shared too. */
-function blockWords(call: ResolvedGemm<WasmBuffer>): readonly number[] {
+/** The arguments of the blocks of B; those of a B that all matrices share are shared too. */
+function blockArguments(call: ResolvedGemm<WasmBuffer>): readonly number[] {
   const { dtypeB, quantB, strideB, m } = call;
   if (quantB === undefined) return [];
   const [scaleBatch, scaleRow, scaleBlock] = quantB.scales.strides;
@@ -69,7 +72,7 @@ function blockWords(call: ResolvedGemm<WasmBuffer>): readonly number[] {
     block: Math.min(quantB.block, 2 ** 31),
     zero: quantB.zero + ({ i4: 8, i8: 128 }[dtypeB as string] ?? 0),
   };
-  return BLOCKS.words(given, {});
+  return BLOCKS.pack(given, {});
 }
 
 /** The same product of a B of floats, which is written to temporary memory first. */
@@ -159,6 +162,6 @@ function multiplyVector(launcher: Launcher, codes: CodeCache, call: ResolvedGemm
   const batches = isColumn ? batchCount : batchCount * m;
   launchVector(launcher, codes, dtype, batches, given, {
     epilogue: tileEpilogue(call),
-    ...(form === undefined ? {} : { form, blocks: blockWords(call) }),
+    ...(form === undefined ? {} : { form, blocks: blockArguments(call) }),
   });
 }

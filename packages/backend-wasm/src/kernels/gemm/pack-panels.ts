@@ -16,7 +16,7 @@ import {
 import { type FloatLoads, floatLoads, STORAGE_SHIFT } from '../common/float-storage.ts';
 import { wordsOfShuffle } from '../common/integers.ts';
 import { TILE_COLUMNS } from './micro-kernel.ts';
-import { PRODUCT, type ProductWord } from './product-words.ts';
+import { PRODUCT, type ProductArgument } from './product-arguments.ts';
 
 /** `(to, from, rowStride, depthStride, rows, depth)`, addresses and distances in bytes. */
 export type PackPanels = FunctionHandle<readonly ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], 'none'>;
@@ -61,7 +61,7 @@ export function packPanels(module: ModuleBuilder, width: number, dtype: StoredFl
   );
 }
 
-/** Fewer rows than the panel is wide. */
+/** Packs a panel of fewer rows than it is wide. */
 function packLast(body: FunctionBody, storage: FloatLoads, panel: Panel, width: number, rows: Local<'i32'>): void {
   const { to, from, rowStride, depthStride, depth } = panel;
   body.for(0, depth, 1, (p) => {
@@ -154,7 +154,7 @@ export function matrixColumns(dtype: StoredFloatDType): ColumnPacker {
   return (module) => {
     const pack = packPanels(module, TILE_COLUMNS, dtype);
     return (args, { to, batch, column, columns, first, depth }) => {
-      const word = (name: ProductWord): Value<'i32'> => PRODUCT.word(args, name);
+      const word = (name: ProductArgument): Value<'i32'> => PRODUCT.word(args, name);
       const elements = i32.add(
         i32.mul(batch, word('strideB')),
         i32.add(i32.mul(column, word('columnStrideB')), i32.mul(first, word('depthStrideB'))),

@@ -11,25 +11,25 @@ import {
 import { codeOfTiles } from '../common/arguments.ts';
 import { STORAGE_SHIFT } from '../common/float-storage.ts';
 import { divided, lesser, roundUp } from '../common/integers.ts';
-import { type TileEpilogue, withEpilogueWords } from '../epilogue/epilogue-tile.ts';
+import { type TileEpilogue, withEpilogueArguments } from '../epilogue/epilogue-tile.ts';
 import type { Launcher, WasmTraits } from '../kernel.ts';
 import { type ColumnPacker, matrixColumns, packPanels } from './pack-panels.ts';
 import { microKernel, storeTile, TILE_COLUMNS, TILE_ROWS } from './micro-kernel.ts';
 import {
   BLOCK_DEPTH,
-  type GivenWords,
+  type GivenArguments,
   PRODUCT,
-  type ProductWord,
-  type ProductWords,
-  productWords,
-  type WindowWord,
-} from './product-words.ts';
+  type ProductArgument,
+  type ProductArguments,
+  productArguments,
+  type WindowArgument,
+} from './product-arguments.ts';
 import type { CodeCache } from '../common/code-cache.ts';
 
 /** The bits of 1. */
 const ONE = 0x3f80_0000;
 
-type ReadWord = (name: ProductWord | WindowWord) => Value<'i32'>;
+type ReadWord = (name: ProductArgument | WindowArgument) => Value<'i32'>;
 
 /** Code whose tiles each pack a block of B into `packed`: a block of the depth and `tileN` columns of one batch. */
 function packColumnsCode(traits: WasmTraits, packer: ColumnPacker): Uint8Array {
@@ -194,7 +194,7 @@ export function matrixForm(dtype: StoredFloatDType, source: StoredFloatDType = d
 }
 
 /** The tiles that C is cut into. */
-type Tiling = Pick<ProductWords, 'tileM' | 'tileN' | 'tilesM' | 'tilesN'>;
+type Tiling = Pick<ProductArguments, 'tileM' | 'tileN' | 'tilesM' | 'tilesN'>;
 
 /**
  * Queues `batches` products.
@@ -207,7 +207,7 @@ export function launchProduct(
   form: ProductForm,
   epilogue: TileEpilogue | undefined,
   batches: number,
-  given: GivenWords,
+  given: GivenArguments,
   memory: (bytes: number) => number = (bytes) => launcher.temporary(bytes),
 ): void {
   const { m, n, k } = given;
@@ -222,8 +222,8 @@ export function launchProduct(
   const packedBytes = 4 * k * roundUp(n, TILE_COLUMNS);
   if (tilesM === 1 || packedBytes === 0 || packedBytes > MAX_PACKED_BYTES) {
     const scratchBytes = panelsAt + tileN * panelBytes;
-    const words = withEpilogueWords(productWords(given, plan), epilogue, code);
-    launcher.launch({ code, words, tiles: batches * tilesOfBatch, scratchBytes });
+    const args = withEpilogueArguments(productArguments(given, plan), epilogue, code);
+    launcher.launch({ code, args, tiles: batches * tilesOfBatch, scratchBytes });
     return;
   }
 
@@ -235,9 +235,9 @@ export function launchProduct(
   for (let firstBatch = 0; firstBatch < batches; firstBatch += together) {
     const count = Math.min(together, batches - firstBatch);
     const packedPlan = { ...plan, packed, packedStride: isOneB ? 0 : packedBytes / 4, firstBatch };
-    const words = withEpilogueWords(productWords(given, packedPlan), epilogue, code);
-    launcher.launch({ code: packCode, words, tiles: (isOneB ? 1 : count) * tilesToPack });
-    launcher.launch({ code, words, tiles: count * tilesOfBatch, scratchBytes: panelsAt });
+    const args = withEpilogueArguments(productArguments(given, packedPlan), epilogue, code);
+    launcher.launch({ code: packCode, args, tiles: (isOneB ? 1 : count) * tilesToPack });
+    launcher.launch({ code, args, tiles: count * tilesOfBatch, scratchBytes: panelsAt });
   }
 }
 

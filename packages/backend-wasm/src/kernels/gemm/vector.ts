@@ -1,6 +1,6 @@
 import type { NamesIn } from '@concord/variants';
 import type { StoredFloatDType } from '@concord/backend-core';
-import { Arguments, codeOfTiles, type Words } from '../common/arguments.ts';
+import { Arguments, codeOfTiles, type ArgumentValues } from '../common/arguments.ts';
 import {
   callStatement,
   type FunctionBody,
@@ -14,7 +14,7 @@ import {
 import { STORAGE_SHIFT } from '../common/float-storage.ts';
 import { divided, lesser } from '../common/integers.ts';
 import type { Launcher, WasmTraits } from '../kernel.ts';
-import { type TileEpilogue, withEpilogueWords } from '../epilogue/epilogue-tile.ts';
+import { type TileEpilogue, withEpilogueArguments } from '../epilogue/epilogue-tile.ts';
 import { loadVector, storeTile } from './micro-kernel.ts';
 import type { CodeCache } from '../common/code-cache.ts';
 import { addDots, addScaledRows, type VectorLoop } from './vector-dots.ts';
@@ -22,22 +22,22 @@ import { addDeinterleave, addWeightDots, BLOCKS, type IntegerForm } from './weig
 
 const OF_OPERANDS = 'matrix x to count depth countStride depthStride matrixStride xStride xBatchStride';
 const OF_OUTPUTS = 'toStride toBatchStride alpha beta tile tiles isRow';
-type VectorWord = NamesIn<typeof OF_OPERANDS> | NamesIn<typeof OF_OUTPUTS>;
-/** The words of {@link VECTOR}. */
-export type VectorWords = Words<VectorWord, never>;
+type VectorArgument = NamesIn<typeof OF_OPERANDS> | NamesIn<typeof OF_OUTPUTS>;
+/** The arguments of {@link VECTOR}. */
+export type VectorArguments = ArgumentValues<VectorArgument, never>;
 
 /**
- * The words that {@link vectorCode} reads: `to = alpha M x + beta to` for `count` outputs over a depth, for each batch. Strides
+ * The arguments that {@link vectorCode} reads: `to = alpha M x + beta to` for `count` outputs over a depth, for each batch. Strides
  * count elements; one of `countStride` and `depthStride`, which are M's, is 1. A tile is `tile` outputs of one batch.
  * For an epilogue `isRow` is 1 where the outputs are a row of C, 0 for a column.
  */
-export const VECTOR: Arguments<VectorWord> = new Arguments([OF_OPERANDS, OF_OUTPUTS]);
+export const VECTOR: Arguments<VectorArgument> = new Arguments([OF_OPERANDS, OF_OUTPUTS]);
 
-/** The words that the caller sets. */
-export type GivenVectorWords = Omit<VectorWords, 'tile' | 'tiles'>;
+/** The arguments that the caller sets. */
+export type GivenVectorArguments = Omit<VectorArguments, 'tile' | 'tiles'>;
 
-/** The words in the order of {@link VECTOR}, written out: a loop over names takes longer than a small product. */
-export function vectorWords(given: GivenVectorWords, plan: Pick<VectorWords, 'tile' | 'tiles'>): number[] {
+/** The arguments in the order of {@link VECTOR}, written out: a loop over names takes longer than a small product. */
+export function vectorArguments(given: GivenVectorArguments, plan: Pick<VectorArguments, 'tile' | 'tiles'>): number[] {
   return [
     given.matrix,
     given.x,
@@ -83,7 +83,7 @@ function vectorCode(
   const finish = epilogue?.emit(module, traits);
   const wordBytes = VECTOR.bytes + (typeof form === 'string' ? 0 : BLOCKS.bytes);
   return codeOfTiles(module, (body, args, firstTile, end, scratch) => {
-    const word = (name: VectorWord): Value<'i32'> => VECTOR.word(args, name);
+    const word = (name: VectorArgument): Value<'i32'> => VECTOR.word(args, name);
     const sums = body.let(i32.add(scratch, 4 * VECTOR_BLOCK));
     body.for(firstTile, end, 1, (tile) => {
       const { quotient: batch, remainder: part } = divided(body, tile, word('tiles'));
@@ -133,7 +133,7 @@ type AddPiece = (piece: Piece) => void;
 
 /** The number of the element of the matrix that a piece begins with. */
 function elementOf({ args, batch, output, first }: Piece): Value<'i32'> {
-  const step = (by: Local<'i32'>, name: VectorWord): Value<'i32'> => i32.mul(by, VECTOR.word(args, name));
+  const step = (by: Local<'i32'>, name: VectorArgument): Value<'i32'> => i32.mul(by, VECTOR.word(args, name));
   const start = i32.add(step(batch, 'matrixStride'), step(output, 'countStride'));
   return i32.add(start, step(first, 'depthStride'));
 }
@@ -145,7 +145,7 @@ function floatRows(module: ModuleBuilder, traits: WasmTraits, form: StoredFloatD
   return (piece) => {
     const { body, args, sums, x, count, depth } = piece;
     const from = body.let(i32.add(VECTOR.word(args, 'matrix'), i32.shl(elementOf(piece), shift)));
-    const strided = (loop: VectorLoop, stride: VectorWord) => (): void =>
+    const strided = (loop: VectorLoop, stride: VectorArgument) => (): void =>
       body.emit(callStatement(loop, sums, from, i32.shl(VECTOR.word(args, stride), shift), x, count, depth));
     const isDense = i32.eq(VECTOR.word(args, 'depthStride'), 1);
     body.if(isDense, strided(dots, 'countStride'), strided(scaledRows, 'depthStride'));
@@ -179,12 +179,12 @@ const MAX_TILE = 4096;
 /** Tiles that a thread should find, so that none waits long for the last. */
 const TILES_PER_THREAD = 4;
 
-/** What a product of a matrix and a vector may have besides. */
+/** Options of a product of a matrix and a vector. */
 interface VectorOptions {
   readonly epilogue?: TileEpilogue | undefined;
   /** Storage of the matrix. Default: that of the vector. */
   readonly form?: MatrixForm;
-  /** The words of {@link BLOCKS}, of integers. */
+  /** The arguments of {@link BLOCKS}, of integers. */
   readonly blocks?: readonly number[];
 }
 
@@ -194,7 +194,7 @@ export function launchVector(
   codes: CodeCache,
   dtype: StoredFloatDType,
   batches: number,
-  given: GivenVectorWords,
+  given: GivenVectorArguments,
   { epilogue, form = dtype, blocks = [] }: VectorOptions = {},
 ): void {
   const { count, depth } = given;
@@ -208,6 +208,6 @@ export function launchVector(
   const rounds = Math.ceil(count / MAX_TILE / wanted);
   const tile = Math.ceil(count / (rounds * parts) / 8) * 8;
   const tiles = Math.ceil(count / tile);
-  const words = withEpilogueWords([...vectorWords(given, { tile, tiles }), ...blocks], epilogue, code);
-  launcher.launch({ code, words, tiles: batches * tiles, scratchBytes: vectorScratch(tile) });
+  const args = withEpilogueArguments([...vectorArguments(given, { tile, tiles }), ...blocks], epilogue, code);
+  launcher.launch({ code, args, tiles: batches * tiles, scratchBytes: vectorScratch(tile) });
 }

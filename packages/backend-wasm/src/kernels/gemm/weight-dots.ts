@@ -35,7 +35,7 @@ export const unitOf = ({ bits }: Pick<IntegerForm, 'bits'>): number => 128 / bit
 
 const BLOCK_WORDS = 'scales scaleBatch scaleRow scaleBlock zeros zeroBatch zeroRow zeroBlock block zero';
 
-/** The words of a matrix of integers beside those of any. Strides count elements. */
+/** The arguments of a matrix of integers beside those of any. Strides count elements. */
 export const BLOCKS: Arguments<NamesIn<typeof BLOCK_WORDS>> = new Arguments([BLOCK_WORDS]);
 
 /**
@@ -156,18 +156,18 @@ function addFourRows(module: ModuleBuilder, traits: WasmTraits, form: IntegerFor
   );
 }
 
-/** The zero of a block as it is subtracted from its integers, those of signed types with turned sign bits. */
+/** The zero of a block as it is subtracted from its integers, those of signed types with flipped sign bits. */
 function zeroOf({ bits, isSigned }: IntegerForm, zeros: Local<'i32'>, at: Local<'i32'>): Value<'i32'> {
-  const turned = (zero: Value<'i32'>): Value<'i32'> => (isSigned ? i32.xor(zero, 2 ** (bits - 1)) : zero);
-  if (bits === 8) return turned(i32.load8U(i32.add(zeros, at)));
+  const withFlippedSign = (zero: Value<'i32'>): Value<'i32'> => (isSigned ? i32.xor(zero, 2 ** (bits - 1)) : zero);
+  if (bits === 8) return withFlippedSign(i32.load8U(i32.add(zeros, at)));
   const byte = i32.load8U(i32.add(zeros, i32.shrU(at, 1)));
-  return turned(i32.and(i32.shrU(byte, i32.shl(i32.and(at, 1), 2)), 15));
+  return withFlippedSign(i32.and(i32.shrU(byte, i32.shl(i32.and(at, 1), 2)), 15));
 }
 
 /** The bits of 2^23 as float32: with an integer below 2^16 in its lower half it is greater by that. */
 const MAGIC = 0x4b000000;
 
-/** What an integer in {@link MAGIC} is greater than itself less a zero, four times. */
+/** Returns the excess of an integer in {@link MAGIC} over itself less a zero, four times. */
 const baseOf = (zero: Value<'i32'>): Value<'v128'> => i32x4.splat(i32.add(zero, MAGIC));
 
 const LOW_BYTES = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((at) => [at, 16 + at]);

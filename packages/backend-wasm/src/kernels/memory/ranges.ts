@@ -15,12 +15,12 @@ export const fillCode = (traits: WasmTraits): WasmCode =>
 
 /** A copy of `bytes` > 0 bytes between ranges that do not overlap, by the code of `copyCode`. */
 export function copyCommand(code: WasmCode, to: number, from: number, bytes: number): Command {
-  return { code, words: [to, from, bytes], tiles: Math.ceil(bytes / TILE_BYTES) };
+  return { code, args: [to, from, bytes], tiles: Math.ceil(bytes / TILE_BYTES) };
 }
 
 /** Sets `bytes` > 0 bytes to `byte`, by the code of `fillCode`. */
 export function fillCommand(code: WasmCode, to: number, byte: number, bytes: number): Command {
-  return { code, words: [to, byte, bytes], tiles: Math.ceil(bytes / TILE_BYTES) };
+  return { code, args: [to, byte, bytes], tiles: Math.ceil(bytes / TILE_BYTES) };
 }
 
 type Word = Value<'i32'>;

@@ -12,11 +12,11 @@ export const LANES = 4;
 export interface Lanes {
   /** True if each lane is its own point; else the lanes after the last point repeat it. */
   readonly isWhole: boolean;
-  /** Of each lane its point, counted from the first lane's. */
+  /** The point of each lane, counted from the first lane's. */
   readonly iota: Vector;
-  /** If not whole: all bits one in each lane that is its own point. */
+  /** All bits one in each lane that is its own point, if not whole. */
   readonly mask?: Vector;
-  /** If not whole: the points of the lanes after the first one. */
+  /** The points of the lanes after the first one, if not whole. */
   readonly points?: readonly Local<'i32'>[];
 }
 
@@ -26,7 +26,7 @@ export interface ItemRange {
   readonly end: Operand<'i32'>;
   readonly inner?: Local<'i32'> | undefined;
   /** A piece has all indices of the last axis before the next one begins. */
-  readonly isTurned?: boolean;
+  readonly isTransposed?: boolean;
 }
 
 /** Pointers that some operands get in a loop, by the operand. */
@@ -101,7 +101,7 @@ export class Cursor {
     each: (line: Local<'i32'>, piece: Local<'i32'> | undefined) => void,
   ): void {
     const { body } = this;
-    const { inner, isTurned = false } = range;
+    const { inner, isTransposed = false } = range;
     const own = new Map(this.#moversAlong(axes).map((operand) => [operand, body.local('i32')]));
     const outside = this.pointers;
     const indices = axes.map(() => body.local('i32'));
@@ -111,7 +111,7 @@ export class Cursor {
     const piece = inner === undefined ? undefined : body.local('i32');
     const place = (): void => {
       if (inner === undefined) this.#decode(line, axes, indices);
-      else if (isTurned) this.#decodeTurned(item, axes, indices, inner, piece as Local<'i32'>);
+      else if (isTransposed) this.#decodeTransposed(item, axes, indices, inner, piece as Local<'i32'>);
       else {
         body.set(line, i32.divU(item, inner));
         body.set(piece as Local<'i32'>, i32.sub(item, i32.mul(line, inner)));
@@ -122,7 +122,7 @@ export class Cursor {
       }
     };
     const last = axes.at(-1);
-    const hasNeighbours = last !== undefined && (inner === undefined || isTurned);
+    const hasNeighbours = last !== undefined && (inner === undefined || isTransposed);
     this.#inside(own, axes, indices, () => {
       body.while(i32.ltU(item, end), () => {
         place();
@@ -279,7 +279,7 @@ export class Cursor {
   }
 
   /** The last index, then the piece, then the others. */
-  #decodeTurned(
+  #decodeTransposed(
     item: Local<'i32'>,
     axes: readonly number[],
     indices: readonly Local<'i32'>[],

@@ -19,10 +19,10 @@ import { Words } from './words.ts';
 import { FoldState, loadStates, STATE_BYTES } from './fold-states.ts';
 import { ScanCode } from './scan-code.ts';
 
-/** A module, and the names of the words that it reads, in their order. */
+/** A module, and the names of the arguments that it reads, in their order. */
 export interface EmittedRun {
   readonly code: WasmCode;
-  readonly words: readonly string[];
+  readonly argNames: readonly string[];
 }
 
 /** The module of a form. */
@@ -41,7 +41,7 @@ export function emitRun(form: RunForm, { isShared, hasFma }: Pick<WasmTraits, 'i
     (form.kind === 'map' ? emitMap : emitRows)(arithmetic, cursor, { first, end });
     list = words.names;
   });
-  return { code: { bytes }, words: list };
+  return { code: { bytes }, argNames: list };
 }
 
 /** Computes each point by itself: an item is a line along the last axis, or a segment of one. */
@@ -54,7 +54,7 @@ export function emitMap(a: WasmArithmetic, cursor: Cursor, range: ItemRange): vo
   const outer = Array.from({ length: form.rowRank - 1 }, (_, axis) => axis);
   code.compute(roots, 0, 1);
   const inner = form.isSegmented ? words.number(names.segments) : undefined;
-  cursor.items(outer, { ...range, isTurned: form.isTurned, inner }, (_, piece) => {
+  cursor.items(outer, { ...range, isTransposed: form.isTransposed, inner }, (_, piece) => {
     code.enter(2);
     code.compute(roots, 2, 1);
     const { start, count } = cursor.segment(last, piece);

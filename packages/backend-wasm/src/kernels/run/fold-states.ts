@@ -33,7 +33,7 @@ export class FoldState {
   readonly #states: FoldStates<Vector>;
   readonly #mean: FoldSource<Vector>['mean'];
   readonly #units: readonly (readonly Local<'v128'>[])[];
-  /** Of each vector the sums of its lower and its upper two points. */
+  /** The sums of the lower and the upper two points of each vector. */
   readonly #totals: readonly (readonly [Local<'v128'>, Local<'v128'>])[];
 
   /** Begins with nothing folded. */

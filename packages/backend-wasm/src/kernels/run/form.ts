@@ -8,10 +8,10 @@ export type Step = 'dense' | 'constant' | 'strided';
 /** An input or output, as far as code depends on it. */
 export interface OperandForm {
   readonly dtype: DType;
-  /** For each axis of the form: true if it moves along the axis. */
+  /** True for each axis of the form along which it moves. */
   readonly moves: readonly boolean[];
   readonly step: Step;
-  /** Of what is read or written by index: whether its last axis is dense; and whether it has any element. */
+  /** The form of what is read or written by index: whether its last axis is dense, or it has no element. */
   readonly gather?: 'dense' | 'strided' | 'empty';
 }
 
@@ -43,7 +43,7 @@ export interface RunForm extends ProgramForm {
    * True if the items of a map take all lines of the last outer axis before the next segment: where neighbours along that axis
    * are neighbours in an input, so that they are still in a cache.
    */
-  readonly isTurned: boolean;
+  readonly isTransposed: boolean;
   /** True if rows are gone through from their end, by negative strides, for their scans. */
   readonly isReverse: boolean;
   /** True if rows are so long that their sums are collected in float64 between segments. */
@@ -59,20 +59,20 @@ export interface RunForm extends ProgramForm {
 /** Lines that are worked on as they are, a vector at a time. */
 export const ONE_LINE: Pick<
   RunForm,
-  'units' | 'isSegmented' | 'isFoldedSegmented' | 'isTurned' | 'isReverse' | 'isLong' | 'kept'
+  'units' | 'isSegmented' | 'isFoldedSegmented' | 'isTransposed' | 'isReverse' | 'isLong' | 'kept'
 > = {
   units: 1,
   isSegmented: false,
   isFoldedSegmented: false,
-  isTurned: false,
+  isTransposed: false,
   isReverse: false,
   isLong: false,
   kept: [],
 };
 
-/** Names of words that only these kernels have. */
+/** Names of arguments that only these kernels have. */
 const own = {
-  /** For an index of a type: an i32 goes along at most 2^31. */
+  /** The size for an index of a type: an i32 goes along at most 2^31. */
   gatherSizeFor: (input: number, axis: number, type: string): string => `${shared.gatherSize(input, axis)}_${type}`,
   /** Items of a tile, and of all. */
   perTile: 'perTile',
@@ -94,12 +94,12 @@ const own = {
   states: (phase: number): string => `states${phase}`,
 } as const;
 
-/** The names of words. Strides are in bytes. */
+/** The names of arguments. Strides are in bytes. */
 export const names: typeof shared & typeof own = { ...shared, ...own };
 
 /** Nodes of dozens of instructions here, where the kernel package has them of a hundred or more. */
 const SHORTENED: ReadonlySet<NodeOp> = new Set(['exp', 'exp2', 'tanh', 'sigmoid', 'silu', 'gelu', 'geluTanh']);
-/** From this {@link costOf} on a node takes dozens of instructions or more. */
+/** The {@link costOf} from which on a node takes dozens of instructions or more. */
 const DEAR = 16;
 /** Kernels of more nodes are long enough without vectors side by side. */
 const MOST_NODES = 16;

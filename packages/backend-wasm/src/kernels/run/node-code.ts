@@ -52,7 +52,7 @@ export class NodeCode {
   readonly form: RunForm;
   readonly #nodes: readonly KernelNode[];
   readonly #places: readonly NodePlace[];
-  /** By scope and node: one value, or one for each vector. */
+  /** The known values by scope and node: one, or one for each vector. */
   readonly #known: Map<number, readonly Vector[]>[] = [new Map(), new Map(), new Map(), new Map()];
 
   constructor(a: WasmArithmetic, cursor: Cursor) {

@@ -66,28 +66,28 @@ function operandForms(
   return { inputs: forms.slice(0, inputs.length), outputs: forms.slice(inputs.length) };
 }
 
-/** The words that follow from a call's geometry: sizes, strides in bytes, extents, gather inputs, factors of means. */
-export function geometryWords(geometry: CheckedRun, { sizes, strides }: FormAxes): Map<string, number> {
-  const words = new Map<string, number>();
-  sizes.forEach((size, axis) => words.set(names.size(axis), size));
+/** The arguments that follow from a call's geometry: sizes, strides in bytes, extents, gather inputs, factors of means. */
+export function geometryArguments(geometry: CheckedRun, { sizes, strides }: FormAxes): Map<string, number> {
+  const args = new Map<string, number>();
+  sizes.forEach((size, axis) => args.set(names.size(axis), size));
   [...geometry.inputs, ...geometry.outputs].forEach((layout, operand) => {
     const bytes = BYTES_OF[layout.dtype];
     (strides[operand] as readonly number[]).forEach((stride, axis) => {
-      if (layout.extent > 0) words.set(names.stride(operand, axis), stride * bytes);
+      if (layout.extent > 0) args.set(names.stride(operand, axis), stride * bytes);
     });
-    if (layout.access === 'gather' || layout.access === 'scatter') gatherWords(words, layout, operand);
+    if (layout.access === 'gather' || layout.access === 'scatter') gatherArguments(args, layout, operand);
   });
-  geometry.shape.forEach((size, axis) => words.set(names.extent(axis), size));
+  geometry.shape.forEach((size, axis) => args.set(names.extent(axis), size));
   const { scale, divisor } = meanScale(geometry.rowLength);
-  words.set(names.meanScale, bitsOf(scale));
-  words.set(names.meanDivisor, bitsOf(divisor));
-  return words;
+  args.set(names.meanScale, bitsOf(scale));
+  args.set(names.meanDivisor, bitsOf(divisor));
+  return args;
 }
 
-function gatherWords(words: Map<string, number>, { shape, strides, dtype }: RunLayout, input: number): void {
+function gatherArguments(args: Map<string, number>, { shape, strides, dtype }: RunLayout, input: number): void {
   shape.forEach((size, axis) => {
-    words.set(names.gatherSizeFor(input, axis, 'u32'), size);
-    words.set(names.gatherSizeFor(input, axis, 'i32'), Math.min(size, 2 ** 31));
-    words.set(names.gatherStride(input, axis), (strides[axis] as number) * BYTES_OF[dtype]);
+    args.set(names.gatherSizeFor(input, axis, 'u32'), size);
+    args.set(names.gatherSizeFor(input, axis, 'i32'), Math.min(size, 2 ** 31));
+    args.set(names.gatherStride(input, axis), (strides[axis] as number) * BYTES_OF[dtype]);
   });
 }

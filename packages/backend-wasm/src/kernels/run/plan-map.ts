@@ -2,13 +2,13 @@ import type { CheckedRun } from '@concord/backend-core/kernel';
 import { outputsOf, type RunAxes } from '@concord/kernel';
 import { LANES } from './cursor.ts';
 import { names, ONE_LINE, type RunForm, unitsOf } from './form.ts';
-import { callForm, type FormAxes, geometryWords, mapAxes, reordered } from './operand-forms.ts';
+import { callForm, type FormAxes, geometryArguments, mapAxes, reordered } from './operand-forms.ts';
 
 /** A command before its code is emitted. */
 export interface FormedCommand {
   readonly form: RunForm;
-  /** Words of the code by name, but for those of tiles and of a call. */
-  readonly words: Map<string, number>;
+  /** Arguments of the code by name, except those of tiles and of a call. */
+  readonly args: Map<string, number>;
   /** `items`: shared out among the threads. `points`: those computed in all, as far as they are counted. */
   readonly items: number;
   readonly points: number;
@@ -45,12 +45,12 @@ export function formMap(geometry: CheckedRun, axes: RunAxes, level: 'row' | 'ele
     hasWhole: size >= LANES,
     hasRest: size % LANES !== 0,
     isSegmented,
-    isTurned: order !== undefined && isSegmented,
+    isTransposed: order !== undefined && isSegmented,
   };
-  const words = geometryWords(geometry, own);
-  words.set(names.segment, segment);
-  words.set(names.segments, segments);
-  return { form, words, items: (points / size) * segments, points, scratchBytes: 0 };
+  const args = geometryArguments(geometry, own);
+  args.set(names.segment, segment);
+  args.set(names.segments, segments);
+  return { form, args, items: (points / size) * segments, points, scratchBytes: 0 };
 }
 
 /**

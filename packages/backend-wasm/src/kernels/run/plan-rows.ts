@@ -4,7 +4,7 @@ import { partFoldsOf, type RunAxes, scansOf } from '@concord/kernel';
 import { LANES } from './cursor.ts';
 import { STATE_BYTES } from './fold-states.ts';
 import { names, nodesToKeep, ONE_LINE, type RunForm, unitsOf } from './form.ts';
-import { callForm, type FormAxes, geometryWords, rowsAxes } from './operand-forms.ts';
+import { callForm, type FormAxes, geometryArguments, rowsAxes } from './operand-forms.ts';
 import { type FormedCommand, WIDE } from './plan-map.ts';
 
 /** The commands that fold: one; or where rows are few and long one for each phase of parts, and one for the rest. */
@@ -82,8 +82,8 @@ export function formRows(geometry: CheckedRun, axes: RunAxes, question: PartsQue
     isLong,
     kept: keeps ? nodesToKeep(kernel) : [],
   };
-  const words = new Map([
-    ...geometryWords(geometry, own),
+  const args = new Map([
+    ...geometryArguments(geometry, own),
     [names.keptBytes, keptBytes],
     [names.segment, segment],
     [names.segments, segments],
@@ -97,7 +97,7 @@ export function formRows(geometry: CheckedRun, axes: RunAxes, question: PartsQue
       return [names.stride(operand, own.sizes.length - 1), keptStride] as const;
     }),
   ]);
-  const command = { form, words, items, points: rowCount * rowLength, scratchBytes: form.kept.length * keptBytes };
+  const command = { form, args, items, points: rowCount * rowLength, scratchBytes: form.kept.length * keptBytes };
   return { offsets, ...(parts === 1 ? inOne(command) : inStages(command, parts)) };
 }
 

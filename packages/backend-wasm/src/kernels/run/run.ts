@@ -9,13 +9,13 @@ import { emitRun, type EmittedRun } from './emit.ts';
 import { names } from './form.ts';
 import { type FormedCommand, formMap } from './plan-map.ts';
 import { formRows } from './plan-rows.ts';
-import { wordsOf } from './words.ts';
+import { argumentsOf } from './words.ts';
 
 /** One command of a planned `run`. */
 export interface PlannedCommand {
   readonly emitted: EmittedRun;
-  /** Those that do not change from call to call; the others are 0. */
-  readonly words: Uint32Array;
+  /** The arguments that do not change from call to call; the others are 0. */
+  readonly args: Uint32Array;
   readonly tiles: number;
   /** Bytes that each thread needs for itself. */
   readonly scratchBytes: number;
@@ -59,12 +59,12 @@ export class RunPlanner {
     return { commands, temporaryBytes: 0, states: new Map() };
   }
 
-  #plan({ form, words, items, points, scratchBytes }: FormedCommand): PlannedCommand {
+  #plan({ form, args, items, points, scratchBytes }: FormedCommand): PlannedCommand {
     const tilePoints = Math.min(MOST_TILE, Math.max(LEAST_TILE, points / (TILES_PER_THREAD * this.#traits.threads)));
     const perTile = Math.max(1, Math.floor((tilePoints * items) / Math.max(1, points)));
     const emitted = this.#emitted.get(formKey(form), () => emitRun(form, this.#traits));
-    const all = new Map([...words, [names.items, items] as const, [names.perTile, perTile] as const]);
-    return { emitted, words: wordsOf(emitted.words, all), tiles: Math.ceil(items / perTile), scratchBytes };
+    const all = new Map([...args, [names.items, items] as const, [names.perTile, perTile] as const]);
+    return { emitted, args: argumentsOf(emitted.argNames, all), tiles: Math.ceil(items / perTile), scratchBytes };
   }
 }
 
@@ -72,7 +72,7 @@ export class RunPlanner {
 interface Fill {
   readonly slot: number;
   readonly kind: 'input' | 'output' | 'parameter' | 'states';
-  /** Of the operand or parameter; of states their place in the plan's memory. */
+  /** The number of the operand or parameter; the place of states in the plan's memory. */
   readonly index: number;
   /** Bytes from where an operand begins. */
   readonly offset?: number;
@@ -116,9 +116,9 @@ export function runKernel(launcher: Launcher): RunKernel<WasmBuffer> {
 
 function launchPlan(launcher: Launcher, { plan, commands }: ReadyPlan, call: ResolvedRun<WasmBuffer>): void {
   const states = plan.temporaryBytes === 0 ? 0 : launcher.temporary(plan.temporaryBytes);
-  for (const { emitted, words, tiles, scratchBytes, fills } of commands) {
-    for (const { slot, kind, index, offset = 0 } of fills) words[slot] = valueOf(call, kind, index, states) + offset;
-    launcher.launch({ code: emitted.code, words, tiles, scratchBytes });
+  for (const { emitted, args, tiles, scratchBytes, fills } of commands) {
+    for (const { slot, kind, index, offset = 0 } of fills) args[slot] = valueOf(call, kind, index, states) + offset;
+    launcher.launch({ code: emitted.code, args, tiles, scratchBytes });
   }
 }
 
@@ -147,7 +147,7 @@ function fillsOf(
     ...kernel.params.map((_, index) => [names.parameter(index), { kind: 'parameter', index }] as const),
     ...[...states].map(([name, index]) => [name, { kind: 'states', index }] as const),
   ]);
-  return emitted.words.flatMap((name, slot) => {
+  return emitted.argNames.flatMap((name, slot) => {
     const fill = known.get(name);
     return fill === undefined ? [] : [{ slot, ...fill }];
   });

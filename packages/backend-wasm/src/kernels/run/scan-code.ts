@@ -17,7 +17,7 @@ export class ScanCode {
   readonly #code: NodeCode;
   readonly #folds: readonly FoldState[];
   readonly #scans: Scans;
-  /** Of each fold with long sums what was flushed, for each vector. */
+  /** The flushed sums of each fold with long sums, for each vector. */
   readonly #flushed: readonly (readonly Local<'v128'>[])[];
 
   /** @param folds - the states of what comes before the walk; they go along with it */
@@ -77,7 +77,7 @@ export class ScanCode {
     return this.#a.keep(i8x16.swizzle(value, bytes));
   }
 
-  /** Of each lane the state of the lanes up to it. */
+  /** Returns the state of the lanes up to each lane. */
   #acrossLanes(fold: FoldState, state: readonly Vector[]): readonly Vector[] {
     const pairs = fold.both(this.#shifted(fold, state, 1), state);
     return fold.both(this.#shifted(fold, pairs, 2), pairs);

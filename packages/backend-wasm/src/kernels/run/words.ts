@@ -6,7 +6,7 @@ import { Prologue } from '../common/hoisted-constants.ts';
 const constantName = (bits: number): string => `=${bits >>> 0}`;
 
 /**
- * The words that code is given, each under a name: addresses, sizes, parameters, and constants too, since engines build a
+ * The arguments that code is given, each under a name: addresses, sizes, parameters, and constants too, since engines build a
  * constant of a vector again in each turn of a loop. A word is read where the function begins, once, however late in the
  * function it turns out to be wanted.
  */
@@ -54,10 +54,10 @@ export class Words {
 }
 
 /**
- * The words of a command.
+ * The arguments of a command.
  *
  * @param values - of each name that is not a constant's; 0 where there is none
  */
-export function wordsOf(names: readonly string[], values: ReadonlyMap<string, number>): Uint32Array {
+export function argumentsOf(names: readonly string[], values: ReadonlyMap<string, number>): Uint32Array {
   return Uint32Array.from(names, (name) => (name.startsWith('=') ? Number(name.slice(1)) : (values.get(name) ?? 0)));
 }

@@ -83,10 +83,10 @@ function addSink(module: ModuleBuilder): Sink {
 const INFINITY = 0x7f80_0000;
 const MAGNITUDE = 0x7fff_ffff;
 
-type TopKWord = 'input' | 'values' | 'indices' | 'columns' | 'k' | 'flip';
+type TopKArgument = 'input' | 'values' | 'indices' | 'columns' | 'k' | 'flip';
 
-/** The words that {@link topKCode} reads; `flip` turns the order of keys around where it is -1. */
-const TOP_K: Arguments<TopKWord> = new Arguments(['input', 'values', 'indices', 'columns', 'k', 'flip']);
+/** The arguments that {@link topKCode} reads; `flip` turns the order of keys around where it is -1. */
+const TOP_K: Arguments<TopKArgument> = new Arguments(['input', 'values', 'indices', 'columns', 'k', 'flip']);
 
 /**
  * Code whose tiles each select from a row. Most elements cost a comparison with the worst of the best so far, four at a time. A
@@ -96,7 +96,7 @@ function topKCode(traits: WasmTraits): Uint8Array {
   const module = new ModuleBuilder({ shared: traits.isShared });
   const worst = new WorstOnTop(module);
   return codeOfTiles(module, (body, args, firstRow, endRow, heap) => {
-    const word = (name: TopKWord): Local<'i32'> => body.let(TOP_K.word(args, name));
+    const word = (name: TopKArgument): Local<'i32'> => body.let(TOP_K.word(args, name));
     const [input, values, indices] = [word('input'), word('values'), word('indices')];
     const [columns, k] = [word('columns'), word('k')];
     const keyOf = keys(body, TOP_K.word(args, 'flip'));
@@ -159,7 +159,7 @@ export function topKKernel(launcher: Launcher): OpKernel<CheckedTopK, ResolvedTo
   return {
     dtypes: ['f32'],
     run: ({ rows, columns, k, largest, input, values, indices }) => {
-      const words = TOP_K.words(
+      const args = TOP_K.pack(
         {
           input: operandAddress(input),
           values: operandAddress(values),
@@ -171,7 +171,7 @@ export function topKKernel(launcher: Launcher): OpKernel<CheckedTopK, ResolvedTo
         },
         {},
       );
-      launcher.launch({ code: codes.get('', topKCode), words, tiles: rows, scratchBytes: 8 * k });
+      launcher.launch({ code: codes.get('', topKCode), args, tiles: rows, scratchBytes: 8 * k });
     },
   };
 }

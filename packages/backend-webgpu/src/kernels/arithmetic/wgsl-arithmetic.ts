@@ -13,7 +13,7 @@ type Method<Name extends keyof Arithmetic<WgslValue>> = Arithmetic<WgslValue>[Na
  * repeated. The code expects `u.zero` (see `kernel.ts`).
  */
 export class WgslArithmetic implements Arithmetic<WgslValue> {
-  /** Where the code goes. */
+  /** The block that code is added to. */
   block: WgslBlock;
 
   readonly add: Method<'add'> = this.#infix('+');

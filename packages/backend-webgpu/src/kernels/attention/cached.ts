@@ -6,9 +6,9 @@ import { DECODE_QUERIES } from './decode.wgsl.ts';
 
 /** Keys of a plan are a multiple of this, as those of a split are. */
 const STEP_KEYS = 64;
-/** Of more keys, a plan is for at most this much more than there are: a fraction of them. */
+/** The largest part by which a plan has more keys than a call of more keys. */
 const MAX_MORE = 1 / 8;
-/** More records of a row than any plan writes. */
+/** An upper bound of the records of a row that any plan writes. */
 const MAX_RECORDS = 256;
 
 /**

@@ -25,7 +25,7 @@ export interface CombineParams {
   readonly form: 'plain' | OutputForm;
   /** Writes records again; `plain` only. */
   readonly partial: boolean;
-  /** Also writes the logarithms of the sums of exp(score); not `plain`. */
+  /** True if the logarithms of the sums of exp(score) are written too; not `plain`. */
   readonly lse: boolean;
   /** Slots that are read at a time: what is on its way at once. 8 are all; always 16 for `plain`, which reads one after the other. */
   readonly atOnce: 8 | 16;

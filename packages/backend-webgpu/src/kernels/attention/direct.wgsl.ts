@@ -21,7 +21,7 @@ import { type AttentionTable, formsOf, groupsOf, rowsOfFloats } from './table.ts
 interface DirectParams {
   /** Neighbouring queries that an invocation computes, at most {@link MAX_QUERIES}. */
   readonly queries: number;
-  /** Of a form that is not `plain`: true. */
+  /** Always true of a form that is not `plain`. */
   readonly causal: boolean;
   /** `f16` only where records are written. */
   readonly form: Form;

@@ -29,7 +29,7 @@ export function storageOf(form: Form, name: 'q' | 'k' | 'v' | 'o'): StoredFloatD
 export const outputForm = (form: Form): 'plain' | OutputForm =>
   form === 'plain' ? form : (storageOf(form, 'o') as OutputForm);
 
-/** After the name of a kernel. */
+/** Returns a suffix for the name of a kernel. */
 export const formName = (form: Form, partial: boolean): string =>
   `${form === 'plain' ? '' : ` any ${form}`}${partial ? ' partial' : ''}`;
 
@@ -52,8 +52,8 @@ export const sightUniforms: Readonly<Record<string, UniformType>> = {
 };
 
 /**
- * Those of any call. Heads of all batches are numbered as one; `group` neighbours share keys. Starts and distances are in
- * elements of their operand, queries and keys counted from the window's first.
+ * Uniforms of any call. Heads of all batches are numbered as one; `group` neighbours share keys. Starts and distances
+ * are in elements of their operand, queries and keys counted from the window's first.
  */
 const anyUniforms: Readonly<Record<string, UniformType>> = {
   ...ofType('u32', 'heads queries head_dim value_dim batch_heads group'),

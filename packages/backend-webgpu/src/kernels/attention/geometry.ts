@@ -6,7 +6,7 @@ import type { Form } from './form.wgsl.ts';
 /** Elements from one batch, head and row of an operand to the next. */
 export type RowStrides = readonly [batch: number, head: number, row: number];
 
-/** In the order of their numbers. */
+/** The dtypes in the order of their numbers. */
 const MASK_DTYPES: readonly MaskDType[] = ['f32', 'f16', 'u8'];
 
 /** An attention as it is planned: heads of all batches as heads of one where the strides allow. */
@@ -23,11 +23,11 @@ export interface Geometry {
   readonly k: RowStrides;
   readonly v: RowStrides;
   readonly o: RowStrides;
-  /** Of `[batch, head, query, key]`. */
+  /** The strides of `[batch, head, query, key]`. */
   readonly mask: readonly [number, number, number, number] | undefined;
   readonly maskDtype: MaskDType;
   readonly form: Form;
-  /** Undefined: no places are in memory. */
+  /** The sight of queries whose places are in memory; undefined: none are. */
   readonly placed: PlacedSight | undefined;
   /** Elements from one batch to the next of lengths and starts; undefined: there are none. */
   readonly lengthStep: number | undefined;
@@ -40,7 +40,7 @@ export interface Geometry {
 export interface QueryWindow {
   readonly batch: number;
   readonly batches: number;
-  /** More than one head only in whole groups. */
+  /** The number of heads; more than one only in whole groups. */
   readonly head: number;
   readonly heads: number;
   readonly query: number;
@@ -187,7 +187,7 @@ function hull(strides: RowStrides, width: number, from: readonly number[], count
   return { first: sum(from), elements: sum(counts.map((count) => count - 1)) + width };
 }
 
-/** Where the inverse overflows, products with it are as good as infinite. */
+/** Returns the inverse. If it overflows, products with it are as good as infinite. */
 export function softcapInverse(softcap: number): number {
   return Math.min(1 / softcap, 2 ** 126);
 }
@@ -195,7 +195,7 @@ export function softcapInverse(softcap: number): number {
 /** The values that a launch adds to a call. */
 interface Launching {
   readonly softcap: number;
-  /** Where the mask begins in its binding. */
+  /** The start of the mask in its binding. */
   readonly maskAt: number;
   readonly sight: Readonly<Record<string, number>>;
   /** Numbers of a record, where those are written instead of rows of O. */
@@ -268,7 +268,7 @@ export function sightUniforms(
 
 /** The maximum of elements in a launch. */
 interface Room {
-  /** Of Q, K, V or O in a binding. */
+  /** The start of Q, K, V or O in a binding. */
   readonly operand: number;
   /** Float32 numbers in a binding, wherever they begin: of a mask, or of records. */
   readonly numbers: number;
@@ -278,7 +278,7 @@ interface Room {
 
 /** The cut of a call. */
 interface Cut {
-  /** In order; together they are the call. */
+  /** The windows in order; together they are the call. */
   readonly windows: readonly QueryWindow[];
   /** The maximum number of keys of a launch. */
   readonly keysPerPart: number;

@@ -123,7 +123,7 @@ class AttentionPlan {
   readonly #inputs: Inputs;
   readonly #recorder: Recorder;
   readonly #chooser: Chooser;
-  /** Where the sums of exp(score) are written; scratch memory beside what is bound with them. */
+  /** The memory for the sums of exp(score); scratch memory beside what is bound with them. */
   readonly #lse: Span | undefined;
 
   constructor(

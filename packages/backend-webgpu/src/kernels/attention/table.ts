@@ -18,7 +18,7 @@ export interface AttentionSizes {
   readonly byEights?: boolean;
 }
 
-/** What a kernel is launched for. */
+/** The work of a kernel's launch. */
 export interface AttentionWork {
   readonly sizes: AttentionSizes;
   /** Parts that the keys are split into; more than one only where records are written. */
@@ -50,7 +50,7 @@ export interface AttentionTable extends VariantTable<
    * them. Rows of `f16` are written by fours, or by `combine`: neighbours share words.
    */
   readonly writesRows: (form: Form, wide: boolean) => boolean;
-  /** Its kernels are for any call, also where one is plain. */
+  /** True if its kernels are for any call, also if one is plain. */
   readonly isForAny?: boolean;
 }
 
@@ -76,7 +76,7 @@ export const ENOUGH_WORKGROUPS = 128;
 /** Fewest keys that are worth a separate split. */
 const MIN_SPLIT_KEYS = 256;
 
-/** With few queries and many keys, the keys are split. */
+/** Splits the keys if there are few queries and many keys. */
 export function withSplits(id: string, block: number, { heads, queries, keys }: AttentionSizes): AttentionVariant {
   const groups = heads * Math.ceil(queries / block);
   const wanted = groups >= ENOUGH_WORKGROUPS ? 1 : Math.ceil(ENOUGH_WORKGROUPS / groups);

@@ -244,7 +244,7 @@ const MULTIPROCESSORS = 132;
 /** Iterations of a range of taps. */
 const MIN_ITERATIONS = 8;
 const MAX_SPLITS = 48;
-/** It takes as long as this many taps to write the sum over a range and to add it up. */
+/** The number of taps that take as long as to write the sum over a range and to add it up. */
 const TAPS_OF_SUM = 40;
 const FLOAT_BYTES = 4;
 

@@ -28,7 +28,7 @@ import { type Conv2dShape, type Conv2dTable, FEW_FILTERS, placesOf } from './win
 interface MatrixConv2dParams {
   readonly tile: MatrixTile;
   readonly output: FloatDType;
-  /** Whether filters and taps fill their tiles. */
+  /** The fit: whether filters and taps fill their tiles. */
   readonly fit: MatrixUnitsFit;
   /** Filters begin and end at multiples of eight. */
   readonly isByVectors: boolean;

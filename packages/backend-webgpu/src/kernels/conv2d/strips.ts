@@ -101,7 +101,7 @@ interface InputStrip {
   readonly declare: string;
   /** Makes ready for the first reads. */
   readonly prepare: string;
-  /** At the start of every second step, before the reads for the next. */
+  /** The code at the start of every second step, before the reads for the next. */
   readonly advance: string;
   /** Reads a strip to registers: the one that begins at tap `p`. */
   readonly read: string;

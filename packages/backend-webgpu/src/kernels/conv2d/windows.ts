@@ -9,12 +9,12 @@ import type { FusedEpilogue } from '../epilogue/fused-epilogue.ts';
 /** The facts that decide which kernel is chosen, of a convolution or of a window of it. */
 export interface Conv2dShape {
   readonly groups: number;
-  /** Per group. */
+  /** Filters per group. */
   readonly filters: number;
-  /** Per group. */
+  /** Channels per group. */
   readonly channels: number;
   readonly images: number;
-  /** Of each image. */
+  /** Rows of each image's output. */
   readonly outputRows: number;
   readonly outputWidth: number;
   readonly filterHeight: number;
@@ -32,7 +32,7 @@ export interface BoundWindow {
   readonly output: Span;
   /** Dtype of the output. */
   readonly stored: FloatDType;
-  /** Those of `window.wgsl.ts`. */
+  /** The uniforms of `window.wgsl.ts`. */
   readonly uniforms: Readonly<Record<string, number>>;
   /** The operation on each value of the output in the kernel that stores it. */
   readonly epilogue?: FusedEpilogue | undefined;
@@ -64,11 +64,11 @@ export interface Range {
 export interface Conv2dWindow {
   readonly images: Range;
   readonly groups: Range;
-  /** Of each of the groups; all of them unless there is only one group. */
+  /** The filters of each of the groups; all of them unless there is only one group. */
   readonly filters: Range;
   /** Output rows of each image; all of them unless there is only one image, and one filter. */
   readonly rows: Range;
-  /** Of each of the groups. The sums over the channels of several windows are added up, in this order. */
+  /** The channels of each of the groups. The sums over the channels of several windows are added up, in this order. */
   readonly channels: Range;
 }
 
@@ -76,9 +76,9 @@ export interface Conv2dWindow {
 export interface Conv2dSizes {
   readonly images: number;
   readonly groups: number;
-  /** Per group. */
+  /** Filters per group. */
   readonly filters: number;
-  /** Per group. */
+  /** Channels per group. */
   readonly channels: number;
   readonly outputRows: number;
   readonly outputWidth: number;
@@ -139,7 +139,7 @@ export function* conv2dWindows(sizes: Conv2dSizes, limits: Conv2dLimits): Genera
     }
   }
 
-  /** As many of `total` as fit when each takes `each` elements; one where not even one fits. */
+  /** Returns the number of `total` that fit when each takes `each` elements; one if not even one fits. */
   const fitting = (total: number, ...each: readonly number[]): number =>
     Math.max(1, Math.min(total, Math.floor(limit / Math.max(...each))));
   const images = fitting(sizes.images, sizes.groups * groupInput, sizes.groups * groupOutput);

@@ -30,7 +30,7 @@ export interface BoundEpilogue {
   readonly uniforms: Readonly<Record<string, number>>;
 }
 
-/** More nodes than this are not repeated at each place where a kernel stores. */
+/** The maximum of nodes that are repeated at each place where a kernel stores. */
 const MAX_NODES = 32;
 
 /** The epilogue of a call, if it is short and its inputs can be bound beside the output; else undefined. */

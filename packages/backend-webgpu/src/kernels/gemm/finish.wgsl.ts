@@ -62,9 +62,10 @@ function entriesTable(source: EntriesSource): EntriesTable {
 }
 
 /**
- * For `f32` and `f16` each invocation has one entry. Without `f16`, two elements share a word of 32 bits, which must have
- * one owner: each invocation has one word of one row. A word with the end of a row and the beginning of the next, of
- * this matrix or of the next one, belongs to the row that ends there; bits of a word that are no entry keep their value.
+ * A kernel of entries. For `f32` and `f16` each invocation has one. Without `f16`, two elements share a word of 32
+ * bits, which must have one owner: each invocation has one word of one row. A word with the end of a row and the
+ * beginning of the next, of this matrix or of the next one, belongs to the row that ends there; bits of a word that are
+ * no entry keep their value.
  */
 function entriesKernel({ name, storage, uniforms, value }: EntriesSource, output: OutputFormat): Kernel {
   return defineKernel({

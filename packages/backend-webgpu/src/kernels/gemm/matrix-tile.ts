@@ -91,7 +91,7 @@ export interface RatedMatrixTile extends MatrixTile {
   readonly each: number;
 }
 
-/** What a tile has to do. */
+/** The work of a tile. */
 interface WorkOnUnits extends NamedVariant {
   readonly tiles: number;
   readonly terms: number;

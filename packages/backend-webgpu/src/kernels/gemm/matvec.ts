@@ -150,7 +150,7 @@ interface Matvec {
   readonly resultStep: number;
 }
 
-/** With m = 1 the roles change: `C^T = op(B)^T op(A)^T`. */
+/** Launches the product. With m = 1 the roles change: `C^T = op(B)^T op(A)^T`. */
 function launchMatvec({ product, splits }: ProductWork, variant: Variant, recorder: Recorder): void {
   const group = shapeOf(GROUP_OF, variant);
   const { m, k, batchCount, alpha, beta, c, epilogue } = product;

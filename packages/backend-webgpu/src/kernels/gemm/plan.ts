@@ -267,7 +267,7 @@ function transposed({ m, n, batchCount, c }: Entries): Entries {
   return { m: batchCount, n, batchCount: m, c: { ...c, ld: c.stride, stride: c.ld } };
 }
 
-/** Where sums lie that are packed in the order of `entries`, as `whole` counts rows and batches. */
+/** Returns the place of sums that are packed in the order of `entries`, as `whole` counts rows and batches. */
 function packed(entries: Entries, whole: Entries): Pick<Matrix, 'ld' | 'stride'> {
   const { m, n, batchCount } = entries;
   if (entries !== whole) return { ld: m * n, stride: n };

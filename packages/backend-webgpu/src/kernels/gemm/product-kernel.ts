@@ -89,7 +89,7 @@ export function nameOf({ input, output, transA, transB }: OperandParams): string
 
 /** A kernel with the uniforms of `product-kernel.ts`, and the tile of C that each of its workgroups computes. */
 export interface TileLaunch {
-  /** Of the variant. */
+  /** The id of the variant. */
   readonly id: string;
   readonly tile: { readonly m: number; readonly n: number };
   /** @param isWide - whether every row of A, B and C begins and ends at a multiple of four elements of its binding */

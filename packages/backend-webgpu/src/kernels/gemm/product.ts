@@ -23,7 +23,7 @@ export interface Weights {
   readonly span: Span;
   readonly ld: number;
   readonly stride: number;
-  /** Of integers. */
+  /** The quantization of integers. */
   readonly quant?: CheckedQuant | undefined;
   readonly blocks: { readonly [Name in (typeof BLOCKS)[number]]?: Span | undefined };
 }
@@ -60,7 +60,7 @@ export function isVector({ m, n }: Pick<Product, 'm' | 'n'>): boolean {
   return m === 1 || n === 1;
 }
 
-/** Where a part of a product begins and how large it is. */
+/** The start and the size of a part of a product. */
 export interface Part {
   readonly batch: number;
   readonly row: number;

@@ -10,11 +10,13 @@ export interface Tile {
   /** Entries of C that one invocation computes, along m and along n: multiples of 4. */
   readonly laneM: number;
   readonly laneN: number;
-  /** With 2 the next step is put in place while this one is used, and one barrier a step will do. */
+  /**
+   * The number of buffers: with 2 the next step is put in place while this one is used, and one barrier a step will do.
+   */
   readonly buffers: 1 | 2;
   /**
-   * With 2 each half of a step, a multiple of 4 terms, is multiplied by separate invocations, and their sums are combined at
-   * the end: twice the invocations for a small C.
+   * The number of slices: with 2 each half of a step, a multiple of 4 terms, is multiplied by separate invocations, and
+   * their sums are combined at the end: twice the invocations for a small C.
    */
   readonly slices: 1 | 2;
 }

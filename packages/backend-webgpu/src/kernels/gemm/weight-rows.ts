@@ -56,7 +56,7 @@ function formsFor(input: FloatDType): readonly WeightForm[] {
   return [...floats.map((weights) => ({ weights })), ...FORMS_OF_INTEGERS];
 }
 
-/** How weights are stored, as kernels tell it. */
+/** Returns the storage of weights, as kernels tell it. */
 export function formOf({ dtype, quant }: Weights): WeightForm {
   const weights = unsignedOf(dtype);
   if (quant === undefined) return { weights };

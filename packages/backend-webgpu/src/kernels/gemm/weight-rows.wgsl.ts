@@ -13,13 +13,13 @@ import {
   storeFunction,
 } from './storage-formats.ts';
 
-/** How weights are stored. */
+/** The storage of weights. */
 export interface WeightForm {
   /** Storage of B; signed integers are read as unsigned ones, with a sign bit that is turned. */
   readonly weights: 'f32' | 'f16' | 'bf16' | 'u8' | 'u4';
   /** Storage of the scales of integers. */
   readonly scales?: FloatDType | undefined;
-  /** Of integers: one zero for all, one of their own type for each block, or floats. */
+  /** The zeros of integers: one for all, one of their own type for each block, or floats. */
   readonly zeros?: 'one' | 'own' | 'floats' | 'offsets' | undefined;
 }
 
@@ -84,7 +84,7 @@ export function eachOf({ lines }: Pick<Reading, 'lines'>): 2 | 4 {
 const magicBits = (low: number): number => (127 + 23 - low) * 2 ** 23;
 const hex = (bits: number): string => `0x${bits.toString(16)}u`;
 
-/** Where the four integers of `bits` bits that lie in half a word begin; of 8 bits two lie in each half. */
+/** Returns where the four integers of `bits` bits that lie in half a word begin; of 8 bits two lie in each half. */
 const lowsOf = (bits: number): readonly number[] => [0, 1, 2, 3].map((i) => (bits * i) % 16);
 const masksOf = (bits: number): readonly string[] => lowsOf(bits).map((low) => hex((2 ** bits - 1) * 2 ** low));
 
@@ -320,7 +320,7 @@ ${team === 1 ? repeat(lines, (line) => store(`${line}u`, `sum${line}`)) : combin
   };
 });
 
-/** What these kernels call a type of weights. */
+/** Returns these kernels' name for a type of weights. */
 export function unsignedOf(dtype: WeightDType): WeightRowsParams['weights'] {
   if (dtype === 'i8') return 'u8';
   return dtype === 'i4' ? 'u4' : dtype;

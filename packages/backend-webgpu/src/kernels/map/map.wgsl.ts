@@ -49,7 +49,7 @@ export function mapKernel(name: string, spec: RunSpec, { layout, unroll }: MapLa
 }
 
 interface Point {
-  /** Along each axis; along the last one in vectors. */
+  /** The coordinates along each axis; along the last one in vectors. */
   readonly coordinates: readonly string[];
   /** The condition that it is one of the domain. */
   readonly inside: string;

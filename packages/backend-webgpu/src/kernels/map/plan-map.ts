@@ -26,7 +26,7 @@ const TILES: readonly TileVariant[] = [
 /** Every variant of the family. */
 export const VARIANT_IDS: readonly string[] = [...FLAT, ...GRID, ...TILES].map(({ id }) => id);
 
-/** More nodes than this a lane computes for one vector at a time. */
+/** The nodes beyond which a lane computes one vector at a time. */
 const MAX_NODES_TWICE = 64;
 /** A grid may waste this share of its lanes at the right edge. */
 const MAX_WASTE = 1 / 8;

@@ -86,7 +86,7 @@ export function tileKernel(name: string, spec: RunSpec, { across, deep, wide }: 
   });
 }
 
-/** Where the workgroup's tile begins along its two axes, and where it lies along the others: `c<axis>`. */
+/** Places the workgroup's tile: where it begins along its two axes, and where it lies along the others: `c<axis>`. */
 function placeTile(
   block: WgslBlock,
   spec: RunSpec,

@@ -37,7 +37,7 @@ export const VARIANT_IDS: readonly string[] = [
 
 /** Invocations that keep a device busy. */
 const BUSY = { software: 4096, gpu: 2 ** 18 };
-/** Fewer elements than this are not worth a second launch. */
+/** The number of elements below which a second launch does not pay. */
 const MIN_PARTED = 2 ** 16;
 /**
  * The longest chain of additions that documented error bounds leave to loops: of a lane's steps, or of those and of the
@@ -135,7 +135,7 @@ function teamOf({ team, rows, isAcross }: TeamShape, { hasSubgroups, subgroupSiz
 
 interface Question {
   readonly rows: number;
-  /** Of a row, in all windows. */
+  /** The steps of a row, in all windows. */
   readonly steps: number;
   readonly isAcross: boolean;
   readonly width: 1 | 4;

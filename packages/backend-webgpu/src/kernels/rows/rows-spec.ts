@@ -11,7 +11,7 @@ export interface RowsSpec extends RunSpec {
   /** Vectors of a row that a lane keeps in registers; 0: rows are read again in each phase. */
   readonly vectors: RowClass['vectors'];
   /**
-   * Where folds are computed in parts: the phase whose folds this kernel finds parts of; the parts of those before it are
+   * The stage of folds in parts: the phase whose folds this kernel finds parts of; the parts of those before it are
    * joined first. The last stage, after all phases, stores. Undefined: all in one.
    */
   readonly stage: number | undefined;

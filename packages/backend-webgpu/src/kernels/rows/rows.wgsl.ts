@@ -125,7 +125,7 @@ class RowsCode {
     this.#storeRows();
   }
 
-  /** Which row (or vector of rows) the team has, where its operands begin, and which steps are the workgroup's. */
+  /** Finds the row (or vector of rows) of the team, where its operands begin, and which steps are the workgroup's. */
   #placeRow(): void {
     const { rowRank, team, operands, stage } = this.#spec;
     const block = this.#block;
@@ -297,7 +297,7 @@ class RowsCode {
     block.enclose(`for (; ${at} < end; ${at} += ${stride}u)`, rest);
   }
 
-  /** Along a row the neighbours of a vector belong together; across rows each is a row's own. */
+  /** Joins the neighbours of a vector along a row; across rows each belongs to a different row. */
   #acrossWidth(fold: OpenFold, state: State): State {
     if (this.#spec.width === 1 || this.#isAcross) return state;
     const { math } = this.#row;

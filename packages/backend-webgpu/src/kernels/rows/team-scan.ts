@@ -3,7 +3,7 @@ import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
 import { type WgslBlock, type WgslValue, wgslType } from '../arithmetic/wgsl-block.ts';
 import { meetsInSubgroups, setVariables, type State, type TeamSpec } from './team.ts';
 
-/** What a lane learns of its team: the joined states of the lanes before it, and of all of them. */
+/** The states that a lane gets of its team: those of the lanes before it joined, and those of all. */
 export interface Scanned {
   readonly before: State;
   readonly all: State;

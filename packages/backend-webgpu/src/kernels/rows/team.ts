@@ -21,7 +21,7 @@ export function setVariables(block: WgslBlock, variables: State, state: State): 
   for (const [part, { text }] of state.entries()) block.add(`${variables[part]?.text} = ${text};`);
 }
 
-/** How two states of a fold become one. */
+/** The functions that join two states of a fold. */
 type Joins = readonly Pick<FoldStates<WgslValue>, 'join'>[];
 
 /** Invocations of a workgroup. */

@@ -118,7 +118,10 @@ function inCopyOf(source: Span, { byteOffset, byteLength }: Span, scratch: PlanS
   return { buffer: copy.buffer, byteOffset: copy.byteOffset - (source.byteOffset % 4) + byteOffset, byteLength };
 }
 
-/** Only what is read at any place may take several bindings: a piece of the others can be made smaller. */
+/**
+ * Returns whether members may take several bindings: only what is read at any place; a piece of the others can be made
+ * smaller.
+ */
 function isFarGather(members: readonly Placed[]): boolean {
   return members.length === 1 && members[0]?.operand.layout.access === 'gather' && !members[0].operand.isOutput;
 }

@@ -105,9 +105,9 @@ export function divided(block: WgslBlock, number: string, axes: readonly number[
   return [rest, ...coordinates];
 }
 
-/** Where the elements of an operand lie. */
+/** The place of the elements of an operand. */
 export interface Address {
-  /** Of the first one, in units of the operand's access: vectors or elements. */
+  /** The place of the first one, in units of the operand's access: vectors or elements. */
   readonly place: string;
   /** Elements from one of a vector to the next, where they are strided. */
   readonly step: string;
@@ -141,7 +141,7 @@ export function addressOf(
   return { place: [base, ...terms].join(' + '), step: `u.${strideName(operand, own)}` };
 }
 
-/** Where an operand is loaded or stored: neighbours, and the address of what the coordinates do not tell. */
+/** The place of a load or store: neighbours, and the address of what the coordinates do not tell. */
 export interface OperandAt {
   readonly width?: 1 | 4;
   readonly base?: string | undefined;
@@ -313,7 +313,9 @@ fn put${bytes}_${name}(at: u32, raw: u32) {
 }`;
 }
 
-/** What a kernel of a graph has besides that of every one; `declarations` are at module scope, `block` is in `main`. */
+/**
+ * The parts of a graph's kernel beyond those of every one; `declarations` are at module scope, `block` is in `main`.
+ */
 interface GraphKernelSource extends Omit<KernelSource, 'storage' | 'params' | 'code'> {
   readonly storage?: KernelSource['storage'];
   readonly declarations?: readonly string[];

@@ -9,7 +9,7 @@ export interface Piece {
   readonly geometry: CheckedRun;
   /** Sizes of the box: axes that are not folded, then those that are, both padded to a rank class. */
   readonly sizes: readonly number[];
-  /** Where it begins along each axis. */
+  /** The start along each axis. */
   readonly starts: readonly number[];
   /** Sizes of the whole domain along the same axes. */
   readonly full: readonly number[];
@@ -17,7 +17,7 @@ export interface Piece {
   readonly foldedRank: number;
   /** Inputs, then outputs. */
   readonly operands: readonly PieceOperand[];
-  /** Where the indices of the call's axes are found among the padded axes. */
+  /** The places of the indices of the call's axes among the padded axes. */
   readonly places: ProgramForm['places'];
 }
 
@@ -146,7 +146,7 @@ export function tooLarge({ geometry }: Piece, why: string): BackendError {
   return new BackendError('UNSUPPORTED', `kernel ${geometry.kernel.name} over [${geometry.shape.join(', ')}]: ${why}`);
 }
 
-/** Of the axes from one up to another, the one along which the longest operand reaches farthest; -1 where none can be cut. */
+/** Returns the one of some axes along which the longest operand reaches farthest; -1 if none can be cut. */
 function farthestAxis(piece: Piece, vectors: VectorLayout, from: number, to: number): number {
   const byPoint = piece.operands.filter(({ layout }) => !isByIndex(layout));
   const spans = byPoint.map((operand) => reachOf(piece, operand).extent * BYTES_OF[operand.layout.dtype]);

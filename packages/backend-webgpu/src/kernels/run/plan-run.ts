@@ -11,7 +11,7 @@ import { FloatResults } from '@concord/variants';
 /** Points of a piece are numbered in 32 bits. */
 const MAX_POINTS = 2 ** 32 - 2 ** 16;
 const MAX_PIECES = 65_536;
-/** From this many elements on the last of a row that is no multiple of four get a separate launch. */
+/** The number of elements from which on the last of a row that is no multiple of four get a separate launch. */
 const MIN_SPLIT = 2 ** 20;
 
 /**
@@ -47,7 +47,7 @@ function pointsOf({ sizes }: Piece): number {
   return sizes.reduce((product, size) => product * size, 1);
 }
 
-/** Along which axis vectors lie, and whether there are any. */
+/** Returns the axis that vectors lie along, and whether there are any. */
 function vectorLayout(piece: Piece, traits: DeviceTraits): VectorLayout {
   const { sizes, rowRank, foldedRank, operands } = piece;
   const last = rowRank - 1;
@@ -62,21 +62,24 @@ function vectorLayout(piece: Piece, traits: DeviceTraits): VectorLayout {
   const isByPoint = foldedRank === 0 && operands.some(({ layout: { access } }) => access === 'scatter');
   const width = isWhole && !isByPoint && (dense(axis) > 0 || gathersVectors.size > 0) ? 4 : 1;
   const layout = { width, axis, gathersVectors } as const;
-  // Barriers are dear where lanes share a core, and caches are large.
+  // Barriers are expensive where lanes share a core, and caches are large.
   if (foldedRank > 0 || traits.isSoftware) return layout;
-  return turnedAround({ sizes, operands }, layout, Math.floor(traits.maxWorkgroupBytes / TILE_BYTES));
+  return transposed({ sizes, operands }, layout, Math.floor(traits.maxWorkgroupBytes / TILE_BYTES));
 }
 
 /** Shorter axes than this are not worth a tile. */
-const MIN_TURNED = 16;
+const MIN_TRANSPOSED = 16;
 
-/** Of a map, the inputs that are dense along another axis than the outputs: along the one that most of them are. */
-function turnedAround(
+/**
+ * Returns a layout by tiles for a map's inputs that are dense along another axis than the outputs: along the one that
+ * most of them are.
+ */
+function transposed(
   { sizes, operands }: Pick<Piece, 'sizes' | 'operands'>,
   layout: VectorLayout,
   mostInputs: number,
 ): VectorLayout {
-  const isLong = (axis: number): boolean => (sizes[axis] as number) >= MIN_TURNED;
+  const isLong = (axis: number): boolean => (sizes[axis] as number) >= MIN_TRANSPOSED;
   const outputs = operands.filter(({ isOutput }) => isOutput);
   if (!isLong(layout.axis) || outputs.some(({ strides }) => strides[layout.axis] !== 1)) return layout;
   const axes = operands.map(({ layout: { access }, isOutput, strides }) =>

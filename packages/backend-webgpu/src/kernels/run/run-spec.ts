@@ -31,7 +31,7 @@ export interface OperandSpec {
   readonly access: Access;
   /** Index of its binding. */
   readonly binding: number;
-  /** Of a gather input that takes several bindings, one after the other: how many, and the words of each. */
+  /** The bindings of a gather input that takes several, one after the other: how many, and the words of each. */
   readonly far?: { readonly count: number; readonly words: number };
   /** The axis that its vectors lie along, where it is not that of the others. */
   readonly axis?: number;

@@ -83,7 +83,7 @@ function builtInOf(mode: ScatterMode, { dtype, type }: OperandSpec): string | un
   return type === 'u32' ? { max: 'atomicMax', min: 'atomicMin' }[mode] : undefined;
 }
 
-/** How far the place of an element is to be shifted for that of its word. */
+/** Returns how far the place of an element is to be shifted for that of its word. */
 function placesOf({ dtype }: OperandSpec): 0 | 1 | 2 {
   return ({ 4: 0, 2: 1, 1: 2 } as const)[BYTES_OF[dtype]];
 }

@@ -87,7 +87,7 @@ export const LANE_FORMS: readonly LaneForm[] = [
 
 /**
  * Selects the best of a part by one invocation, which keeps them in a heap with the worst on top: most elements cost
- * a comparison with it. For devices on which barriers are dear.
+ * a comparison with it. For devices on which barriers are expensive.
  */
 export const lane: (params: { source: TopKSource; form: LaneForm }) => Kernel = variants(
   ({ source, form: { room, size: lanes, memory } }) =>

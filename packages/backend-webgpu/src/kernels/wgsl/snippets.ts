@@ -19,7 +19,7 @@ fn is_set(flag: u32, at: u32) -> bool { return flag > select(0u, 1u, at == 0xfff
 interface StoredElement {
   /** The kernel's function that stores: `(at: u32, acc)`, with {@link place} in between. Left out where array `output` takes `acc` as it is. */
   readonly by?: string;
-  /** Its coordinates in C, where `by` takes them after `at`. */
+  /** The coordinates in C, if `by` takes them after `at`. */
   readonly place?: readonly string[];
   /** Number of the element, or of the four, in its binding. */
   readonly at: string;

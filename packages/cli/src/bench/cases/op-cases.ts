@@ -54,7 +54,7 @@ export interface GemmOptions {
   readonly transB?: 'T' | undefined;
   /** Elements between the rows of A and those of B. */
   readonly padding?: number;
-  /** Of all matrices; sums are in f32. */
+  /** The dtype of all matrices; sums are in f32. */
   readonly dtype?: FloatDType;
 }
 
@@ -77,7 +77,7 @@ export function gemmCase(
   }));
 }
 
-/** As many products of one shape, each packed and after the other. */
+/** A batch of products of one shape, packed one after the other. */
 export function batchedGemmCase(
   origin: string,
   text: string,

@@ -9,9 +9,9 @@ import { opCase, productOf } from './op-cases.ts';
 export interface RunArray {
   readonly dtype?: OperandType;
   readonly strides?: readonly number[];
-  /** Of a gather input: the sizes of all of it. */
+  /** The sizes of a gather input. */
   readonly shape?: readonly number[];
-  /** Of places: they are below this. */
+  /** The upper bound of random places. */
   readonly below?: number;
 }
 
@@ -32,7 +32,7 @@ export type VisitRow = (input: string, visit: (value: number, index: number) => 
 export interface RunCaseOptions<Row> extends Pick<RunShape, 'shape' | 'folded'> {
   readonly id: string;
   readonly title: string;
-  /** Has one output. */
+  /** The kernel, which has one output. */
   readonly kernel: Kernel;
   /** Functions and operations of an element. Default: 1. */
   readonly flops?: number;
@@ -141,11 +141,11 @@ const SOFTMAX: UnaryKernel = defineKernel('softmax', { inputs: { input: 'f32' } 
 
 /** Softmax: a kernel of two folds that depend on each other, over rows, or down the columns of a matrix. */
 export function softmaxCase(origin: string, text: string, rows: number, columns: number, isDown = false): BenchCase {
-  const turned = { strides: [1, columns] };
+  const transposed = { strides: [1, columns] };
   return runCase({
     ...{ id: `${origin}/softmax-${rows}x${columns}${isDown ? '-axis0' : ''}`, title: text, kernel: SOFTMAX, flops: 5 },
     ...{ shape: isDown ? [columns, rows] : [rows, columns], folded: 1 },
-    ...(isDown && { inputs: { input: turned }, output: turned }),
+    ...(isDown && { inputs: { input: transposed }, output: transposed }),
     ofRow(visit) {
       let sum = 0;
       visit('input', (x) => (sum += Math.exp(x)));

@@ -23,7 +23,7 @@ import {
 } from './suite.ts';
 import { type AttentionOperands, placeAttention } from './placement.ts';
 
-/** Which part of a drawn mask hides its key. */
+/** The share of a drawn mask that hides its key. */
 const HIDDEN_PART = 0.3;
 
 function drawOperands({ random }: CaseContext, params: AttentionParams): AttentionOperands {
@@ -55,7 +55,7 @@ function maskLength({ batch, heads, seqQ, seqKv, ...params }: AttentionParams): 
   return [batch, heads, seqQ, seqKv].reduce((sum, size, axis) => sum + (size - 1) * (strides[axis] as number), 1);
 }
 
-/** What hides a key in a mask. */
+/** Returns the value in a mask that hides a key. */
 const hiding = ({ maskDtype }: AttentionParams): number => (maskDtype === 'u8' ? 0 : -Infinity);
 
 /** Q, K, V and the mask as they are stored. */
@@ -228,7 +228,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
   },
 };
 
-/** With one key the softmax is 1, and O is V. */
+/** A softmax over one key is 1, and O is V. */
 const planOneKey = planChanged(
   (drawn, random) => ({ ...drawn, v: drawn.v.map(() => random.wideFloat()) }),
   (params, got, operands) => {

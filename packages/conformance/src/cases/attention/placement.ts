@@ -8,9 +8,9 @@ export interface AttentionOperands {
   readonly q: Float32Array;
   readonly k: Float32Array;
   readonly v: Float32Array;
-  /** With the strides of `maskStridesOf`, as it is stored. */
+  /** The mask as it is stored, with the strides of `maskStridesOf`. */
   readonly mask: Float32Array | undefined;
-  /** Of the keys of each batch, or of all. */
+  /** The numbers of keys of each batch, or of all. */
   readonly lengths?: readonly number[] | undefined;
   readonly starts?: readonly number[] | undefined;
 }
@@ -144,7 +144,7 @@ export function lengthOf([batch, heads, rows, headDim]: Extent, strides: HeadStr
   return (batch - 1) * strides[0] + (heads - 1) * strides[1] + (rows - 1) * strides[2] + headDim;
 }
 
-/** Where each row begins, in the order of a packed operand. */
+/** Returns the start of each row, in the order of a packed operand. */
 export function startsOf([batch, heads, rows]: Extent, strides: HeadStrides): number[] {
   return Array.from({ length: batch * heads * rows }, (_, index) => {
     const row = index % rows;

@@ -122,16 +122,16 @@ export type AttentionParams = {
   readonly window: number;
   /** The axes along which the mask varies, of `bhqk`; the others have stride 0. `none`: no mask. `one`: of one number. */
   readonly mask: string;
-  /** How the mask is stored; `own`: as Q, K and V are. */
+  /** The storage of the mask; `own`: the dtype of Q, K and V. */
   readonly maskDtype: 'f32' | 'u8' | 'own';
-  /** Of keys, in the memory of the device: of `each` batch its own, or `one` of all. `none`: seqKv. */
+  /** The numbers of keys in device memory: one for `each` batch, or `one` for all. `none`: seqKv. */
   readonly lengths: PlacedBy;
-  /** Where queries begin, likewise. */
+  /** The starts of the queries, likewise. */
   readonly starts: PlacedBy;
-  /** Also writes the logarithms of the sums of exp(score). */
+  /** True if the logarithms of the sums of exp(score) are written too. */
   readonly lse: boolean;
   readonly dtype: FloatDType;
-  /** Of K and V; `own`: as `dtype`, as ever where that is f16 or all lie in one operand. */
+  /** The dtype of K and V; `own`: `dtype`, always if that is f16 or all lie in one operand. */
   readonly dtypeKv: 'own' | 'f16' | 'bf16';
   readonly layout: AttentionLayout;
   /** Entries of Q and K are in [-range, range]. */

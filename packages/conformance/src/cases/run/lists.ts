@@ -332,7 +332,7 @@ const zeros: readonly RunEntry[] = [
   ['kernel', { kernel: 'variance', shape: [4, 0], folded: 1 }],
 ];
 
-/** Over 65,535 workgroups of 64; `unary/long` and `binary/long` have over 65,535 of 256. */
+/** Entries of over 65,535 workgroups of 64; `unary/long` and `binary/long` have over 65,535 of 256. */
 const long: readonly RunEntry[] = [
   ['long', { kernel: 'copy', shape: [65_537 * 64 + 1], data: 'bits', dtype: 'f16', offset: 1 }],
 ];

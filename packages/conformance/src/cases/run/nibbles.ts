@@ -11,7 +11,7 @@ import type { RunEntry } from './lists.ts';
 
 type Index = Value<'u32'>;
 
-/** What a gather outside gives. */
+/** The value of a gather outside. */
 const OUTSIDE = -20;
 
 const KERNELS: Readonly<Record<string, (type: 'i32' | 'u32') => Kernel>> = {

@@ -19,7 +19,7 @@ export type LooseCall = Record<string, unknown> & {
 /** The minimum number of bytes by which an operand must move until its end is beyond that of its allocation. */
 export const GUARD = 64;
 
-/** With every kind of operand: elements, rows, a tensor read by index, and parameters of each type. */
+/** A kernel with every kind of operand: elements, rows, a tensor read by index, and parameters of each type. */
 export const SAMPLE_KERNEL: Kernel = defineKernel(
   'sample',
   {
@@ -59,7 +59,7 @@ export function looseRun(backend: ComputeBackend, kernel: unknown, call: unknown
   (backend.run as (kernel: unknown, call: unknown) => void).call(backend, kernel, call);
 }
 
-/** That a backend can make the call of a plan. */
+/** Requires a backend that can make the call of a plan. */
 export function needsOfRun(plan: RunPlan): Needs {
   const call = (backend: ComputeBackend): void =>
     backend.run(

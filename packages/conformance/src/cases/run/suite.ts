@@ -253,7 +253,7 @@ async function checkRepeat(context: CaseContext, params: RunParams): Promise<voi
 /** Period of the values of a long operand: a prime, so that it falls into step with no tile. */
 const PERIOD = 1021;
 
-/** More elements than one dimension of workgroups holds; the oracle works out one period of them. */
+/** Checks more elements than one dimension of workgroups holds; the oracle works out one period of them. */
 async function checkLong(context: CaseContext, params: RunParams): Promise<void> {
   const { backend, random } = context;
   const [length = 0] = params.shape;
