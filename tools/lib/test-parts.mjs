@@ -54,7 +54,6 @@ export const LONG = {
   'packages/backend-webgpu/test/without-f16.test.ts': 20,
   'bench/test/quick.test.ts': 20,
   'packages/kernel/test/functions.test.ts': 19,
-  'software-devices/level-zero-cpu/test/modules.test.mjs': 15,
   'packages/backend-webgpu/test/every-plan.test.ts': 14,
   'packages/backend-levelzero/test/gpu-variants.test.ts': 25,
   'packages/backend-levelzero/src/kernels/run/nodes.test.ts': 18,

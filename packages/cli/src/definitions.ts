@@ -124,29 +124,6 @@ const fuzz: AddCommand = (program, context, finish) =>
       finish(await fuzz(await commandContext(context), options));
     });
 
-const INFO_HELP = `
-Examples:
-  concord info gemm/exact/m=17,n=33,k=65,TN
-  concord info 'fixed/number/gemm k 0'
-  concord info --json unary/range/fn=exp,n=4096
-
-Exit codes:
-  0    the case was described
-  2    wrong arguments, or there is no such case`;
-
-const info: AddCommand = (program, { stdout }, finish) =>
-  program
-    .command('info')
-    .summary('describe a conformance case')
-    .description('Describes a case, its inputs, and the bound that a backend has to keep. Runs it on the CPU.')
-    .argument('<case-id>', 'an id that fuzz, a failed case or concord conformance --list prints')
-    .option('--json', 'print one JSON object instead of the text')
-    .addHelpText('after', INFO_HELP)
-    .action(async (id: string, options: { json?: true }) => {
-      const { info } = await import('./commands/info.ts');
-      finish(await info(stdout, id, options.json === true));
-    });
-
 const KERNEL_HELP = `
 A kernel is a computation as data, made by defineKernel. With --shape, each
 backend also says whether it runs such a call and, if it can tell, how: passes,
@@ -307,4 +284,4 @@ const tune: AddCommand = (program, context, finish) =>
     });
 
 /** Every subcommand. */
-export const COMMANDS: readonly AddCommand[] = [...[devices, conformance, fuzz, info, kernel, bench, profile, tune]];
+export const COMMANDS: readonly AddCommand[] = [...[devices, conformance, fuzz, kernel, bench, profile, tune]];

@@ -14,7 +14,6 @@ export type {
 } from './bench/bench-json.ts';
 export type { ConformanceJson, VariantFailure } from './conformance/backend-run.ts';
 export type { FuzzJson } from './commands/fuzz.ts';
-export type { InfoJson } from './commands/info.ts';
 export type { ProfileJson } from './commands/profile.ts';
 export type { KernelJson } from './commands/kernel.ts';
 export type { KernelExplanation } from './kernel/explain-kernel.ts';

@@ -4,7 +4,7 @@ import { run, working } from '../test/fakes.ts';
 
 const providers = [working('cpu')];
 
-const COMMANDS = ['devices', 'conformance', 'fuzz', 'info', 'kernel', 'bench', 'profile', 'tune'];
+const COMMANDS = ['devices', 'conformance', 'fuzz', 'kernel', 'bench', 'profile', 'tune'];
 
 test.each([[[]], ...COMMANDS.map((name) => [[name]])])('%j has help with examples', async (command) => {
   const { code, stdout } = await run([...command, '--help'], providers);
@@ -36,7 +36,7 @@ test.each([
     ['devices', '--jsn'],
     "error: unknown option '--jsn' (USAGE)\nhint: Did you mean --json? concord devices --help lists its options\n",
   ],
-  [['info'], "error: missing required argument 'case-id' (USAGE)\nhint: concord info --help lists its options\n"],
+  [['kernel'], "error: missing required argument 'file' (USAGE)\nhint: concord kernel --help lists its options\n"],
   [['--nothing'], "error: unknown option '--nothing' (USAGE)\nhint: concord --help lists the commands\n"],
 ])('%j is wrong', async (args, stderr) => {
   expect(await run(args, providers)).toEqual({ code: 2, stdout: '', stderr });

@@ -23,7 +23,6 @@ Examples:
   concord bench --size small
   concord profile ./dist/model.js --trace trace.json
   concord tune
-  concord info gemm/exact/m=17,n=33,k=65,TN
   concord kernel ./dist/softmax.js --shape 64,1024 --folded 1
 
 concord <command> --help has the options, examples and exit codes of a command.`;

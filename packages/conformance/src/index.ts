@@ -14,7 +14,6 @@ export {
   type Tally,
 } from './harness/case.ts';
 export type { Params, ParamValue } from './harness/case.ts';
-export type { BoundText, CaseText, CheckKind } from './harness/case.ts';
 export type { Random } from './harness/random.ts';
 export { requiredBackends } from './run-conformance.ts';
 export { type BackendFactory, type CaseResult, runCase } from './run-conformance.ts';

@@ -1,6 +1,7 @@
 // @ts-check
 // The driver under the real loader: the C programs of this folder as they are, under the loader's validation layer, and
-// with AddressSanitizer and UndefinedBehaviorSanitizer in driver and program.
+// with AddressSanitizer and UndefinedBehaviorSanitizer in driver and program. What it makes of SPIR-V is tested where SPIR-V
+// is written: the features and random programs of spirv-builder, and all kernels, in packages/backend-levelzero.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,8 +10,6 @@ import { driver } from '../lib/cache.mjs';
 import { buildDriver } from '../lib/make.mjs';
 import { setUp } from '../setup.mjs';
 import { assembleKernels, buildProgram, makeFolder, runProgram } from './programs.mjs';
-import { cases as modules } from './spirv/all-cases.mjs';
-import { assembleAll, differences, runCases, runScript } from './spirv/harness.mjs';
 
 const folder = makeFolder();
 /** @type {ReturnType<typeof assembleKernels>} */
@@ -85,25 +84,6 @@ describe('with sanitizers', () => {
   test.each(cases)('$title', ({ name, args, env, expected = done }) => {
     const program = buildProgram(sanitized, name, sanitizers);
     expect(runProgram(program, args(), checked, { ...options, ...env })).toEqual(expected);
-  });
-
-  // PoCL and LLVM keep memory of modules until the process ends: the soak counts what is left.
-  const ofModules = { ASAN_OPTIONS: 'detect_leaks=0:allocator_may_return_null=1' };
-  test('a sixth of the modules', () => {
-    const some = modules.filter((_, at) => at % 6 === 0);
-    const program = buildProgram(sanitized, 'run-modules', sanitizers);
-    const { answers, stderr, status } = runCases(program, folder, some, ofModules, checked);
-    expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
-    expect(some.flatMap((one, at) => differences(one, answers[at]))).toEqual([]);
-  });
-
-  test('damaged modules', () => {
-    const some = modules.filter((_, at) => at % 6 === 1);
-    const lines = assembleAll(folder, some).map((file, at) => `fuzz ${file} ${at} 40`);
-    const program = buildProgram(sanitized, 'run-modules', sanitizers);
-    const { stdout, stderr, status } = runScript(program, lines, ofModules, checked);
-    expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
-    expect(stdout.match(/^fuzz /gm)).toHaveLength(some.length);
   });
 });
 

@@ -46,15 +46,12 @@ export function buildProgram(folder, name, options = []) {
  * @param {string[]} args
  * @param {string} driver
  * @param {Record<string, string>} [env]
- * @param {string} [input]
  */
-export function runProgram(program, args, driver, env, input) {
+export function runProgram(program, args, driver, env) {
   const kept = Object.entries(process.env).filter(([name]) => !/^(LEVEL_ZERO_CPU_|ZE_|ZEL_)/.test(name));
   const { status, signal, stdout, stderr } = spawnSync(program, args, {
     encoding: 'utf8',
     timeout: 200_000,
-    maxBuffer: 1 << 28,
-    ...(input === undefined ? {} : { input }),
     env: { ...Object.fromEntries(kept), ZE_ENABLE_ALT_DRIVERS: driver, ...env },
   });
   return { status: signal ?? status, stdout, stderr };

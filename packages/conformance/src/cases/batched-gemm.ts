@@ -1,7 +1,7 @@
 import { batchedGemmReference } from '@concord/backend-cpu/reference';
 import { compareAll, productBound, ulpOf } from '../checks/compare.ts';
 import { drawProduct, type Multiply, productChecks, shrinkProduct } from '../checks/product.ts';
-import { LOOPED_TEXTS, PRODUCT_DEFAULTS, PRODUCT_TEXTS, type ProductParams } from '../checks/product-data.ts';
+import { PRODUCT_DEFAULTS, type ProductParams } from '../checks/product-data.ts';
 import { epilogueEntries, productNeeds } from '../checks/epilogue.ts';
 import { type CaseContext, defineSuite, type Suite } from '../harness/case.ts';
 import { Workspace } from '../harness/workspace.ts';
@@ -139,7 +139,6 @@ export const batchedGemmSuite: Suite = defineSuite<ProductParams>({
     ...productChecks('batchedGemm', multiply),
     looped: checkLooped,
   },
-  texts: { ...PRODUCT_TEXTS, ...LOOPED_TEXTS },
   list,
   needs: productNeeds('batchedGemm'),
   draw: (random) => drawProduct(random, ['f32', 'f16', 'bf16'], true),

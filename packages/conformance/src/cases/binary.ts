@@ -1,7 +1,6 @@
 import { BINARY_OPS, type BinaryOp } from '@concord/backend-core';
 import { binaryFunction } from '@concord/backend-cpu/reference';
 import {
-  binaryFormula,
   binaryUlps,
   type ElementwiseOp,
   type ElementwiseParams,
@@ -38,7 +37,6 @@ export const BINARY: ElementwiseOp = {
   fns: BINARY_OPS,
   operands: ['a', 'b'],
   noun: 'pairs',
-  formula: binaryFormula,
   ulps: (fn, [x = 0, y = 0]) => binaryUlps(fn as BinaryOp, x, y),
   apply: (fn, [x = 0, y = 0]) => binaryFunction(fn as BinaryOp)(x, y),
   moderate: (random, fn) => (fn === 'pow' ? drawPower(random) : [drawModerate(random), drawModerate(random)]),

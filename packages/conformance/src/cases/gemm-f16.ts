@@ -1,7 +1,7 @@
 import { f16BitsToF32 } from '@concord/backend-core';
 import { compareAll } from '../checks/compare.ts';
 import { drawProduct, type Multiply, productChecks, shrinkProduct } from '../checks/product.ts';
-import { F16_TEXTS, PRODUCT_DEFAULTS, PRODUCT_TEXTS, type ProductParams } from '../checks/product-data.ts';
+import { PRODUCT_DEFAULTS, type ProductParams } from '../checks/product-data.ts';
 import { weightEntries } from '../checks/product-weights.ts';
 import { epilogueEntries, productNeeds } from '../checks/epilogue.ts';
 import { type CaseContext, defineSuite, type Suite } from '../harness/case.ts';
@@ -140,7 +140,6 @@ export const gemmF16Suite: Suite = defineSuite<ProductParams>({
     rounding: checkRounding,
     'every-value': checkEveryValue,
   },
-  texts: { ...PRODUCT_TEXTS, ...F16_TEXTS },
   list,
   needs: productNeeds('gemmF16'),
   draw: (random) => drawProduct(random, ['f16'], false),

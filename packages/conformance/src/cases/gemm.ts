@@ -1,5 +1,5 @@
 import { drawProduct, type Multiply, productChecks, shrinkProduct } from '../checks/product.ts';
-import { PRODUCT_DEFAULTS, PRODUCT_TEXTS, type ProductParams } from '../checks/product-data.ts';
+import { PRODUCT_DEFAULTS, type ProductParams } from '../checks/product-data.ts';
 import { weightEntries } from '../checks/product-weights.ts';
 import { epilogueEntries, productNeeds } from '../checks/epilogue.ts';
 import { defineSuite, type Suite } from '../harness/case.ts';
@@ -136,7 +136,6 @@ export const gemmSuite: Suite = defineSuite<ProductParams>({
   op: 'gemm',
   defaults: PRODUCT_DEFAULTS,
   checks: productChecks('gemm', multiply),
-  texts: PRODUCT_TEXTS,
   list,
   needs: productNeeds('gemm'),
   draw: (random) => drawProduct(random, ['f32', 'f32', 'bf16'], false),

@@ -1,6 +1,6 @@
 import { type ComputeBackend, type DevicePtr, isBackendError, OP_NAMES, type OpName } from '@concord/backend-core';
 import { type DefinedOp, OPS } from '@concord/backend-core/implement';
-import { behaviour, type ConformanceCase, expectThat } from '../harness/case.ts';
+import { type ConformanceCase, expectThat } from '../harness/case.ts';
 import {
   callOp,
   expectUntouched,
@@ -24,10 +24,6 @@ function zeroSize(sample: SampleCall, change: Change): ConformanceCase {
     op: sample.op,
     params: {},
     needs: needsOf(sample),
-    about: behaviour(
-      `Calls ${sample.op} with nothing to write (${describe(change)}), once with pointers and once with null pointers.`,
-      'Both calls are accepted, and the output keeps every byte.',
-    ),
     run: async ({ backend }) => {
       await expectUntouched(backend, sample, () => change);
       callOp(backend, sample.op, { ...withNullPointers(sample), ...change });
@@ -223,12 +219,6 @@ function merged(pointers: unknown, shape: unknown): unknown {
   );
 }
 
-const DOES: Readonly<Record<EntryPoint, string>> = {
-  call: 'Calls the op with small operands',
-  supports: 'Asks supports for the call',
-  prepare: 'Prepares the call',
-};
-
 /** One wrong number keeps no program busy: every size of every op, huge in turn. */
 export const hugeSizeCases: readonly ConformanceCase[] = OP_NAMES.flatMap((op) =>
   (['call', 'supports', 'prepare'] as const).map((entry): ConformanceCase => ({
@@ -236,10 +226,6 @@ export const hugeSizeCases: readonly ConformanceCase[] = OP_NAMES.flatMap((op) =
     op,
     params: {},
     needs: op === 'run' ? needsOfRun(samplePlan()) : needsOf({ op }),
-    about: behaviour(
-      `${DOES[entry]}, each size in turn being 2^31, 2^40 and 2^53 - 1.`,
-      `Each is refused or answered; the best of ${REPETITIONS} attempts takes at most ${MAX_MS} ms and ${MAX_BYTES / 1e6} MB of heap.`,
-    ),
     run: ({ backend }) => tryAll(backend, op, entry),
   })),
 );

@@ -9,7 +9,7 @@ import {
   upload,
 } from '@concord/backend-core';
 import { compareAll } from '../checks/compare.ts';
-import { behaviour, type CaseContext, CaseFailure, type ConformanceCase, expectThat } from '../harness/case.ts';
+import { type CaseContext, CaseFailure, type ConformanceCase, expectThat } from '../harness/case.ts';
 import { callOp, expectRejects, expectThrows, SAMPLE_CALLS, withNullPointers } from '../harness/planned-call.ts';
 
 /** Milliseconds of work that tell a wait from none, and the largest product that is tried. */
@@ -82,14 +82,8 @@ async function time(backend: ComputeBackend, { size, calls, a, c }: Work): Promi
   return { waited: synced - start, read: performance.now() - synced };
 }
 
-const aboutLifecycle = (id: string): NonNullable<ConformanceCase['about']> =>
-  behaviour(
-    `The life of a backend object: ${id}.`,
-    'States, errors and what a backend declares about itself are as the contract says, and agree with each other.',
-  );
-
 function lifecycleCase(id: string, run: (context: CaseContext) => Promise<void>, op?: OpName): ConformanceCase {
-  const common = { id: `lifecycle/${id}`, op: 'lifecycle', params: {}, about: aboutLifecycle(id), run } as const;
+  const common = { id: `lifecycle/${id}`, op: 'lifecycle', params: {}, run } as const;
   return op === undefined ? common : { ...common, needs: { op, dtype: 'f32' } };
 }
 

@@ -1,6 +1,6 @@
 import { type ComputeBackend, type DevicePtr, download } from '@concord/backend-core';
 import { compareBytes } from '../checks/compare.ts';
-import { behaviour, type CaseContext, type ConformanceCase } from '../harness/case.ts';
+import { type CaseContext, type ConformanceCase } from '../harness/case.ts';
 import type { Random } from '../harness/random.ts';
 
 /** This many turns keep more submits in flight than any queue is deep. */
@@ -8,18 +8,9 @@ const TURNS = 300;
 /** Sizes that land in one class of a pool, in neighbouring ones, and in one of large allocations. */
 const SIZES = [4, 252, 256, 260, 1000, 1024, 4096, 5000, 70_000];
 
-function lifetimeCase(
-  what: string,
-  does: string,
-  run: (context: CaseContext) => Promise<void>,
-  op?: 'unary',
-): ConformanceCase {
+function lifetimeCase(what: string, run: (context: CaseContext) => Promise<void>, op?: 'unary'): ConformanceCase {
   const common = {
     ...({ id: `memory/in flight: ${what}`, op: 'memory', params: {}, run } as const),
-    about: behaviour(
-      does,
-      "All bytes are what the calls in their order make of them; no memory is anyone else's too early.",
-    ),
   };
   return op === undefined ? common : { ...common, needs: { op, dtype: 'f32' } };
 }
@@ -59,7 +50,6 @@ function sometimesFlush(backend: ComputeBackend, random: Random): void {
 export const lifetimeCases: readonly ConformanceCase[] = [
   lifetimeCase(
     'allocate, compute, read and free',
-    `Allocates two operands, computes, begins to read the result and frees both, ${TURNS} times without a wait; sizes alternate, so that memory is used again.`,
     async ({ backend, random }) => {
       const expected = new Expected();
       for (let turn = 0; turn < TURNS; turn++) {
@@ -78,7 +68,6 @@ export const lifetimeCases: readonly ConformanceCase[] = [
   ),
   lifetimeCase(
     'results kept while their inputs are freed and reused',
-    `Computes ${TURNS} results from operands that are freed at once and whose memory the next operand gets, submits now and then, and reads all results at the end.`,
     async ({ backend, random }) => {
       const [expected, outputs] = [new Expected(), [] as DevicePtr[]];
       for (let turn = 0; turn < TURNS; turn++) {
@@ -103,71 +92,58 @@ export const lifetimeCases: readonly ConformanceCase[] = [
     },
     'unary',
   ),
-  lifetimeCase(
-    'live allocations stay apart',
-    `Allocates, fills and frees at random ${3 * TURNS} times without a wait; at the end each allocation that lives holds what was put there.`,
-    async ({ backend, random }) => {
-      const live: { readonly ptr: DevicePtr; readonly turn: number; readonly values: Float32Array }[] = [];
-      for (let turn = 0; turn < 3 * TURNS; turn++) {
-        if (live.length > 40 || (live.length > 0 && random.chance(0.4))) {
-          const [freed] = live.splice(random.integer(0, live.length - 1), 1);
-          if (freed !== undefined) backend.free(freed.ptr);
-        } else {
-          const values = numbers(turn, random.pick(SIZES));
-          const ptr = backend.alloc(values.byteLength);
-          backend.copyHtod(ptr, values);
-          live.push({ ptr, turn, values });
-        }
-        sometimesFlush(backend, random);
-      }
-      const expected = new Expected();
-      for (const { ptr, turn, values } of live) {
-        expected.read(backend, `allocation of turn ${turn} (${values.byteLength} bytes)`, ptr, values);
-      }
-      await expected.check();
-      for (const { ptr } of live) backend.free(ptr);
-    },
-  ),
-  lifetimeCase(
-    'writes one after the other through one source',
-    `Copies from one array to the device ${TURNS} times and overwrites the array each time; each copy is copied on before the next.`,
-    async ({ backend, random }) => {
-      const bytes = 4096;
-      const [source, target] = [new Float32Array(bytes / 4), backend.alloc(bytes)];
-      const kept = Array.from({ length: TURNS }, () => backend.alloc(bytes));
-      const expected = new Expected();
-      for (const [turn, ptr] of kept.entries()) {
-        source.set(numbers(turn, bytes));
-        backend.copyHtod(target, source);
-        source.fill(-1);
-        backend.copyDtod(ptr, target, bytes);
-        sometimesFlush(backend, random);
-      }
-      for (const [turn, ptr] of kept.entries()) {
-        expected.read(backend, `copy of turn ${turn}`, ptr, numbers(turn, bytes));
-      }
-      await expected.check();
-      for (const ptr of [target, ...kept]) backend.free(ptr);
-    },
-  ),
-  lifetimeCase(
-    'reads of one place while it changes',
-    `Writes to one place and begins to read it ${TURNS} times, in many sizes, without a wait: each read gives what was there when it was asked for.`,
-    async ({ backend, random }) => {
-      const target = backend.alloc(Math.max(...SIZES));
-      const expected = new Expected();
-      for (let turn = 0; turn < TURNS; turn++) {
+  lifetimeCase('live allocations stay apart', async ({ backend, random }) => {
+    const live: { readonly ptr: DevicePtr; readonly turn: number; readonly values: Float32Array }[] = [];
+    for (let turn = 0; turn < 3 * TURNS; turn++) {
+      if (live.length > 40 || (live.length > 0 && random.chance(0.4))) {
+        const [freed] = live.splice(random.integer(0, live.length - 1), 1);
+        if (freed !== undefined) backend.free(freed.ptr);
+      } else {
         const values = numbers(turn, random.pick(SIZES));
-        backend.copyHtod(target, values);
-        expected.read(backend, `read of turn ${turn} (${values.byteLength} bytes)`, target, values);
+        const ptr = backend.alloc(values.byteLength);
+        backend.copyHtod(ptr, values);
+        live.push({ ptr, turn, values });
       }
-      await expected.check();
-      backend.free(target);
-    },
-  ),
+      sometimesFlush(backend, random);
+    }
+    const expected = new Expected();
+    for (const { ptr, turn, values } of live) {
+      expected.read(backend, `allocation of turn ${turn} (${values.byteLength} bytes)`, ptr, values);
+    }
+    await expected.check();
+    for (const { ptr } of live) backend.free(ptr);
+  }),
+  lifetimeCase('writes one after the other through one source', async ({ backend, random }) => {
+    const bytes = 4096;
+    const [source, target] = [new Float32Array(bytes / 4), backend.alloc(bytes)];
+    const kept = Array.from({ length: TURNS }, () => backend.alloc(bytes));
+    const expected = new Expected();
+    for (const [turn, ptr] of kept.entries()) {
+      source.set(numbers(turn, bytes));
+      backend.copyHtod(target, source);
+      source.fill(-1);
+      backend.copyDtod(ptr, target, bytes);
+      sometimesFlush(backend, random);
+    }
+    for (const [turn, ptr] of kept.entries()) {
+      expected.read(backend, `copy of turn ${turn}`, ptr, numbers(turn, bytes));
+    }
+    await expected.check();
+    for (const ptr of [target, ...kept]) backend.free(ptr);
+  }),
+  lifetimeCase('reads of one place while it changes', async ({ backend, random }) => {
+    const target = backend.alloc(Math.max(...SIZES));
+    const expected = new Expected();
+    for (let turn = 0; turn < TURNS; turn++) {
+      const values = numbers(turn, random.pick(SIZES));
+      backend.copyHtod(target, values);
+      expected.read(backend, `read of turn ${turn} (${values.byteLength} bytes)`, target, values);
+    }
+    await expected.check();
+    backend.free(target);
+  }),
   lifetimeCase(
     'reads and waits by turns',
-    `Computes, reads and waits by turns, ${TURNS} times, with up to 20 reads under way at once.`,
     async ({ backend, random }) => {
       const bytes = 1024;
       const [input, output] = [backend.alloc(bytes), backend.alloc(bytes)];
@@ -191,7 +167,6 @@ export const lifetimeCases: readonly ConformanceCase[] = [
   ),
   lifetimeCase(
     'several reads, whose memory is freed before the next call',
-    'Keeps the device busy, begins to read six places, frees them and calls once more, 30 times: each read gives its own bytes.',
     async ({ backend, random }) => {
       const n = 2 ** 18;
       const busy = backend.alloc(4 * n);

@@ -8,7 +8,7 @@ import {
   upload,
 } from '@concord/backend-core';
 import { compareAll, compareBytes } from '../checks/compare.ts';
-import { behaviour, type CaseContext, type ConformanceCase, expectThat } from '../harness/case.ts';
+import { type CaseContext, type ConformanceCase, expectThat } from '../harness/case.ts';
 import { expectRejects, expectThrows } from '../harness/planned-call.ts';
 
 const INVALID = { code: 'INVALID_ARGUMENT' } as const;
@@ -16,14 +16,8 @@ const INVALID = { code: 'INVALID_ARGUMENT' } as const;
 const OFFSETS = [0, 1, 2, 3, 4, 5, 7, 8, 13];
 const LENGTHS = [1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 255, 256, 257];
 
-const aboutMemory = (id: string): NonNullable<ConformanceCase['about']> =>
-  behaviour(
-    `Memory of the device: ${id}.`,
-    'Every byte, counter and error is as the contract says; copies and ops take effect in the order of the calls.',
-  );
-
 function memoryCase(id: string, run: (context: CaseContext) => Promise<void>, op?: OpName): ConformanceCase {
-  const common = { id: `memory/${id}`, op: 'memory', params: {}, about: aboutMemory(id), run } as const;
+  const common = { id: `memory/${id}`, op: 'memory', params: {}, run } as const;
   return op === undefined ? common : { ...common, needs: { op, dtype: 'f32' } };
 }
 

@@ -1,6 +1,6 @@
 import { type DevicePtr, NULL_PTR, offsetPtr } from '@concord/backend-core';
 import type { DefinedOp } from '@concord/backend-core/implement';
-import { behaviour, type ConformanceCase } from '../harness/case.ts';
+import { type ConformanceCase } from '../harness/case.ts';
 import { expectUntouched, needsOf, outputOf, type Pointers, SAMPLE_CALLS, sampleOf } from '../harness/planned-call.ts';
 
 type Change = Readonly<Record<string, unknown>>;
@@ -14,29 +14,21 @@ const NO_BATCH = { inputShape: [0, 2, 4, 4], outputShape: [0, 3, 2, 2] };
 const moved = (pointers: Pointers, name: string, bytes: number): DevicePtr =>
   offsetPtr(pointers[name] as DevicePtr, bytes);
 
-function orderCase(op: DefinedOp, what: string, passes: string, run: ConformanceCase['run']): ConformanceCase {
-  const about = behaviour(
-    `Calls ${op} with more than one thing amiss, to see what is looked at first: ${what}.`,
-    passes,
-  );
-  return { id: `${op}/order/${what}`, op, params: {}, needs: needsOf({ op }), about, run };
+function orderCase(op: DefinedOp, what: string, run: ConformanceCase['run']): ConformanceCase {
+  return { id: `${op}/order/${what}`, op, params: {}, needs: needsOf({ op }), run };
 }
 
 const noOp = (op: DefinedOp, what: string, change: Change | MakeChange): ConformanceCase =>
-  orderCase(op, what, 'The call is accepted as one with nothing to do; the output keeps every byte.', ({ backend }) =>
+  orderCase(op, what, ({ backend }) =>
     expectUntouched(backend, sampleOf(op), typeof change === 'function' ? change : () => change),
   );
 
 const refused = (op: DefinedOp, what: string, detail: string | RegExp, change: Change | MakeChange): ConformanceCase =>
-  orderCase(
-    op,
-    what,
-    `The call throws INVALID_ARGUMENT, its detail ${String(detail)}; nothing is written.`,
-    ({ backend }) =>
-      expectUntouched(backend, sampleOf(op), typeof change === 'function' ? change : () => change, {
-        code: 'INVALID_ARGUMENT',
-        detail,
-      }),
+  orderCase(op, what, ({ backend }) =>
+    expectUntouched(backend, sampleOf(op), typeof change === 'function' ? change : () => change, {
+      code: 'INVALID_ARGUMENT',
+      detail,
+    }),
   );
 
 /** A call with nothing to do is not checked any further. */

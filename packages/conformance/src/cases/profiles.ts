@@ -1,6 +1,6 @@
 import type { DevicePtr } from '@concord/backend-core';
 import { profile, type Profile, traceEvents } from '@concord/backend-core/profile';
-import { behaviour, type ConformanceCase, expectThat } from '../harness/case.ts';
+import { type ConformanceCase, expectThat } from '../harness/case.ts';
 import { expectRejects } from '../harness/planned-call.ts';
 import { BYTES, expectNumbers, filled, INVALID, N, withMemory } from './recordings.ts';
 
@@ -31,10 +31,6 @@ export const profileCases: readonly ConformanceCase[] = [
     op: 'lifecycle',
     params: {},
     needs: { op: 'binary', dtype: 'f32' },
-    about: behaviour(
-      'Profiles sums that are called, planned and replayed, some of them from before, then a program that throws and one that is aborted.',
-      'A profile tells of each launch once, of no other, and says which clock its time is of.',
-    ),
     run: ({ backend }) =>
       withMemory(backend, 3, async (pointers) => {
         const [a, b, c] = pointers as [DevicePtr, DevicePtr, DevicePtr];

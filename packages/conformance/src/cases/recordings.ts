@@ -1,7 +1,7 @@
 import { type ComputeBackend, type DevicePtr, download, offsetPtr, upload } from '@concord/backend-core';
 import { defineKernel } from '@concord/backend-core/kernel';
 import { compareBytes } from '../checks/compare.ts';
-import { behaviour, type CaseContext, type ConformanceCase, expectThat, UnsupportedCall } from '../harness/case.ts';
+import { type CaseContext, type ConformanceCase, expectThat, UnsupportedCall } from '../harness/case.ts';
 import { expectUnsupported } from '../run/plan.ts';
 import { expectRejects, expectThrows } from '../harness/planned-call.ts';
 
@@ -11,7 +11,6 @@ export const INVALID = { code: 'INVALID_ARGUMENT' } as const;
 
 export function recordingCase(
   id: string,
-  does: string,
   run: (context: CaseContext & { readonly record: Record }) => Promise<void>,
   op: 'binary' | 'gemm' = 'binary',
 ): ConformanceCase {
@@ -20,7 +19,6 @@ export function recordingCase(
     op: 'memory',
     params: {},
     needs: { op, dtype: 'f32' },
-    about: behaviour(does, 'A replay is what the calls themselves would be, made at its place.'),
     run: async (context) => {
       const { backend } = context;
       if (backend.record === undefined) throw new UnsupportedCall('the backend has no record');
@@ -89,138 +87,121 @@ async function expectFilled(backend: ComputeBackend, others: Others): Promise<vo
 
 /** Work that is recorded and replayed. */
 export const recordingCases: readonly ConformanceCase[] = [
-  recordingCase(
-    'a chain of ops, inputs written between replays',
-    'Records two sums with memory in between that is allocated and freed in the recording, and replays them 20 times with other inputs, some of them before the last result is read.',
-    async ({ backend, record }) => {
-      await withMemory(backend, 3, async ([a, b, out]) => {
-        const step = (): void => {
-          const between = backend.alloc(BYTES);
-          backend.binary({ op: 'add', n: N, a: a as DevicePtr, b: b as DevicePtr, output: between });
-          backend.binary({ op: 'mul', n: N, a: between, b: between, output: out as DevicePtr });
-          backend.free(between);
-        };
-        const write = (turn: number): void => {
-          backend.copyHtod(
-            a as DevicePtr,
-            numbers((i) => turn + i),
-          );
-          backend.copyHtod(
-            b as DevicePtr,
-            numbers((i) => 2 * turn - i),
-          );
-        };
-        write(0);
-        const recording = record(step);
-        const reads: Promise<Float32Array>[] = [];
-        for (let turn = 0; turn < 20; turn++) {
-          if (turn > 0) {
-            write(turn);
-            recording.replay();
-          }
-          reads.push(download(backend, out as DevicePtr, N));
-          if (turn % 3 === 0) await reads.at(-1);
-        }
-        for (const [turn, read] of reads.entries()) {
-          expectSame(`result of replay ${turn}`, await read, filled((3 * turn) ** 2));
-        }
-        recording.dispose();
-      });
-    },
-  ),
-  recordingCase(
-    'a position that is counted in memory',
-    'Records a sum that a kernel writes at the row named by a counter in memory, the next count, and a sum of both; replays it.',
-    async ({ backend, record }) => {
-      const rows = backend.alloc(6 * BYTES);
-      await withMemory(backend, 3, async ([a, b, count]) => {
-        const [x, y, at] = [a as DevicePtr, b as DevicePtr, count as DevicePtr];
-        const appended = { shape: [N], inputs: { x: {}, at: { strides: [0] } }, outputs: { rows: { shape: [6, N] } } };
-        const support = backend.supports('run', { kernel: append, ...appended });
-        const call = (): void =>
-          backend.run(append, {
-            shape: [N],
-            inputs: { x: y, at: { ptr: at, strides: [0] } },
-            outputs: { rows: { ptr: rows, shape: [6, N] } },
-          });
-        if (!support.ok) expectUnsupported('a kernel that writes by index', support.reason, call);
-        backend.copyHtod(x, filled(1));
-        backend.fill(at, 0, 4);
-        backend.fill(rows, 0, 6 * BYTES);
-        const recording = record(() => {
-          backend.binary({ op: 'add', n: N, a: x, b: x, output: y });
-          call();
-          backend.run(next, { shape: [1], inputs: { n: at }, outputs: { n1: at } });
-          backend.binary({ op: 'add', n: N, a: y, b: x, output: x });
-        });
-        for (let replay = 1; replay < 5; replay++) recording.replay();
-        recording.dispose();
-        // x is 1, then 2 x + x each time; no step wrote the last row.
-        for (let row = 0; row < 6; row++) {
-          const want = filled(row < 5 ? 2 * 3 ** row : 0);
-          await expectNumbers(`row ${row}`, backend, offsetPtr(rows, row * BYTES), want);
-        }
-        await expectNumbers('x', backend, x, filled(3 ** 5));
-      });
-      backend.free(rows);
-    },
-  ),
-  recordingCase(
-    'temporary memory of a recording, one after the other',
-    'Records sums whose memory is allocated after that of the one before was freed, some of them read later, and replays them.',
-    async ({ backend, record }) => {
-      await withMemory(backend, 2, async ([a, out]) => {
-        const [x, y] = [a as DevicePtr, out as DevicePtr];
-        backend.copyHtod(x, filled(1));
-        backend.fill(y, 0, BYTES);
-        const recording = record(() => {
-          const first = backend.alloc(BYTES);
-          backend.binary({ op: 'add', n: N, a: x, b: x, output: first });
-          for (let turn = 0; turn < 4; turn++) {
-            const own = backend.alloc(BYTES);
-            backend.binary({ op: 'add', n: N, a: first, b: y, output: own });
-            backend.binary({ op: 'add', n: N, a: own, b: x, output: y });
-            backend.free(own);
-          }
-          backend.free(first);
-        });
-        await expectNumbers('what is recorded', backend, y, filled(12));
-        backend.copyHtod(x, filled(2));
-        recording.replay();
-        recording.dispose();
-        await expectNumbers('what is replayed', backend, y, filled(12 + 24));
-      });
-    },
-  ),
-  recordingCase(
-    'copies and fills, with the bytes of their time',
-    'Records a fill, a copy to the device whose bytes the caller changes later, and a copy within it; overwrites all and replays.',
-    async ({ backend, record }) => {
-      await withMemory(backend, 3, async ([a, b, c]) => {
-        const [x, y, z] = [a as DevicePtr, b as DevicePtr, c as DevicePtr];
-        const bytes = numbers((i) => i);
-        const recording = record(() => {
-          backend.fill(x, 0, BYTES);
-          backend.copyHtod(y, bytes);
-          backend.copyDtod(z, y, BYTES);
-        });
-        bytes.fill(-1);
-        for (const ptr of [x, y, z]) backend.fill(ptr, 0x55, BYTES);
-        recording.replay();
-        recording.dispose();
-        await expectNumbers('x', backend, x, filled(0));
-        await expectNumbers(
-          'z',
-          backend,
-          z,
-          numbers((i) => i),
+  recordingCase('a chain of ops, inputs written between replays', async ({ backend, record }) => {
+    await withMemory(backend, 3, async ([a, b, out]) => {
+      const step = (): void => {
+        const between = backend.alloc(BYTES);
+        backend.binary({ op: 'add', n: N, a: a as DevicePtr, b: b as DevicePtr, output: between });
+        backend.binary({ op: 'mul', n: N, a: between, b: between, output: out as DevicePtr });
+        backend.free(between);
+      };
+      const write = (turn: number): void => {
+        backend.copyHtod(
+          a as DevicePtr,
+          numbers((i) => turn + i),
         );
+        backend.copyHtod(
+          b as DevicePtr,
+          numbers((i) => 2 * turn - i),
+        );
+      };
+      write(0);
+      const recording = record(step);
+      const reads: Promise<Float32Array>[] = [];
+      for (let turn = 0; turn < 20; turn++) {
+        if (turn > 0) {
+          write(turn);
+          recording.replay();
+        }
+        reads.push(download(backend, out as DevicePtr, N));
+        if (turn % 3 === 0) await reads.at(-1);
+      }
+      for (const [turn, read] of reads.entries()) {
+        expectSame(`result of replay ${turn}`, await read, filled((3 * turn) ** 2));
+      }
+      recording.dispose();
+    });
+  }),
+  recordingCase('a position that is counted in memory', async ({ backend, record }) => {
+    const rows = backend.alloc(6 * BYTES);
+    await withMemory(backend, 3, async ([a, b, count]) => {
+      const [x, y, at] = [a as DevicePtr, b as DevicePtr, count as DevicePtr];
+      const appended = { shape: [N], inputs: { x: {}, at: { strides: [0] } }, outputs: { rows: { shape: [6, N] } } };
+      const support = backend.supports('run', { kernel: append, ...appended });
+      const call = (): void =>
+        backend.run(append, {
+          shape: [N],
+          inputs: { x: y, at: { ptr: at, strides: [0] } },
+          outputs: { rows: { ptr: rows, shape: [6, N] } },
+        });
+      if (!support.ok) expectUnsupported('a kernel that writes by index', support.reason, call);
+      backend.copyHtod(x, filled(1));
+      backend.fill(at, 0, 4);
+      backend.fill(rows, 0, 6 * BYTES);
+      const recording = record(() => {
+        backend.binary({ op: 'add', n: N, a: x, b: x, output: y });
+        call();
+        backend.run(next, { shape: [1], inputs: { n: at }, outputs: { n1: at } });
+        backend.binary({ op: 'add', n: N, a: y, b: x, output: x });
       });
-    },
-  ),
+      for (let replay = 1; replay < 5; replay++) recording.replay();
+      recording.dispose();
+      // x is 1, then 2 x + x each time; no step wrote the last row.
+      for (let row = 0; row < 6; row++) {
+        const want = filled(row < 5 ? 2 * 3 ** row : 0);
+        await expectNumbers(`row ${row}`, backend, offsetPtr(rows, row * BYTES), want);
+      }
+      await expectNumbers('x', backend, x, filled(3 ** 5));
+    });
+    backend.free(rows);
+  }),
+  recordingCase('temporary memory of a recording, one after the other', async ({ backend, record }) => {
+    await withMemory(backend, 2, async ([a, out]) => {
+      const [x, y] = [a as DevicePtr, out as DevicePtr];
+      backend.copyHtod(x, filled(1));
+      backend.fill(y, 0, BYTES);
+      const recording = record(() => {
+        const first = backend.alloc(BYTES);
+        backend.binary({ op: 'add', n: N, a: x, b: x, output: first });
+        for (let turn = 0; turn < 4; turn++) {
+          const own = backend.alloc(BYTES);
+          backend.binary({ op: 'add', n: N, a: first, b: y, output: own });
+          backend.binary({ op: 'add', n: N, a: own, b: x, output: y });
+          backend.free(own);
+        }
+        backend.free(first);
+      });
+      await expectNumbers('what is recorded', backend, y, filled(12));
+      backend.copyHtod(x, filled(2));
+      recording.replay();
+      recording.dispose();
+      await expectNumbers('what is replayed', backend, y, filled(12 + 24));
+    });
+  }),
+  recordingCase('copies and fills, with the bytes of their time', async ({ backend, record }) => {
+    await withMemory(backend, 3, async ([a, b, c]) => {
+      const [x, y, z] = [a as DevicePtr, b as DevicePtr, c as DevicePtr];
+      const bytes = numbers((i) => i);
+      const recording = record(() => {
+        backend.fill(x, 0, BYTES);
+        backend.copyHtod(y, bytes);
+        backend.copyDtod(z, y, BYTES);
+      });
+      bytes.fill(-1);
+      for (const ptr of [x, y, z]) backend.fill(ptr, 0x55, BYTES);
+      recording.replay();
+      recording.dispose();
+      await expectNumbers('x', backend, x, filled(0));
+      await expectNumbers(
+        'z',
+        backend,
+        z,
+        numbers((i) => i),
+      );
+    });
+  }),
   recordingCase(
     'products with memory between replays that is not theirs',
-    'Records two products, the second of the first, then allocates and fills memory of many sizes, replays three times, and looks whether any of that was written.',
     async ({ backend, record }) => {
       const [m, n, k] = [200, 72, 96];
       const [a, b] = [
@@ -245,37 +226,32 @@ export const recordingCases: readonly ConformanceCase[] = [
     },
     'gemm',
   ),
-  recordingCase(
-    'memory that is freed in it stays its own',
-    'Allocates and frees memory in a recording, then allocates as much outside, fills it, replays, and looks whether it was written.',
-    async ({ backend, record }) => {
-      await withMemory(backend, 2, async ([a, out]) => {
-        backend.copyHtod(a as DevicePtr, filled(3));
-        const before = backend.memory();
-        const recording = record(() => {
-          const own = backend.alloc(BYTES);
-          backend.binary({ op: 'add', n: N, a: a as DevicePtr, b: a as DevicePtr, output: own });
-          backend.binary({ op: 'add', n: N, a: own, b: own, output: out as DevicePtr });
-          backend.free(own);
-        });
-        const others = Array.from({ length: 8 }, () => backend.alloc(BYTES));
-        for (const other of others) backend.fill(other, 0, BYTES);
-        recording.replay();
-        await expectNumbers('out', backend, out as DevicePtr, filled(12));
-        for (const [index, other] of others.entries()) {
-          await expectNumbers(`allocation ${index} after the recording`, backend, other, filled(0));
-        }
-        for (const other of others) backend.free(other);
-        recording.dispose();
-        const { inUseBytes, liveAllocations } = backend.memory();
-        const isBack = inUseBytes === before.inUseBytes && liveAllocations === before.liveAllocations;
-        expectThat(isBack, `${inUseBytes} bytes are in use after it, ${before.inUseBytes} were before`);
+  recordingCase('memory that is freed in it stays its own', async ({ backend, record }) => {
+    await withMemory(backend, 2, async ([a, out]) => {
+      backend.copyHtod(a as DevicePtr, filled(3));
+      const before = backend.memory();
+      const recording = record(() => {
+        const own = backend.alloc(BYTES);
+        backend.binary({ op: 'add', n: N, a: a as DevicePtr, b: a as DevicePtr, output: own });
+        backend.binary({ op: 'add', n: N, a: own, b: own, output: out as DevicePtr });
+        backend.free(own);
       });
-    },
-  ),
+      const others = Array.from({ length: 8 }, () => backend.alloc(BYTES));
+      for (const other of others) backend.fill(other, 0, BYTES);
+      recording.replay();
+      await expectNumbers('out', backend, out as DevicePtr, filled(12));
+      for (const [index, other] of others.entries()) {
+        await expectNumbers(`allocation ${index} after the recording`, backend, other, filled(0));
+      }
+      for (const other of others) backend.free(other);
+      recording.dispose();
+      const { inUseBytes, liveAllocations } = backend.memory();
+      const isBack = inUseBytes === before.inUseBytes && liveAllocations === before.liveAllocations;
+      expectThat(isBack, `${inUseBytes} bytes are in use after it, ${before.inUseBytes} were before`);
+    });
+  }),
   recordingCase(
     'of two, one is disposed',
-    'Records two products, disposes the first recording, fills memory of many sizes, and replays the second.',
     async ({ backend, record }) => {
       const [m, n, k] = [200, 72, 96];
       const [a, b] = [
@@ -296,35 +272,31 @@ export const recordingCases: readonly ConformanceCase[] = [
     },
     'gemm',
   ),
-  recordingCase(
-    'what is refused',
-    'Waits, records and returns a promise in a recording; replays one that was disposed, or whose memory was freed; throws in one. Then all is as before.',
-    async ({ backend, record }) => {
-      const waits: Promise<void>[] = [];
-      const empty = record(() => undefined);
-      const done = record(() => {
-        waits.push(expectRejects('synchronize', INVALID, () => backend.synchronize()));
-        waits.push(expectRejects('prepare', INVALID, () => backend.prepare([])));
-        expectThrows('record in a recording', INVALID, () => record(() => undefined));
-        expectThrows('replay in a recording', INVALID, () => empty.replay());
-      });
-      await Promise.all(waits);
-      empty.dispose();
-      done.dispose();
-      done.dispose();
-      expectThrows('replay after dispose', INVALID, () => done.replay());
-      const late: () => unknown = async () => undefined;
-      expectThrows('a promise', INVALID, () => record(late));
-      expectThrows('no function', INVALID, () => record(undefined as never));
-      const [kept, freed] = [backend.alloc(BYTES), backend.alloc(BYTES)];
-      const stale = record(() => backend.binary({ op: 'add', n: N, a: freed, b: freed, output: kept }));
-      backend.free(freed);
-      expectThrows('replay of freed memory', INVALID, () => stale.replay());
-      stale.dispose();
-      const own = upload(backend, filled(7));
-      await expectNumbers('memory after it', backend, own, filled(7));
-      backend.free(own);
-      backend.free(kept);
-    },
-  ),
+  recordingCase('what is refused', async ({ backend, record }) => {
+    const waits: Promise<void>[] = [];
+    const empty = record(() => undefined);
+    const done = record(() => {
+      waits.push(expectRejects('synchronize', INVALID, () => backend.synchronize()));
+      waits.push(expectRejects('prepare', INVALID, () => backend.prepare([])));
+      expectThrows('record in a recording', INVALID, () => record(() => undefined));
+      expectThrows('replay in a recording', INVALID, () => empty.replay());
+    });
+    await Promise.all(waits);
+    empty.dispose();
+    done.dispose();
+    done.dispose();
+    expectThrows('replay after dispose', INVALID, () => done.replay());
+    const late: () => unknown = async () => undefined;
+    expectThrows('a promise', INVALID, () => record(late));
+    expectThrows('no function', INVALID, () => record(undefined as never));
+    const [kept, freed] = [backend.alloc(BYTES), backend.alloc(BYTES)];
+    const stale = record(() => backend.binary({ op: 'add', n: N, a: freed, b: freed, output: kept }));
+    backend.free(freed);
+    expectThrows('replay of freed memory', INVALID, () => stale.replay());
+    stale.dispose();
+    const own = upload(backend, filled(7));
+    await expectNumbers('memory after it', backend, own, filled(7));
+    backend.free(own);
+    backend.free(kept);
+  }),
 ];

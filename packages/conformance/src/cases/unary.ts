@@ -5,7 +5,6 @@ import {
   type ElementwiseParams,
   elementwiseSuite,
   type Rows,
-  unaryFormula,
   unaryUlps,
 } from '../checks/elementwise.ts';
 import { drawModerate, SPECIAL_VALUES, SUBNORMALS } from '../checks/compare.ts';
@@ -20,7 +19,6 @@ export const UNARY: ElementwiseOp = {
   fns: UNARY_OPS,
   operands: ['input'],
   noun: 'values',
-  formula: unaryFormula,
   ulps: (fn, [x = 0]) => unaryUlps(fn as UnaryOp, x),
   apply: (fn, [x = 0]) => unaryFunction(fn as UnaryOp)(x),
   moderate: (random, fn) => {

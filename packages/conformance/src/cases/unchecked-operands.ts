@@ -8,7 +8,7 @@ import {
   reduceReference,
 } from '@concord/backend-cpu/reference';
 import { attentionBound, compareAll } from '../checks/compare.ts';
-import { behaviour, type ConformanceCase } from '../harness/case.ts';
+import { type ConformanceCase } from '../harness/case.ts';
 import { callOp, needsOf, sampleOf } from '../harness/planned-call.ts';
 import { type Slot, Workspace } from '../harness/workspace.ts';
 import { roundingTo } from '../run/placement.ts';
@@ -22,13 +22,9 @@ function orderCase(
   run: ConformanceCase['run'],
 ): ConformanceCase {
   const [op, fn] = called.split(' ') as [DefinedOp, string?];
-  const about = behaviour(
-    `Calls ${op} with operands that no check may refuse, those of zero extent and inputs that overlap: ${what}.`,
-    'The call is accepted, and the output is right.',
-  );
   const { shape, ...needs } = needsOf({ op });
   const whole = { ...shape, ...(fn === undefined ? {} : { op: fn }) };
-  return { id: `${op}/order/${what}`, op, params: {}, needs: { ...needs, shape: whole }, about, run };
+  return { id: `${op}/order/${what}`, op, params: {}, needs: { ...needs, shape: whole }, run };
 }
 
 /** `1, 2, ..., 7, 1, ...`: small integers, whose sums and products are exact, also in f16. */

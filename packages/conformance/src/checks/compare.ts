@@ -35,9 +35,6 @@ export const MAX_F32: number = (2 - 2 ** -23) * 2 ** 127;
 /** Half a step above the largest finite number of each format, from where on everything rounds to infinity. */
 const OVERFLOW = { f32: MAX_F32 * (1 + 2 ** -25), f16: 65520, bf16: (2 - 2 ** -8) * 2 ** 127 };
 
-/** The meaning of {@link gamma}, in words. */
-export const GAMMA_FORMULA = 'gamma(n) = n u / (1 - n u), u = 2^-23';
-
 /** `n u / (1 - n u)`: the relative error of n roundings (Higham, Accuracy and Stability, lemma 3.1). */
 export function gamma(n: number): number {
   return (n * U) / (1 - n * U);
@@ -68,9 +65,6 @@ function exponentOf(x: number): number {
   return 2 ** (guess + 1) <= magnitude ? guess + 1 : guess;
 }
 
-/** The meaning of {@link productBound}. */
-export const PRODUCT_FORMULA = '|alpha| gamma(k+3) sum|a||b| + gamma(3) |beta||c| + (|alpha| k + 2) 2^-126';
-
 /** Error bound of one entry of `alpha A B + beta C`; `magnitude` is sum |a||b|. Also of conv2d, with k terms. */
 export function productBound(k: number, alpha: number, beta: number, magnitude: number, old: number): number {
   const scaled = Math.abs(alpha);
@@ -78,9 +72,6 @@ export function productBound(k: number, alpha: number, beta: number, magnitude: 
   const kept = beta === 0 ? 0 : gamma(3) * Math.abs(beta * old);
   return product + kept + (scaled * k + 2) * MIN_NORMAL;
 }
-
-/** The meaning of {@link reduceBound}, with the d of {@link reduceDepth}. */
-export const REDUCE_FORMULA = 'gamma(d) sum|x| + (n + 2) 2^-126';
 
 /** The longest chain of additions that one of n terms may go through. */
 export function reduceDepth(n: number): number {
@@ -107,15 +98,6 @@ interface AttentionTerms {
   readonly scoreSpread?: number;
 }
 
-/** The meaning of {@link attentionBound}. */
-export const ATTENTION_FORMULA: string =
-  '2 (expm1(2 delta) + gamma(4L)) sum p|v| + u sum p (3 + 2|s_j - m|)(|v_j| + |o|) + (L + 2) 2^-126, ' +
-  'delta = max_j gamma(D+2) scale sum|q||k_j|';
-
-/** The terms that {@link attentionBound} adds where there is a softcap or a mask. */
-export const SCORE_FORMULA: string =
-  ' + exp(2 delta) sum p expm1(2 e_j)(|v_j| + |o|), e_j = 12 u |c tanh(t_j / c)| + 2 c 2^-126 + u |t_j + mask|';
-
 /** The parts of the bound of a logarithm of a sum of exp(score). */
 interface LseTerms extends Pick<AttentionTerms, 'headDim' | 'keys' | 'scoreMagnitude'> {
   /** sum p (3 + 2 |s - max s|) */
@@ -125,10 +107,6 @@ interface LseTerms extends Pick<AttentionTerms, 'headDim' | 'keys' | 'scoreMagni
   readonly lse: number;
   readonly largest: number;
 }
-
-/** The meaning of {@link lseBound}. */
-export const LSE_FORMULA: string =
-  'lse: delta + log1p(sum p expm1(e_j)) + 2 (gamma(4L) + u sum p (3 + 2|s_j - m|)) + 4 u (|m| + |lse| + 16)';
 
 /** Error bound of a logarithm of a sum of exp(score). */
 export function lseBound({ headDim, keys, scoreMagnitude, weightSpread, scoreError, lse, largest }: LseTerms): number {

@@ -1,60 +1,9 @@
 import type { BinaryOp, UnaryOp } from '@concord/backend-core';
-import {
-  type CaseContext,
-  type CaseText,
-  type CheckTexts,
-  defineSuite,
-  type Suite,
-  type SuiteDefinition,
-  UNTOUCHED,
-} from '../harness/case.ts';
+import { type CaseContext, defineSuite, type Suite, type SuiteDefinition } from '../harness/case.ts';
 import { checkPlanned, type PlanCall } from '../harness/planned-call.ts';
 import type { Random } from '../harness/random.ts';
 import { nameSlots, Workspace } from '../harness/workspace.ts';
 import { compareAll, drawAnyMagnitude, drawModerate, MIN_NORMAL, type Tolerance, ulpF32 } from './compare.ts';
-
-/** The words of the checks that unary and binary share; `formulaOf` gives the ulp of a function. */
-function elementwiseTexts(formulaOf: (fn: string) => string): CheckTexts<ElementwiseParams> {
-  const judged = (fn: string): Omit<CaseText, 'does'> => {
-    const formula = formulaOf(fn);
-    const passes = `Every element is within the bound; NaN exactly where it belongs. ${UNTOUCHED}`;
-    if (formula === '0') return { kind: 'exact', passes: `Every element has exactly the right value. ${UNTOUCHED}` };
-    return {
-      kind: 'function accuracy',
-      passes,
-      bound: {
-        formula: `${formula} ulp of the exact result, and half an ulp as the reference is not rounded`,
-        where: { 'under 2^-126': 'may be flushed to 0, in and out, unless the backend declares f32Subnormals kept' },
-      },
-    };
-  };
-  return {
-    accuracy: ({ fn }) => ({
-      does: `Computes ${fn} where functions bend.`,
-      inputs:
-        'random signs where the function has them, magnitudes from 2^-12 to 2^7 (pow: bases and exponents whose result is finite)',
-      ...judged(fn),
-    }),
-    range: ({ fn }) => ({
-      does: `Computes ${fn} over all of float32.`,
-      inputs: 'random signs, exponents from -125 to 126, all bits of the mantissa in use',
-      ...judged(fn),
-    }),
-    long: ({ fn }) => ({
-      does: `Computes ${fn} of more elements than one dimension of 65,535 workgroups of 256 holds.`,
-      inputs: '1,021 random values over and over: a prime, so that it falls into step with no tile',
-      ...judged(fn),
-    }),
-    specials: ({ fn }) => ({
-      does: `Computes ${fn} of NaN, infinities, zeros, limits, and values where formulas cancel or change over; binary functions of all pairs of them. Special results follow C99 Annex F.`,
-      ...judged(fn),
-    }),
-    subnormals: ({ fn }) => ({
-      does: `Computes ${fn} of values below the smallest normal float32.`,
-      ...judged(fn),
-    }),
-  };
-}
 
 /** The |x| beyond which exp(-|x|) is 0 in float32, so that the error of the exponent no longer grows. */
 const MAX_EXPONENT = 104;
@@ -65,34 +14,32 @@ const MAX_DOUBLINGS = 160;
 
 /** The tolerance of a function, in words and as a number: `docs/numerics.md` says where each comes from. */
 interface Accuracy<Operands extends readonly number[]> {
-  readonly formula: string;
   readonly ulps: (...operands: Operands) => number;
 }
 
-const EXACT = { formula: '0', ulps: () => 0 };
+const EXACT = { ulps: () => 0 };
 
 const UNARY: Readonly<Record<UnaryOp, Accuracy<[x: number]>>> = {
   relu: EXACT,
   abs: EXACT,
   neg: EXACT,
-  sqrt: { formula: '3', ulps: () => 3 },
-  exp: { formula: '3 + 2|x|', ulps: (x) => 3 + 2 * x },
-  log: { formula: '4', ulps: () => 4 },
-  tanh: { formula: '8', ulps: () => 8 },
-  sigmoid: { formula: '8 + 2|x|', ulps: (x) => 8 + 2 * x },
-  silu: { formula: '8 + 2|x|', ulps: (x) => 8 + 2 * x },
-  gelu: { formula: '16 + 2x^2', ulps: (x) => 16 + 2 * Math.min(x, MAX_GELU) ** 2 },
+  sqrt: { ulps: () => 3 },
+  exp: { ulps: (x) => 3 + 2 * x },
+  log: { ulps: () => 4 },
+  tanh: { ulps: () => 8 },
+  sigmoid: { ulps: (x) => 8 + 2 * x },
+  silu: { ulps: (x) => 8 + 2 * x },
+  gelu: { ulps: (x) => 16 + 2 * Math.min(x, MAX_GELU) ** 2 },
 };
 
 const BINARY: Readonly<Record<BinaryOp, Accuracy<[x: number, y: number]>>> = {
   max: EXACT,
   min: EXACT,
-  add: { formula: '1', ulps: () => 1 },
-  sub: { formula: '1', ulps: () => 1 },
-  mul: { formula: '1', ulps: () => 1 },
-  div: { formula: '3', ulps: () => 3 },
+  add: { ulps: () => 1 },
+  sub: { ulps: () => 1 },
+  mul: { ulps: () => 1 },
+  div: { ulps: () => 3 },
   pow: {
-    formula: '16 + 5|y log2|x|| + 3|y|',
     ulps: (x, y) => {
       const doublings = Math.abs(y * Math.log2(Math.abs(x)));
       // A base or exponent of 0, infinity or NaN has a result without rounding.
@@ -111,16 +58,6 @@ export function unaryUlps(op: UnaryOp, x: number): number {
 /** Largest error of `op(x, y)` in ulp of the result. */
 export function binaryUlps(op: BinaryOp, x: number, y: number): number {
   return BINARY[op].ulps(x, y);
-}
-
-/** The meaning of {@link unaryUlps}. */
-export function unaryFormula(op: string): string {
-  return UNARY[op as UnaryOp].formula;
-}
-
-/** The meaning of {@link binaryUlps}. */
-export function binaryFormula(op: string): string {
-  return BINARY[op as BinaryOp].formula;
 }
 
 /** Parameters of the element-wise ops. */
@@ -153,8 +90,6 @@ export interface ElementwiseOp {
   readonly operands: readonly string[];
   /** The name of the operands of all elements in messages. */
   readonly noun: 'values' | 'pairs';
-  /** Largest error in ulp of the result, in words and as a number. */
-  readonly formula: (fn: string) => string;
   readonly ulps: (fn: string, row: readonly number[]) => number;
   /** The function in float64. */
   readonly apply: (fn: string, row: readonly number[]) => number;
@@ -269,7 +204,6 @@ export function elementwiseSuite(kind: ElementwiseOp, list: SuiteDefinition<Elem
       specials: ofFixed('specials'),
       subnormals: ofFixed('subnormals'),
     },
-    texts: elementwiseTexts(kind.formula),
     list,
     needs: ({ fn, n }, check) => {
       const rows = Object.hasOwn(fixed, check) ? fixed[check as keyof typeof fixed](n).length : n;

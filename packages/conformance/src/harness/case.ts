@@ -51,58 +51,6 @@ function parseValue(raw: string, like: ParamValue | undefined): ParamValue | und
   return undefined;
 }
 
-/** The five kinds of numeric check of `docs/numerics.md`, and checks of what a backend does rather than computes. */
-export type CheckKind =
-  | 'exact'
-  | 'exact-wide'
-  | 'bounded'
-  | 'function accuracy'
-  | 'property'
-  | 'fixed values'
-  | 'behaviour';
-
-/** The tolerance of a result around the reference. */
-export interface BoundText {
-  /** The bound that `docs/numerics.md` derives. */
-  readonly formula: string;
-  /** The meaning of the letters in this case. */
-  readonly where: Readonly<Record<string, number | string>>;
-}
-
-/** The description of a case, in words: written beside the check that does it. */
-export interface CaseText {
-  /** The calls, and their reason: a sentence or two. */
-  readonly does: string;
-  /** The content of the operands, beyond the ranges that a run of the case shows. */
-  readonly inputs?: string;
-  readonly kind: CheckKind;
-  /** The condition for the case to pass. */
-  readonly passes: string;
-  /** The allowed distance from the reference. Undefined: nothing is measured, or the tolerance is 0. */
-  readonly bound?: BoundText;
-}
-
-/** The words of each check of a suite, by its name. */
-export type CheckTexts<P extends Params> = Readonly<Record<string, (params: P) => CaseText>>;
-
-/** The surroundings of the operands of every numeric case, for the end of its `passes`. */
-export const UNTOUCHED = 'Inputs and the guard bytes around every operand must be unchanged.';
-
-/** The words of the check `repeat`, which several ops have. */
-export function repeat(): CaseText {
-  return {
-    does: 'Makes the same call twice.',
-    inputs: 'random signs, exponents from -3 to 3 and all bits of the mantissa in use',
-    kind: 'property',
-    passes: `Both calls give the same bits. ${UNTOUCHED}`,
-  };
-}
-
-/** The words of a case that checks what a backend does. */
-export function behaviour(does: string, passes: string): () => CaseText {
-  return () => ({ does, kind: 'behaviour', passes });
-}
-
 /** The subject of a case: an op, one of the two parts of the contract that are not ops, or programs of all of them. */
 export type CaseSubject = OpName | 'memory' | 'lifecycle' | 'program';
 
@@ -142,8 +90,6 @@ export interface ConformanceCase {
   readonly op: CaseSubject;
   readonly params: Params;
   readonly needs?: Needs;
-  /** The description of the case, in words. */
-  readonly about?: () => CaseText;
   /** Resolves when the backend behaves; rejects with what it did wrong. */
   run(context: CaseContext): Promise<void>;
 }
@@ -198,8 +144,6 @@ export interface SuiteDefinition<P extends Params> {
   /** Value of each parameter that an id leaves out. */
   readonly defaults: P;
   readonly checks: Readonly<Record<string, Check<P>>>;
-  /** The description of each check, in words. */
-  readonly texts: CheckTexts<P>;
   /** The fixed list: name of a check and the parameters that differ from the defaults. */
   readonly list: readonly (readonly [check: string, params: Partial<P>])[];
   /** The requirements of the case on a backend, beyond the op; left out where each of its calls asks for itself. */
@@ -229,24 +173,18 @@ export interface Suite {
 
 /** Makes a suite of its definition. */
 export function defineSuite<P extends Params>(definition: SuiteDefinition<P>): Suite {
-  const { op, defaults, checks, texts, list } = definition;
+  const { op, defaults, checks, list } = definition;
   const make = (name: string, check: Check<P>, params: P): ConformanceCase => ({
     id: `${op}/${name}/${formatParams(params, defaults)}`,
     op,
     params,
     ...(definition.needs === undefined || op === 'run' ? {} : { needs: { op, ...definition.needs(params, name) } }),
-    about: () => textOf(name)(params),
     run: (context) => check(context, params),
   });
   const checkOf = (name: string): Check<P> => {
     const check = checks[name];
     if (check === undefined) throw new Error(`${op} has no check "${name}"`);
     return check;
-  };
-  const textOf = (name: string): CheckTexts<P>[string] => {
-    const text = texts[name];
-    if (text === undefined) throw new Error(`the check ${op}/${name} has no words`);
-    return text;
   };
   const drawn = (name: string, params: P): DrawnCase => ({
     testCase: make(name, checkOf(name), params),

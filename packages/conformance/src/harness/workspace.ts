@@ -217,33 +217,6 @@ interface Layout {
   readonly together?: boolean;
 }
 
-/** The facts about an operand that a listener gets. */
-export interface HeardOperand {
-  /** The operand's name in the call, if the caller knows it. */
-  readonly name?: string;
-  readonly ptr: DevicePtr;
-  readonly dtype: DType;
-  readonly isInput: boolean;
-  readonly isOutput: boolean;
-  /** The elements before the op, those in gaps included. */
-  valuesBefore(): ArrayLike<number> & Iterable<number>;
-}
-
-/** Told of the operands of every op that runs on a backend, before it runs. */
-type OperandListener = (operands: readonly HeardOperand[]) => void;
-
-const listeners = new WeakMap<ComputeBackend, OperandListener>();
-
-/** Lets `listener` see the operands of what cases run on `backend`. */
-export function listenToOperands(backend: ComputeBackend, listener: OperandListener): void {
-  listeners.set(backend, listener);
-}
-
-/** Tells the listener of a backend of the operands of the next op. */
-export function tellOperands(backend: ComputeBackend, operands: readonly HeardOperand[]): void {
-  listeners.get(backend)?.(operands);
-}
-
 /** The device memory of one op: lays out operands between guards, runs it, and checks that nothing else was touched. */
 export class Workspace extends Slots {
   readonly #backend: ComputeBackend;
@@ -271,7 +244,6 @@ export class Workspace extends Slots {
         image.moveTo(base);
         placed.push({ image, base });
       }
-      tellOperands(this.#backend, this.all);
       for (const { image, base } of placed) this.#backend.copyHtod(base, image.bytes);
       op();
       for (const { image, base } of placed) {

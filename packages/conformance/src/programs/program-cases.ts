@@ -1,12 +1,5 @@
 import type { ComputeBackend } from '@concord/backend-core';
-import {
-  behaviour,
-  type CaseContext,
-  CaseFailure,
-  type ConformanceCase,
-  formatParams,
-  parseParams,
-} from '../harness/case.ts';
+import { type CaseContext, CaseFailure, type ConformanceCase, formatParams, parseParams } from '../harness/case.ts';
 import type { BackendFactory } from '../run-conformance.ts';
 import { drawProgram } from './draw-program.ts';
 import { planOf, PROGRAM_CALLS } from './program-calls.ts';
@@ -263,10 +256,6 @@ export function programCase(params: ProgramParams, onCounts?: (counts: ProgramCo
     id: `program/${formatParams(params, DEFAULTS)}`,
     op: 'program',
     params,
-    about: behaviour(
-      `Makes ${params.steps} drawn steps on one object: allocations, copies, fills, calls of all ops, recordings, reads left open.`,
-      'Each byte that the steps decide is as if each step had ended before the next, and each other result within its bound.',
-    ),
     run: (context) => checkProgram(context, params, onCounts),
   };
 }

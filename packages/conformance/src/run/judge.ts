@@ -10,17 +10,8 @@ import {
 } from '@concord/backend-cpu/reference';
 import { compareBytes } from '../checks/compare.ts';
 import { type CaseContext, CaseFailure } from '../harness/case.ts';
-import { poison, tellOperands } from '../harness/workspace.ts';
-import {
-  bytesOf,
-  decodeElement,
-  eachElement,
-  extentOf,
-  placeOf,
-  sizeOf,
-  storedElements,
-  writeBits,
-} from './placement.ts';
+import { poison } from '../harness/workspace.ts';
+import { bytesOf, eachElement, extentOf, placeOf, sizeOf, storedElements, writeBits } from './placement.ts';
 import { type Place, type PlannedOperand, type RunPlan, shapeOf } from './plan.ts';
 
 /** Poison after the last operand of an allocation. */
@@ -64,10 +55,6 @@ export class RunMemory {
     for (const [index, image] of this.#images.entries()) {
       if (image.length > 0) this.#backend.copyHtod(this.#bases[index] as DevicePtr, image);
     }
-    tellOperands(
-      this.#backend,
-      this.#plan.operands.map((operand, index) => describedOperand(operand, this.ptrOf(index))),
-    );
   }
 
   /**
@@ -165,13 +152,6 @@ function placeText({ operands, places }: RunPlan, buffer: number, at: number): s
   const end = before.byteOffset + extentOf(shape, strides) * bytesOf(dtype);
   const role = isOutput ? 'output' : 'input';
   return at < end ? `between the elements of ${role} ${name}` : `after ${role} ${name}`;
-}
-
-function describedOperand({ name, dtype, isOutput, bits }: PlannedOperand, ptr: DevicePtr) {
-  return {
-    ...{ name, ptr, dtype, isInput: bits !== undefined, isOutput },
-    valuesBefore: () => Float64Array.from(bits ?? [], (element) => decodeElement(dtype, element)),
-  };
 }
 
 /** The checked geometry of a plan, which the oracle takes. */

@@ -6,11 +6,10 @@ import {
   formatParams,
   type Params,
   UnsupportedCall,
-  UNTOUCHED,
 } from '../harness/case.ts';
 import type { PlanCall, PlannedCall } from '../harness/planned-call.ts';
 import type { Random } from '../harness/random.ts';
-import { compareImage, type Image, placeSlots, Slots, tellOperands } from '../harness/workspace.ts';
+import { compareImage, type Image, placeSlots, Slots } from '../harness/workspace.ts';
 import { expectUnsupported } from '../run/plan.ts';
 
 const WHERE: Readonly<Record<Residence, string>> = {
@@ -34,13 +33,7 @@ export function pairCases<P extends Params>(
     ...changes.flatMap((change) => [{ params: { ...base, ...change } }, { params: base }]),
   ];
   return (Object.keys(WHERE) as Residence[]).map((residence) =>
-    sequenceCase(
-      subject,
-      `${name}: calls that differ in one field, ${WHERE[residence]}`,
-      `Makes ${entries.length} calls by turns, of which each differs from the one before in one field, ${WHERE[residence]}, before anything is read.`,
-      residence,
-      () => entries,
-    ),
+    sequenceCase(subject, `${name}: calls that differ in one field, ${WHERE[residence]}`, residence, () => entries),
   );
 }
 
@@ -62,12 +55,8 @@ interface OffsetsOf<P extends Params> {
 /** Each operand at each offset modulo 256 that its elements allow, in one case: all moved at once, and each of them alone. */
 export function offsetCases<P extends Params>(subject: SequenceSubject<P>, of: OffsetsOf<P>): ConformanceCase {
   const { name, shapes, operands, size } = of;
-  return sequenceCase(
-    subject,
-    `${name}: every operand at every offset`,
-    `Makes calls with each of ${operands} operands at each multiple of ${size} bytes modulo 256, before anything is read.`,
-    'pooled',
-    ({ random }) => shapes.flatMap((params): SequenceEntry<P>[] => residuesOf(random, operands, size, params)),
+  return sequenceCase(subject, `${name}: every operand at every offset`, 'pooled', ({ random }) =>
+    shapes.flatMap((params): SequenceEntry<P>[] => residuesOf(random, operands, size, params)),
   );
 }
 
@@ -104,7 +93,6 @@ export interface SequenceEntry<P extends Params> {
 export function sequenceCase<P extends Params>(
   subject: SequenceSubject<P>,
   what: string,
-  does: string,
   residence: Residence,
   entriesOf: (context: CaseContext) => readonly SequenceEntry<P>[],
 ): ConformanceCase {
@@ -115,7 +103,6 @@ export function sequenceCase<P extends Params>(
     params: {},
     // Of the op alone; each call is asked for by itself.
     needs: { op, dtype: op === 'gemmF16' ? 'f16' : 'f32' },
-    about: () => ({ does, kind: 'property', passes: `Each call gives what it gives alone. ${UNTOUCHED}` }),
     run: (context) => {
       const calls = entriesOf(context).map(({ params, residues }): SequenceCall => {
         const whole: P = { ...defaults, ...params };
@@ -217,10 +204,7 @@ async function runInSeparatePlaces(
       image.moveTo(base);
       backend.copyHtod(base, image.bytes);
     }
-    for (const { slots: own, planned } of calls) {
-      tellOperands(backend, own.all);
-      planned.call();
-    }
+    for (const { planned } of calls) planned.call();
     await readAll(backend, placed);
   } finally {
     for (const { base } of placed) backend.free(base);
@@ -245,14 +229,13 @@ async function runInOnePlace(backend: ComputeBackend, calls: readonly Prepared[]
     for (let at = 0; at < max; at++) {
       places.push(backend.alloc(Math.max(...images.map((own) => own[at]?.bytes.length ?? 0))));
     }
-    for (const [index, { planned, slots }] of calls.entries()) {
+    for (const [index, { planned }] of calls.entries()) {
       const own = stores[index] ?? [];
       for (const [at, { image, base }] of own.entries()) {
         const place = places[at] as DevicePtr;
         backend.copyDtod(place, base, image.bytes.length);
         image.moveTo(place);
       }
-      tellOperands(backend, slots.all);
       planned.call();
       for (const [at, { image, base }] of own.entries()) {
         backend.copyDtod(base, places[at] as DevicePtr, image.bytes.length);

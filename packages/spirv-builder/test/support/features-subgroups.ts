@@ -1,4 +1,4 @@
-import { StorageClass } from '../../src/index.ts';
+import { StorageClass, type SubgroupOperation } from '../../src/index.ts';
 import { bits, type Feature, feature, ramp, zeros } from './feature.ts';
 
 const BLOCKS = [8, 16].flatMap((lanes) =>
@@ -35,16 +35,36 @@ function block({ lanes, width, count }: (typeof BLOCKS)[number]): Feature {
   );
 }
 
+const [WORDS, FLOATS] = [
+  [7, 3, 2 ** 32 - 1, 9, 2 ** 31, 5, 2 ** 31 - 1, 8],
+  [1, -2, 0.5, 8, -4, 3, 2, 6],
+];
+
+/** An operation, what the eight work-items hold, and what they all get. */
+const REDUCTIONS: readonly (readonly [SubgroupOperation, readonly number[], number])[] = [
+  ['iadd', WORDS, 30],
+  ['umin', WORDS, 3],
+  ['smin', WORDS, 2 ** 31],
+  ['umax', WORDS, 2 ** 32 - 1],
+  ['smax', WORDS, 2 ** 31 - 1],
+  ['fadd', bits(...FLOATS), bits(14.5)[0] as number],
+  ['fmin', bits(...FLOATS), bits(-4)[0] as number],
+  ['fmax', bits(...FLOATS), bits(8)[0] as number],
+];
+
 export const SUBGROUPS: readonly Feature[] = [
-  feature(
-    'sub-group reduction',
-    ramp(8, 1),
-    Array.from({ length: 8 }, () => 36),
-    (k, data) => {
-      const own = k.at(data, k.localId(0));
-      k.store(own, k.subgroupReduce('iadd', k.load(own)));
-    },
-    { items: 8, needsSubgroups: true },
+  ...REDUCTIONS.map(([operation, values, result]) =>
+    feature(
+      `sub-group reduction: ${operation}`,
+      values,
+      values.map(() => result),
+      (k, data) => {
+        const own = k.at(data, k.localId(0));
+        const type = operation.startsWith('f') ? k.types.float(32) : k.types.int(32);
+        k.store(own, k.bitcast(k.subgroupReduce(operation, k.bitcast(k.load(own), type)), k.types.int(32)));
+      },
+      { items: 8, needsSubgroups: true },
+    ),
   ),
   feature(
     'sub-group broadcast and shuffle',

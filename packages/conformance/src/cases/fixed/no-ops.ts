@@ -1,6 +1,6 @@
 import { type ComputeBackend, type DevicePtr, NULL_PTR } from '@concord/backend-core';
 import type { DefinedOp } from '@concord/backend-core/implement';
-import { behaviour, type CaseContext, type CaseSubject, type ConformanceCase, type Needs } from '../../harness/case.ts';
+import { type CaseContext, type CaseSubject, type ConformanceCase, type Needs } from '../../harness/case.ts';
 import {
   callOp,
   expectRejects,
@@ -46,10 +46,6 @@ function beforeInit(id: string, op: CaseSubject, check: (backend: ComputeBackend
     id: `fixed/before-init/${id}`,
     op,
     params: {},
-    about: behaviour(
-      `Before init(): ${id}.`,
-      'isInitialized is false, and everything is NOT_INITIALIZED, whatever the arguments.',
-    ),
     run: async ({ create }) => check(await create()),
   };
 }
@@ -78,7 +74,6 @@ export const beforeInitCases: readonly ConformanceCase[] = [
     id: 'fixed/init/twice',
     op: 'lifecycle',
     params: {},
-    about: behaviour('Calls init() twice.', 'Both resolve, and the backend works.'),
     run: async ({ create }) => {
       const backend = await create();
       await backend.init();
@@ -91,7 +86,6 @@ export const beforeInitCases: readonly ConformanceCase[] = [
     id: 'fixed/init/rejects with a BackendError',
     op: 'lifecycle',
     params: {},
-    about: behaviour('Calls init() on a disposed object.', 'The promise rejects with DISPOSED.'),
     run: async ({ create }) => {
       const backend = await create();
       await backend.dispose();
@@ -179,12 +173,10 @@ function errorCase(
   check: (backend: ComputeBackend) => void,
   needs?: Needs,
 ): ConformanceCase {
-  const about = behaviour(`Makes a wrong call: ${id}.`, 'It throws INVALID_ARGUMENT with exactly the stated detail.');
   const common = {
     id: `fixed/error/${id}`,
     op,
     params: {},
-    about,
     run: async ({ backend }: CaseContext) => check(backend),
   };
   return needs === undefined ? common : { ...common, needs };
@@ -260,7 +252,6 @@ export const noOpCases: readonly ConformanceCase[] = [
       op,
       params: {},
       needs: needsOf({ op }),
-      about: behaviour(`Calls ${op} with null pointers and nothing to do.`, 'The call is accepted.'),
       run: async ({ backend }) => {
         callOp(backend, op, { ...withNullPointers(sampleOf(op)), ...change });
         await backend.synchronize();
@@ -271,7 +262,6 @@ export const noOpCases: readonly ConformanceCase[] = [
     id: 'fixed/no-op/copies of nothing',
     op: 'memory',
     params: {},
-    about: behaviour('Copies and fills no bytes at null pointers.', 'Every call is accepted.'),
     run: async ({ backend }) => {
       backend.copyHtod(NULL_PTR, new Float32Array());
       await backend.copyDtoh(new Float32Array(), NULL_PTR);
@@ -283,7 +273,6 @@ export const noOpCases: readonly ConformanceCase[] = [
     id: 'fixed/no-op/synchronize with nothing queued',
     op: 'memory',
     params: {},
-    about: behaviour('Waits where there is nothing to wait for.', 'The promise resolves.'),
     run: ({ backend }) => backend.synchronize(),
   },
 ];

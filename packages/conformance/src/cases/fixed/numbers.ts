@@ -1,7 +1,7 @@
 import { download, type ReduceOp, upload } from '@concord/backend-core';
 import { type DefinedOp, OPS } from '@concord/backend-core/implement';
 import { compareAll, ulpF32 } from '../../checks/compare.ts';
-import { behaviour, type CaseText, type ConformanceCase, expectThat, UNTOUCHED } from '../../harness/case.ts';
+import { type ConformanceCase, expectThat } from '../../harness/case.ts';
 import { callOp } from '../../harness/planned-call.ts';
 import { Workspace } from '../../harness/workspace.ts';
 
@@ -155,18 +155,6 @@ export const fixedNumberCases: readonly ConformanceCase[] = [
     op,
     params: {},
     needs: { op, dtype: 'f32' as const, shape: { ...shape } },
-    about: (): CaseText => ({
-      does: `Calls ${op} on numbers worked out by hand: ${id}.`,
-      inputs: Object.entries(inputs)
-        .map(([name, values]) => `${name} = [${values.join(', ')}]`)
-        .concat(before === undefined ? [] : [`${output} before = [${before.join(', ')}]`])
-        .join('; '),
-      kind: 'fixed values',
-      passes: `${output} is [${want.join(', ')}]. ${UNTOUCHED}`,
-      ...(within === undefined && ulps === 0
-        ? {}
-        : { bound: { formula: within === undefined ? `${ulps} ulp` : String(within), where: {} } }),
-    }),
     run: async ({ backend }: Parameters<ConformanceCase['run']>[0]) => {
       const workspace = new Workspace(backend);
       const slots = Object.entries(inputs).map(([name, values]) => [name, workspace.input(values)] as const);
@@ -182,7 +170,6 @@ export const fixedNumberCases: readonly ConformanceCase[] = [
     id: 'fixed/number/64 bytes up and down',
     op: 'memory',
     params: {},
-    about: behaviour('Sends 64 bytes to the device and back.', 'They come back unchanged.'),
     run: async ({ backend }) => {
       const sent = Uint8Array.from({ length: 64 }, (_, i) => (i * 37) & 255);
       const ptr = backend.alloc(64);
@@ -197,7 +184,6 @@ export const fixedNumberCases: readonly ConformanceCase[] = [
     id: 'fixed/number/upload and download',
     op: 'memory',
     params: {},
-    about: behaviour('Sends numbers up and down with the typed helpers, in f32 and f16.', 'They come back unchanged.'),
     run: async ({ backend }) => {
       const ptr = upload(backend, [1, 2, 3, 4]);
       const half = upload(backend, [1, -2.5, 65504], { dtype: 'f16' });

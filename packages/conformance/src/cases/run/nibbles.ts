@@ -1,7 +1,7 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
 import { compareAll } from '../../checks/compare.ts';
-import { type CaseContext, type CaseText, UNTOUCHED } from '../../harness/case.ts';
+import { type CaseContext } from '../../harness/case.ts';
 import type { Random } from '../../harness/random.ts';
 import { Workspace } from '../../harness/workspace.ts';
 import { eachElement, extentOf } from '../../run/placement.ts';
@@ -97,13 +97,6 @@ function call(
   if (support.ok) make();
   else expectUnsupported(`run of kernel ${kernel.name}`, support.reason, make);
 }
-
-export const nibblesText = ({ kernel, shape, views, offset, dtype }: RunParams): CaseText => ({
-  does: `Reads ${dtype} by the kernel "${kernel}" over [${shape.join(', ')}], ${views}, from byte ${offset} on.`,
-  inputs: 'random bytes, two elements each',
-  kind: 'exact',
-  passes: `Every element is that half of its byte. ${UNTOUCHED}`,
-});
 
 /** The listed cases of inputs of 4 bits. */
 export const NIBBLES: readonly RunEntry[] = ['i4', 'u4'].flatMap((dtype): RunEntry[] => [

@@ -1,6 +1,6 @@
 import { type ComputeBackend, type DevicePtr, NULL_PTR, offsetPtr } from '@concord/backend-core';
 import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
-import { behaviour, type ConformanceCase, type Needs } from '../../harness/case.ts';
+import { type ConformanceCase, type Needs } from '../../harness/case.ts';
 import { expectRejects, expectThrows } from '../../harness/planned-call.ts';
 import { handKernel } from '../../run/hand-kernels.ts';
 import { RunMemory } from '../../run/judge.ts';
@@ -85,10 +85,6 @@ function refusal(what: string, detail: RegExp, make: MakeWrong, { kernel, plan }
     op: 'run',
     params: {},
     needs: needsOfRun(samplePlan()),
-    about: behaviour(
-      `Calls run wrongly: ${what}.`,
-      `The call throws INVALID_ARGUMENT at once, its detail ${String(detail)}; nothing is written.`,
-    ),
     run: ({ backend }) =>
       withUntouched(backend, plan(), (call, pointers) =>
         expectThrows('run', { code: INVALID, detail }, () => looseRun(backend, kernel, make(call, pointers))),
@@ -197,10 +193,6 @@ export const runRefusalCases: readonly ConformanceCase[] = [
     op: 'run',
     params: {},
     needs: needsOfRun(samplePlan()),
-    about: behaviour(
-      'Prepares a call of a kernel that says too few strides.',
-      'prepare rejects with INVALID_ARGUMENT.',
-    ),
     run: async ({ backend }) => {
       const call = {
         kernel: SAMPLE_KERNEL,
@@ -218,10 +210,6 @@ export const runRefusalCases: readonly ConformanceCase[] = [
     op: 'run',
     params: {},
     needs: needsOfRun(samplePlan()),
-    about: behaviour(
-      'Runs over a domain without a point, with null pointers, and with misaligned and overlapping ones.',
-      'The calls are accepted: there is nothing to do.',
-    ),
     run: ({ backend }) =>
       withUntouched(backend, samplePlan(), (call, { x }) => {
         const t = { ptr: NULL_PTR, shape: [9, 5] };
@@ -236,7 +224,6 @@ export const runRefusalCases: readonly ConformanceCase[] = [
     op: 'run',
     params: {},
     needs: needsOfRun(samplePlan()),
-    about: behaviour('Calls run with a pointer of another backend object.', 'The call throws INVALID_ARGUMENT.'),
     run: async ({ backend, create }) => {
       const other = await create();
       await other.init();

@@ -1,5 +1,5 @@
 import { defineKernel, type Kernel, kernelFromJson, type NodeOp, type NumberType } from '@concord/backend-core/kernel';
-import { type CaseContext, type CaseText, type ConformanceCase, UNTOUCHED } from '../../harness/case.ts';
+import { type CaseContext, type ConformanceCase } from '../../harness/case.ts';
 import {
   callRun,
   checkPlan,
@@ -15,11 +15,8 @@ import { expectedOf, judge, note, RunMemory } from '../../run/judge.ts';
 import { parameterKernel } from '../../run/node-kernels.ts';
 import { KERNEL_OF, planned } from './suite.ts';
 
-const PASSES = `Each call gives what it gives alone. ${UNTOUCHED}`;
-
-function sequenceCase(what: string, does: string, run: (context: CaseContext) => Promise<void>): ConformanceCase {
-  const about = (): CaseText => ({ does, kind: 'property', passes: PASSES });
-  return { id: `run/sequence/${what}`, op: 'run', params: {}, about, run };
+function sequenceCase(what: string, run: (context: CaseContext) => Promise<void>): ConformanceCase {
+  return { id: `run/sequence/${what}`, op: 'run', params: {}, run };
 }
 
 /** Makes all calls one after the other, each in its own memory, before the first result is read. */
@@ -52,20 +49,16 @@ const PARAMETER_OPS: readonly (readonly [NumberType, readonly NodeOp[]])[] = [
 /** The same call with one value of a parameter after the other: special ones, and none of them kept from before. */
 const changedParameters: readonly ConformanceCase[] = PARAMETER_OPS.flatMap(([type, ops]) =>
   ops.map((op) =>
-    sequenceCase(
-      `parameters of ${op}, ${type}`,
-      `Computes ${op} of ${type} special values and a parameter, whose value changes from call to call.`,
-      async (context) => {
-        const kernel = remembered(`parameter ${op} ${type}`, () => parameterKernel(op, type));
-        const all = specialsOf(type);
-        const values = [...all.slice(0, 8), ...all.slice(-6), 1];
-        const params: RunParams = { ...RUN_DEFAULTS, shape: [all.length], data: 'specials' };
-        await checkQueued(
-          context,
-          values.map((p) => planned(kernel, params, 'parameters', { params: { p } })),
-        );
-      },
-    ),
+    sequenceCase(`parameters of ${op}, ${type}`, async (context) => {
+      const kernel = remembered(`parameter ${op} ${type}`, () => parameterKernel(op, type));
+      const all = specialsOf(type);
+      const values = [...all.slice(0, 8), ...all.slice(-6), 1];
+      const params: RunParams = { ...RUN_DEFAULTS, shape: [all.length], data: 'specials' };
+      await checkQueued(
+        context,
+        values.map((p) => planned(kernel, params, 'parameters', { params: { p } })),
+      );
+    }),
   ),
 );
 
@@ -122,20 +115,16 @@ const PAIRS: readonly (readonly [what: string, base: Change, change: Change, mor
 ];
 
 const pairs: readonly ConformanceCase[] = PAIRS.map(([what, base, change, more = {}]) =>
-  sequenceCase(
-    `two calls that differ in ${what}`,
-    `Makes two calls by turns, four in all, that differ in ${what} alone, before anything is read.`,
-    async (context) => {
-      const seed = String(context.random.uint32());
-      const first: RunParams = { ...RUN_DEFAULTS, ...base };
-      const second: RunParams = { ...first, ...change };
-      const kernelOf = ({ kernel, ...rest }: RunParams): Kernel =>
-        KERNEL_OF[kernel.startsWith('gather') ? 'gather' : 'kernel']?.({ kernel, ...rest }) as Kernel;
-      const one = planned(kernelOf(first), first, seed);
-      const two = planned(kernelOf(second), second, seed, more);
-      await checkQueued(context, [one, two, one, two]);
-    },
-  ),
+  sequenceCase(`two calls that differ in ${what}`, async (context) => {
+    const seed = String(context.random.uint32());
+    const first: RunParams = { ...RUN_DEFAULTS, ...base };
+    const second: RunParams = { ...first, ...change };
+    const kernelOf = ({ kernel, ...rest }: RunParams): Kernel =>
+      KERNEL_OF[kernel.startsWith('gather') ? 'gather' : 'kernel']?.({ kernel, ...rest }) as Kernel;
+    const one = planned(kernelOf(first), first, seed);
+    const two = planned(kernelOf(second), second, seed, more);
+    await checkQueued(context, [one, two, one, two]);
+  }),
 );
 
 const scaled = (name: string, constant: number): Kernel =>
@@ -144,71 +133,51 @@ const scaled = (name: string, constant: number): Kernel =>
 const vector: RunParams = { ...RUN_DEFAULTS, shape: [77], data: 'specials' };
 
 const others: readonly ConformanceCase[] = [
-  sequenceCase(
-    'kernels that differ in a constant',
-    'Runs kernels that are alike but for one constant, special ones among them, by turns.',
-    (context) => {
-      const constants = [2, 3, Number.NaN, Infinity, -Infinity, 0, -0, 2 ** -149, 1e30];
-      const kernels = constants.map((constant) => remembered(`scaled ${constant}`, () => scaled('scaled', constant)));
-      return checkQueued(
-        context,
-        [...kernels, ...kernels].map((kernel) => planned(kernel, vector, 'constants')),
-      );
-    },
-  ),
-  sequenceCase(
-    'one computation under two names, and from JSON',
-    'Runs a kernel, an equal one of another name, and one that was written as JSON and read back, NaN and infinity among its constants.',
-    (context) => {
-      const kernels = [Number.NaN, -Infinity, -0.5].flatMap((constant) => {
-        const kernel = scaled('one', constant);
-        return [kernel, scaled('another', constant), kernelFromJson(JSON.parse(JSON.stringify(kernel)))];
-      });
-      return checkQueued(
-        context,
-        kernels.map((kernel) => planned(kernel, vector, 'names')),
-      );
-    },
-  ),
-  sequenceCase(
-    'a kernel that is plain data',
-    'Runs a kernel that JSON.parse gave, not made by this copy of the package: it is checked and runs.',
-    async (context) => {
-      const kernel = scaled('plain', 1.5);
-      const plan = planned(kernel, vector, 'plain');
-      await checkPlan(context, { ...plan, kernel: JSON.parse(JSON.stringify(kernel)) as Kernel });
-    },
-  ),
-  sequenceCase(
-    'prepare, then run',
-    'Prepares calls without pointers or parameters, then makes them.',
-    async (context) => {
-      const { backend } = context;
-      const plans = ['layerNorm', 'softmax'].map((kernel) =>
-        planned(handKernel(kernel), { ...RUN_DEFAULTS, shape: [9, 130], folded: 1, data: 'moderate' }, kernel),
-      );
-      const supported = plans.filter((plan) => backend.supports('run', shapeOf(plan)).ok);
-      await backend.prepare(supported.map((plan) => ({ op: 'run', call: shapeOf(plan) })));
-      await checkQueued(context, plans);
-    },
-  ),
-  sequenceCase(
-    'other values in the same memory',
-    'Makes one call three times on the same operands, whose values change between.',
-    async (context) => {
-      const { backend } = context;
-      const params: RunParams = { ...RUN_DEFAULTS, shape: [31, 40], folded: 1, data: 'moderate' };
-      const plans = ['a', 'b', 'c'].map((seed) => planned(handKernel('variance'), params, seed));
-      for (const plan of plans) {
-        const memory = new RunMemory(backend, plan);
-        try {
-          for (const filled of [plan, ...plans]) await checkRefilled(context, memory, plan, filled);
-        } finally {
-          memory.free();
-        }
+  sequenceCase('kernels that differ in a constant', (context) => {
+    const constants = [2, 3, Number.NaN, Infinity, -Infinity, 0, -0, 2 ** -149, 1e30];
+    const kernels = constants.map((constant) => remembered(`scaled ${constant}`, () => scaled('scaled', constant)));
+    return checkQueued(
+      context,
+      [...kernels, ...kernels].map((kernel) => planned(kernel, vector, 'constants')),
+    );
+  }),
+  sequenceCase('one computation under two names, and from JSON', (context) => {
+    const kernels = [Number.NaN, -Infinity, -0.5].flatMap((constant) => {
+      const kernel = scaled('one', constant);
+      return [kernel, scaled('another', constant), kernelFromJson(JSON.parse(JSON.stringify(kernel)))];
+    });
+    return checkQueued(
+      context,
+      kernels.map((kernel) => planned(kernel, vector, 'names')),
+    );
+  }),
+  sequenceCase('a kernel that is plain data', async (context) => {
+    const kernel = scaled('plain', 1.5);
+    const plan = planned(kernel, vector, 'plain');
+    await checkPlan(context, { ...plan, kernel: JSON.parse(JSON.stringify(kernel)) as Kernel });
+  }),
+  sequenceCase('prepare, then run', async (context) => {
+    const { backend } = context;
+    const plans = ['layerNorm', 'softmax'].map((kernel) =>
+      planned(handKernel(kernel), { ...RUN_DEFAULTS, shape: [9, 130], folded: 1, data: 'moderate' }, kernel),
+    );
+    const supported = plans.filter((plan) => backend.supports('run', shapeOf(plan)).ok);
+    await backend.prepare(supported.map((plan) => ({ op: 'run', call: shapeOf(plan) })));
+    await checkQueued(context, plans);
+  }),
+  sequenceCase('other values in the same memory', async (context) => {
+    const { backend } = context;
+    const params: RunParams = { ...RUN_DEFAULTS, shape: [31, 40], folded: 1, data: 'moderate' };
+    const plans = ['a', 'b', 'c'].map((seed) => planned(handKernel('variance'), params, seed));
+    for (const plan of plans) {
+      const memory = new RunMemory(backend, plan);
+      try {
+        for (const filled of [plan, ...plans]) await checkRefilled(context, memory, plan, filled);
+      } finally {
+        memory.free();
       }
-    },
-  ),
+    }
+  }),
 ];
 
 /** Puts the inputs of another plan of the same layout into a memory, runs and judges. */
