@@ -8,6 +8,7 @@ it('misspelt options are refused', async () => {
     detail: 'options has no field memoryLimitByte; did you mean memoryLimitBytes?',
   }) as Error;
   expect(() => new CpuBackend(misspelt)).toThrow(error);
+  expect(() => cpu(misspelt)).toThrow(error);
   await expect(cpu().create(misspelt)).rejects.toThrow(error);
   expect(() => new CpuBackend({ memoryLimitBytes: 100 })).not.toThrow();
 });

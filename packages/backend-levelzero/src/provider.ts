@@ -7,8 +7,13 @@ import { LevelZeroBackend } from './levelzero-backend.ts';
 /** The priority, above WebGPU's: if both reach the same GPU of Intel's, this one reaches it directly. */
 const PRIORITY = 20;
 
-/** The provider of the Level Zero backend, on the device that the options mean. */
+/**
+ * The provider of the Level Zero backend, on the device that the options mean.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for unknown options, or out of range
+ */
 export function levelZero(options: LevelZeroOptions = {}): BackendProvider {
+  checkOptions(options);
   return {
     name: 'level-zero',
     priority: PRIORITY,
@@ -20,7 +25,6 @@ export function levelZero(options: LevelZeroOptions = {}): BackendProvider {
 
 async function probe(options: LevelZeroOptions): Promise<ProbeResult> {
   try {
-    checkOptions(options);
     const devices = listDevices(await loadLevelZero(options.library));
     return { available: true, devices: [chooseDevice(devices, options).info] };
   } catch (error) {

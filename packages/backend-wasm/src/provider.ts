@@ -8,8 +8,13 @@ import { wasmDevice } from './wasm-device.ts';
 /** The priority, above the CPU backend's: it computes the same many times as fast. */
 const PRIORITY = 10;
 
-/** The provider of the WebAssembly backend. Available wherever the engine has SIMD. Its kernels are loaded when it is picked. */
+/**
+ * The provider of the WebAssembly backend. Available wherever the engine has SIMD. Its kernels are loaded when it is picked.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for unknown options, or out of range
+ */
 export function wasm(options: WasmOptions = {}): BackendProvider {
+  checkOptions(options);
   return {
     name: 'wasm',
     priority: PRIORITY,
@@ -25,7 +30,6 @@ export function wasm(options: WasmOptions = {}): BackendProvider {
 /** Describes the device without starting a worker. */
 function probe(options: WasmOptions): ProbeResult {
   try {
-    checkOptions(options);
     const hasFma = chooseFma(options.relaxedSimd);
     const obstacle = hasWorkers() ? sharingObstacle() : 'there are no workers here';
     const best = obstacle === undefined ? 'threads' : hasWorkers() ? 'worker' : 'inline';

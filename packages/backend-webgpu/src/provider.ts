@@ -3,8 +3,13 @@ import { chooseAdapter, describeAdapter } from './client/adapters.ts';
 import { checkOptions, type WebGpuOptions } from './client/webgpu-options.ts';
 import { gpuSource } from './client/choose-source.ts';
 
-/** The provider of the WebGPU backend, on the device that the options mean. Its kernels are loaded when it is picked. */
+/**
+ * The provider of the WebGPU backend, on the device that the options mean. Its kernels are loaded when it is picked.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for unknown options, or out of range
+ */
 export function webgpu(options: WebGpuOptions = {}): BackendProvider {
+  checkOptions(options);
   return {
     name: 'webgpu',
     priority: 10,
@@ -19,7 +24,6 @@ export function webgpu(options: WebGpuOptions = {}): BackendProvider {
 
 async function probe(options: WebGpuOptions): Promise<ProbeResult> {
   try {
-    checkOptions(options);
     if (options.device !== undefined) {
       return { available: true, devices: [describeAdapter(options.device.adapterInfo)] };
     }

@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
 import { add, reshape, run, Tensor, tidy, zeros } from '@concord/ops';
-import { invalidArgument } from './errors.ts';
-import { byPath, inOrderOf } from './tree.ts';
+import { checkOptions, invalidArgument } from './errors.ts';
+import { byPath, inOrderOf, misfit } from './tree.ts';
 
 type Float = Value<'f32'>;
 
@@ -132,7 +132,7 @@ const LION: Rule = {
 /**
  * Stochastic gradient descent, with momentum as PyTorch's: `m = momentum m + g; p -= rate m`.
  *
- * @throws {BackendError} INVALID_ARGUMENT where there is no tensor, and for one under two names
+ * @throws {BackendError} INVALID_ARGUMENT for unknown options, where there is no tensor, and for one under two names
  * @example
  * ```ts
  * const params = { w: tensor(backend, [1, 2]) };
@@ -141,10 +141,9 @@ const LION: Rule = {
  * await params.w.toArray(); // [0.8, 1.6]
  * ```
  */
-export function sgd<Params>(
-  params: Params,
-  { rate, momentum: factor = 0, nesterov = false, decay = 0 }: SgdOptions,
-): Optimizer<Params> {
+export function sgd<Params>(params: Params, options: SgdOptions): Optimizer<Params> {
+  checkOptions('sgd', options, { rate: 'rate', momentum: 'number', nesterov: 'boolean', decay: 'number' }, ['rate']);
+  const { rate, momentum: factor = 0, nesterov = false, decay = 0 } = options;
   if (factor === 0) return optimizer(SGD, params, rate, { decay });
   return optimizer(nesterov ? NESTEROV : MOMENTUM, params, rate, { decay, momentum: factor });
 }
@@ -157,7 +156,7 @@ export function sgd<Params>(
  * @throws {BackendError} INVALID_ARGUMENT where there is no tensor, and for one under two names
  */
 export function adam<Params>(params: Params, options: AdamOptions): Optimizer<Params> {
-  return adapted(ADAM, params, { decay: 0, ...options });
+  return adapted(ADAM, params, options, 0);
 }
 
 /**
@@ -168,15 +167,13 @@ export function adam<Params>(params: Params, options: AdamOptions): Optimizer<Pa
  * @throws {BackendError} INVALID_ARGUMENT where there is no tensor, and for one under two names
  */
 export function adamW<Params>(params: Params, options: AdamOptions): Optimizer<Params> {
-  return adapted(ADAM_W, params, { decay: 0.01, ...options });
+  return adapted(ADAM_W, params, options, 0.01);
 }
 
-function adapted<Params>(
-  rule: Rule,
-  params: Params,
-  options: AdamOptions & { readonly decay: number },
-): Optimizer<Params> {
-  const { rate, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, decay } = options;
+function adapted<Params>(rule: Rule, params: Params, options: AdamOptions, usualDecay: number): Optimizer<Params> {
+  const kinds = { rate: 'rate', beta1: 'number', beta2: 'number', eps: 'number', decay: 'number' } as const;
+  checkOptions(rule.name, options, kinds, ['rate']);
+  const { rate, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, decay = usualDecay } = options;
   return optimizer(rule, params, rate, { beta1, beta2, log1: Math.log(beta1), log2: Math.log(beta2), eps, decay });
 }
 
@@ -187,10 +184,9 @@ function adapted<Params>(
  *
  * @throws {BackendError} INVALID_ARGUMENT where there is no tensor, and for one under two names
  */
-export function lion<Params>(
-  params: Params,
-  { rate, beta1 = 0.9, beta2 = 0.99, decay = 0 }: LionOptions,
-): Optimizer<Params> {
+export function lion<Params>(params: Params, options: LionOptions): Optimizer<Params> {
+  checkOptions('lion', options, { rate: 'rate', beta1: 'number', beta2: 'number', decay: 'number' }, ['rate']);
+  const { rate, beta1 = 0.9, beta2 = 0.99, decay = 0 } = options;
   return optimizer(LION, params, rate, { beta1, beta2, decay });
 }
 
@@ -234,7 +230,12 @@ function optimizer<Params>(
   const step = (gradients: Params): void => {
     const given = inOrderOf(form, gradients);
     if (given === undefined) {
-      throw invalidArgument(rule.name, 'takes gradients in the form of the parameters');
+      const hint = 'step takes the gradients of exactly the parameters: of valueAndGrad its gradient, not both';
+      throw invalidArgument(
+        rule.name,
+        `takes gradients in the form of the parameters: ${misfit(form, gradients)}`,
+        hint,
+      );
     }
     tidy(() => {
       add(steps, 1, { out: steps });

@@ -1,6 +1,7 @@
+import { describe } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
 import { mul, norm, run, stack, type Tensor, tidy } from '@concord/ops';
-import { invalidArgument } from './errors.ts';
+import { checkOptions, invalidArgument } from './errors.ts';
 import { tensorsOf } from './tree.ts';
 
 type Float = Value<'f32'>;
@@ -52,7 +53,10 @@ export function warmupLinear(options: WarmupOptions): (step: Tensor) => Tensor {
   return scheduled(LINEAR, options);
 }
 
-function scheduled(kernel: Kernel, { peak, warmup = 0, total, floor = 0 }: WarmupOptions): (step: Tensor) => Tensor {
+function scheduled(kernel: Kernel, options: WarmupOptions): (step: Tensor) => Tensor {
+  const kinds = { peak: 'number', warmup: 'number', total: 'number', floor: 'number' } as const;
+  checkOptions(kernel.name, options, kinds, ['peak', 'total']);
+  const { peak, warmup = 0, total, floor = 0 } = options;
   return (step) => run(kernel, { step }, { params: { peak, warmup, total, floor } })['rate'] as Tensor;
 }
 
@@ -72,6 +76,7 @@ function scheduled(kernel: Kernel, { peak, warmup = 0, total, floor = 0 }: Warmu
 export function clipByNorm(gradients: unknown, most: number): Tensor {
   const tensors = tensorsOf(gradients);
   if (tensors.length === 0) throw invalidArgument('clipByNorm', 'takes gradients, of which there are none');
+  if (typeof most !== 'number') throw invalidArgument('clipByNorm', `most must be a number, got ${describe(most)}`);
   return tidy(() => {
     const total = norm(stack(tensors.map((each) => norm(each))));
     const factor = run(CLIP, { total }, { params: { most } })['factor'] as Tensor;

@@ -42,6 +42,20 @@ export function inOrderOf(form: readonly (readonly [path: string, x: Tensor])[],
   return fits && own.size === form.length ? found : undefined;
 }
 
+/** Says in what a tree has not the form of another one. */
+export function misfit(form: readonly (readonly [path: string, x: Tensor])[], tree: Tree): string {
+  const own = new Map(byPath(tree));
+  for (const [path, { shape }] of form) {
+    const given = own.get(path);
+    if (given === undefined) return `there is no tensor for parameter${path}`;
+    if (given.shape.join() !== shape.join()) {
+      return `for parameter${path} of [${shape.join(', ')}] there is one of [${given.shape.join(', ')}]`;
+    }
+  }
+  const names = form.map(([path]) => path);
+  return `there is no parameter${[...own.keys()].find((path) => !names.includes(path))}`;
+}
+
 /**
  * Checks that each tensor of a tree can have a gradient.
  *

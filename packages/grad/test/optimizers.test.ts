@@ -106,7 +106,24 @@ describe('optimisers', () => {
     await close(params.w, [0, 1]);
     await close(params['b.c'], [-7, -6]);
     const other = { w: tensor(backend, [1, 1]), b: { c: tensor(backend, [1, 1]) } };
-    expect(() => optimizer.step(other as never)).toThrow('takes gradients in the form of the parameters');
+    expect(() => optimizer.step(other as never)).toThrow('there is no tensor for parameter["b.c"]');
+    const short = { ...params, w: tensor(backend, [1]) };
+    expect(() => optimizer.step(short)).toThrow('for parameter.w of [2] there is one of [1]');
+    expect(() => optimizer.step({ ...params, more: params.w })).toThrow('there is no parameter.more');
+  });
+
+  test.each([
+    ['sgd', { rate: 0.1, momentun: 0.9 }, 'sgd: options has no field momentun; did you mean momentum?'],
+    ['sgd', 0.1, 'sgd: takes its options in one object, such as { rate }, got 0.1'],
+    ['sgd', undefined, 'sgd: takes its options in one object, such as { rate }, got undefined'],
+    ['adam', { beta1: 0.9 }, 'adam: rate must be a number, a tensor or a function, got undefined'],
+    ['adamW', { rate: 0.1, weightDecay: 3 }, 'adamW: options has no field weightDecay; it has rate, beta1'],
+    ['lion', { rate: 0.1, decay: '1' }, 'lion: decay must be a number, got "1"'],
+    ['warmupCosine', { peak: 1 }, 'warmupCosine: total must be a number, got undefined'],
+  ] as const)('%s refuses %j', (name, options, text) => {
+    const w = tensor(backend, [1]);
+    const made = { sgd, adam, adamW, lion, warmupCosine: (_: Tensor, given: never) => warmupCosine(given) };
+    expect(() => made[name](w, options as never)).toThrow(text);
   });
 
   test('one tensor under two names is refused: it would be updated twice', () => {

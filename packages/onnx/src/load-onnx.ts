@@ -1,6 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { ComputeBackend } from '@concord/backend-core';
+import { checkFields } from '@concord/backend-core/implement';
 import type { Tensor } from '@concord/ops';
+import { refuse } from './errors.ts';
 import type { Model, ValueInfo } from './graph/graph.ts';
 import type { HostTensor } from './graph/host-tensor.ts';
 import { optimise, withoutDead } from './graph/passes.ts';
@@ -62,6 +64,10 @@ export async function loadOnnx(
   source: OnnxSource,
   options: LoadOnnxOptions = {},
 ): Promise<OnnxModel> {
+  if (typeof (backend as ComputeBackend | null)?.copyHtod !== 'function') {
+    throw refuse('loadOnnx takes a backend first', { hint: 'const { backend } = await selectBackend(...)' });
+  }
+  checkFields('onnx: options', options, ['externalData', 'float64', 'maxPrograms'], { op: 'onnx' });
   return modelOf(await openSession(backend, source, options));
 }
 

@@ -46,8 +46,11 @@ export function storedArray(data: unknown, dtype: DType | undefined): StoredArra
   const held = Object.hasOwn(DTYPES_OF, name) ? DTYPES_OF[name] : undefined;
   if (held === undefined) {
     const types = Object.keys(DTYPES_OF).join(', ');
+    const ofBigInts = name.startsWith('Big') ? ', Number' : '';
     throw invalid(`upload takes an array of numbers or one of ${types}, got ${describe(data)}`, {
-      hint: 'convert with Float32Array.from(data), which rounds to float32',
+      ...(name.endsWith('Array') && {
+        hint: `convert with Float32Array.from(data${ofBigInts}), which rounds to float32`,
+      }),
     });
   }
   if (dtype !== undefined && !held.includes(dtype)) {

@@ -84,6 +84,7 @@ describe('upload refuses', () => {
   it.each([
     [new Float64Array(2), typeError('Float64Array')],
     [new Uint16Array(2), typeError('Uint16Array')],
+    [new BigInt64Array(2), typeError('BigInt64Array')],
     [new ArrayBuffer(8), typeError('ArrayBuffer')],
     [new DataView(new ArrayBuffer(8)), typeError('DataView')],
     [{ length: 2 }, typeError('Object')],
@@ -98,7 +99,10 @@ describe('upload refuses', () => {
   ])('%s', async (data, detail) => {
     const backend = await MemoryBackend.open();
     const error = expectInvalid(() => upload(backend, data as never), detail);
-    if (detail.startsWith('upload takes')) expect(error.hint).toMatch(/Float32Array\.from/);
+    const convert = { Float64Array: 'data', Uint16Array: 'data', BigInt64Array: 'data, Number' };
+    const given = convert[Object.prototype.toString.call(data).slice(8, -1) as keyof typeof convert];
+    const hint = given && `convert with Float32Array.from(${given}), which rounds to float32`;
+    if (detail.startsWith('upload takes')) expect(error.hint).toBe(hint);
     expect(backend.hooks).toEqual([]);
   });
 

@@ -3,6 +3,7 @@ import { checkFields } from '../contract/fields.ts';
 import { invalid } from '../errors/invalid.ts';
 import { declareKernel } from './declare-kernel.ts';
 import { finishKernel } from './finish-kernel.ts';
+import { isNodeValue } from './graph-builder.ts';
 import type { InputSpec, InputSpecs, Kernel, OutputSpecs, ParameterSpecs } from './graph.ts';
 import type { KernelBuilder } from './kernel-builder.ts';
 import { symbolicBuilder } from './symbolic-builder.ts';
@@ -70,5 +71,6 @@ export function defineKernel<
   if (typeof compute !== 'function')
     throw graph.invalid(`the last argument must be a function, got ${describe(compute)}`);
   const outputs = compute(symbols as SymbolsOf<Inputs, Parameters>, symbolicBuilder(graph));
+  if (isNodeValue(outputs)) throw graph.invalid('the function must return values by names of outputs: { y: value }');
   return finishKernel(name, declared, outputs) as Kernel<Inputs, Parameters, Outputs>;
 }

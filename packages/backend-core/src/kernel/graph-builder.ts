@@ -76,7 +76,13 @@ export class GraphBuilder {
   /** Operands of one type: plain numbers take that of the first value. */
   operands(what: string, operands: readonly unknown[]): NodeValue[] {
     const typed = operands.find(isNodeValue);
-    if (typed === undefined) throw this.invalid(`${what} needs a value among its operands, not plain numbers alone`);
+    if (typed === undefined) {
+      for (const operand of operands) {
+        // Such as an input that is not declared.
+        if (!['number', 'boolean'].includes(typeof operand)) this.value(`an operand of ${what}`, operand);
+      }
+      throw this.invalid(`${what} needs a value among its operands, not plain numbers alone`);
+    }
     return operands.map((operand) =>
       typeof operand === 'number' || typeof operand === 'boolean'
         ? this.constant(typed.type, operand)
@@ -140,7 +146,8 @@ function bitsOf(value: number): number {
   return new Uint32Array(new Float32Array([value]).buffer)[0] as number;
 }
 
-function isNodeValue(value: unknown): value is NodeValue {
+/** Returns whether something is a value of any kernel. */
+export function isNodeValue(value: unknown): value is NodeValue {
   // First, since it asks no proxy.
   return KernelSymbol.ownerOf(value) !== undefined && value instanceof NodeValue;
 }
@@ -156,5 +163,6 @@ function checkLength(what: string, { length }: string, error: (detail: string) =
 }
 
 function hintOf(value: unknown): BackendErrorFields {
+  if (value === undefined) return { hint: 'is it declared in inputs or params?' };
   return typeof value === 'boolean' ? { hint: TRUTH_HINT } : {};
 }

@@ -164,6 +164,9 @@ export class Session {
   #check(feeds: Feeds): void {
     const { inputs } = this.model.graph;
     const free = new Map<string, number>();
+    if (typeof feeds !== 'object' || feeds === null) {
+      throw refuse(`inputs are given by name, such as { ${inputs[0]?.name ?? 'x'} }`);
+    }
     for (const name of Object.keys(feeds)) {
       if (!this.#names.has(name))
         throw refuse(`there is no input "${name}", there are ${inputs.map((each) => each.name).join(', ')}`);
@@ -174,6 +177,9 @@ export class Session {
   #checkInput(info: ValueInfo, given: HostTensor | Tensor | undefined, free: Map<string, number>): void {
     const { name, dims } = info;
     if (typeof given !== 'object' || given === null) throw refuse(`input "${name}" is missing`);
+    if (!(given instanceof Tensor) && !Array.isArray(given.dims)) {
+      throw refuse(`input "${name}" must be a tensor, or { type, dims, data }`);
+    }
     const { backend, float64 } = this.#settings;
     const shape = given instanceof Tensor ? given.shape : given.dims;
     if (given instanceof Tensor) {

@@ -152,7 +152,8 @@ function commonType(op: ElementFunction, tensors: readonly Tensor[]): NumberType
 export function oneKind(op: string, tensors: readonly Tensor[]): NumberType {
   const type = ELEMENT_TYPES[(tensors[0] as Tensor).dtype].value;
   if (tensors.every((each) => ELEMENT_TYPES[each.dtype].value === type)) return type;
-  const hint = `cast(x, '${type}')`;
+  // Floats hold integers, and not the other way round.
+  const hint = `cast(x, '${tensors.some((each) => ELEMENT_TYPES[each.dtype].value === 'f32') ? 'f32' : type}')`;
   throw refuse(op, `takes operands of one kind of number, got ${shown(tensors)}`, { hint });
 }
 

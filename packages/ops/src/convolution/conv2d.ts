@@ -80,16 +80,10 @@ export function convolve(op: string, x: Tensor, w: Tensor, options: Conv2dOption
       finished(op, convolve(op, x, w, own, outputPadding), { activation, residual, joined: 'add', out }),
     );
   }
-  const operands = [x, w, bias, residual].filter((each) => each !== undefined);
+  const addends = [bias, residual].filter((each) => each !== undefined);
+  const operands = [x, w, ...addends];
   // Filters may be of a type of their own where the others are f32.
-  const dtype =
-    x.dtype === 'f32'
-      ? checkProduct(
-          op,
-          operands.filter((each) => each !== w),
-          w,
-        )
-      : checkProduct(op, operands);
+  const dtype = x.dtype === 'f32' ? checkProduct(op, [x, ...addends], w) : checkProduct(op, operands);
   const transposed = outputPadding !== undefined;
   checkSizes(op, x, w, groups, transposed);
   const [n = 0, , height = 0, width = 0] = x.shape;

@@ -22,7 +22,9 @@ export const CREATE = { dtype: 'any', label: 'any' } as const;
  */
 export function checkOptions(op: string, options: unknown, kinds: OptionKinds): void {
   if (typeof options !== 'object' || options === null || options instanceof Tensor || Array.isArray(options)) {
-    throw refuse(op, `takes its options in one object, such as { ${Object.keys(kinds)[0]} }, got ${shown(options)}`);
+    // What somebody meant who gave it without a name, or has to give.
+    const example = ['axis', 'seed'].find((name) => name in kinds) ?? Object.keys(kinds)[0];
+    throw refuse(op, `takes its options in one object, such as { ${example} }, got ${shown(options)}`);
   }
   // Not `Object.keys`, which makes a list with each call.
   for (const name in options) {
@@ -75,6 +77,5 @@ export function checkBackend(op: string, backend: unknown): asserts backend is C
 
 /** A value as it stands in a message: of a tensor its type, shape and backend. */
 export function shown(value: unknown): string {
-  if (typeof value === 'string') return value.slice(0, 40);
   return value instanceof Tensor ? value.toString() : describe(value);
 }

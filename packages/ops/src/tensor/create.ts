@@ -140,7 +140,10 @@ export function zeros(backend: ComputeBackend, shape: readonly number[], options
 
 /** @throws {BackendError} INVALID_ARGUMENT unless it is a list of non-negative integers, at most 8 of them */
 export function checkShape(op: string, shape: readonly number[]): readonly number[] {
-  if (!Array.isArray(shape)) throw refuse(op, `shape must be a list of sizes, got ${shown(shape)}`);
+  if (!Array.isArray(shape)) {
+    const fields = typeof shape === 'object' ? { hint: 'options come after the shape' } : {};
+    throw refuse(op, `shape must be a list of sizes, got ${shown(shape)}`, fields);
+  }
   const own = [...shape] as number[];
   if (own.length > MAX_RANK) throw refuse(op, `${shapeText(own)} has more than ${MAX_RANK} axes`);
   const bad = own.findIndex((length) => !Number.isSafeInteger(length) || length < 0);

@@ -61,7 +61,7 @@ export class Tensor implements Disposable, Layout {
   get ptr(): DevicePtr {
     if (this.#disposed) {
       throw refuse('tensor', `${this.dtype}${shapeText(this.shape)} was disposed`, {
-        hint: 'tidy disposes all that is made in it but what its function returns',
+        hint: 'tidy disposes what is made in it, but not the tensors that its function returns, also in arrays and plain objects',
       });
     }
     const ptr = (this.storage.ptr + this.offset * BYTES_OF[this.dtype]) as DevicePtr;

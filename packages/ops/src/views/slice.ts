@@ -84,6 +84,9 @@ export function split(x: Tensor, parts: number | readonly number[], axis: number
   const own = checkAxis('split', x.shape, axis);
   const length = x.shape[own] as number;
   if (typeof parts !== 'number') checkList('split', 'parts', parts);
+  if (typeof parts === 'number' && !(Number.isInteger(length / parts) && parts > 0)) {
+    throw refuse('split', `axis ${own} of ${shapeText(x.shape)} has no ${parts} equal parts`);
+  }
   const sizes = typeof parts === 'number' ? equalParts(length, parts) : [...parts];
   const total = sizes.reduce((sum, size) => sum + size, 0);
   if (sizes.length === 0 || total !== length || !sizes.every((size) => Number.isInteger(size) && size >= 0)) {

@@ -35,12 +35,12 @@ const REFUSED: Readonly<Record<string, () => unknown>> = {
     ops.conv2d(x(1, 1, 2, 2), x(1, 1, 1, 1), { dilation: [1] as never }),
   'conv2d: padding must be a number, [h, w], [top, left, bottom, right], same or valid, got [0, -1]': () =>
     ops.conv2d(x(1, 1, 2, 2), x(1, 1, 1, 1), { padding: [0, -1] }),
-  'conv2d: padding must be a number, [h, w], [top, left, bottom, right], same or valid, got full': () =>
+  'conv2d: padding must be a number, [h, w], [top, left, bottom, right], same or valid, got "full"': () =>
     ops.conv2d(x(1, 1, 2, 2), x(1, 1, 1, 1), { padding: 'full' as 'same' }),
   'conv2d: bias must be [3], got [2]': () => ops.conv2d(x(1, 1, 2, 2), x(3, 1, 1, 1), { bias: x(2) }),
   'conv2d: residual [2, 2, 2] does not broadcast to [1, 3, 2, 2]': () =>
     ops.conv2d(x(1, 1, 2, 2), x(3, 1, 1, 1), { residual: x(2, 2, 2) }),
-  'conv2d: activation must be a function or one of relu, gelu, geluTanh, silu, sigmoid, tanh, got elu': () =>
+  'conv2d: activation must be a function or one of relu, gelu, geluTanh, silu, sigmoid, tanh, got "elu"': () =>
     ops.conv2d(x(1, 1, 2, 2), x(1, 1, 1, 1), { activation: 'elu' as 'relu' }),
   'conv2d: out is f32[1, 1, 2], the result f32[1, 1, 2, 2]': () =>
     ops.conv2d(x(1, 1, 2, 2), x(1, 1, 1, 1), { out: x(1, 1, 2) }),
@@ -69,7 +69,7 @@ const REFUSED: Readonly<Record<string, () => unknown>> = {
     ops.where(of([2]), of([2], 'u32'), -1),
   'clamp: takes min, max or both for Tensor f32[2] on cpu, got neither': () => ops.clamp(of([2]), {}),
   'clamp: takes operands of one kind of number, got f32[2], i32[2]': () => ops.clamp(of([2]), { min: of([2], 'i32') }),
-  'cast: dtype must be one of f32, f16, bf16, i32, u32, i8, u8, got f64': () => ops.cast(of([2]), 'f64' as DType),
+  'cast: dtype must be one of f32, f16, bf16, i32, u32, i8, u8, got "f64"': () => ops.cast(of([2]), 'f64' as DType),
   'cast: out is f32[2, 3], the result u8[2, 3]': () => ops.cast(of([2, 3]), 'u8', { out: ops.empty(backend, [2, 3]) }),
   'sum: [2, 3] has no axis 2': () => ops.sum(of([2, 3]), { axis: 2 }),
   'sum: axes [1, 1] name one twice': () => ops.sum(of([2, 3]), { axis: [1, -1] }),
@@ -81,7 +81,7 @@ const REFUSED: Readonly<Record<string, () => unknown>> = {
     ops.crossEntropy(of([2, 3]), of([3], 'i32')),
   'crossEntropy: takes floats as logits and integers as targets, got f32[2, 3] with f32[2]': () =>
     ops.crossEntropy(of([2, 3]), of([2])),
-  'crossEntropy: reduction must be mean, sum or none, got average': () =>
+  'crossEntropy: reduction must be mean, sum or none, got "average"': () =>
     ops.crossEntropy(of([2, 3]), of([2], 'i32'), { reduction: 'average' as 'mean' }),
   'crossEntropy(f32[2, 3], u32[2]): kernel crossEntropy: params.ignore must be an integer from 0 to 4294967295, got -1':
     () => ops.crossEntropy(of([2, 3]), of([2], 'u32'), { ignoreIndex: -1 }),
@@ -89,7 +89,7 @@ const REFUSED: Readonly<Record<string, () => unknown>> = {
   'std: takes f32, got i8[2, 3]': () => ops.std(of([2, 3], 'i8')),
   'norm: ord of [2, 3] must be 1, 2 or Infinity, got 3': () => ops.norm(of([2, 3]), { ord: 3 }),
   'batchNorm: [3] has no axis 1': () => ops.batchNorm(of([3]), { mean: of([3]), variance: of([3]) }),
-  'batchNorm: activation must be a function or one of relu, gelu, geluTanh, silu, sigmoid, tanh, got swish': () =>
+  'batchNorm: activation must be a function or one of relu, gelu, geluTanh, silu, sigmoid, tanh, got "swish"': () =>
     ops.batchNorm(of([2, 3]), { mean: of([3]), variance: of([3]), activation: 'swish' as 'silu' }),
   'layerNorm: [3, 4] does not broadcast to [4, 3] of [2, 3, 4]': () =>
     ops.layerNorm(of([2, 3, 4]), { axis: [2, 1], weight: of([3, 4]) }),
@@ -131,8 +131,8 @@ const REFUSED: Readonly<Record<string, () => unknown>> = {
     ops.dequantize(of([2, 6], 'u8'), of([2, 4]), { blockSize: 3, bits: 4 }),
   'dequantize: a number of 4 bits needs an axis to be packed along, got []': () =>
     ops.dequantize(of([], 'u8'), 1, { bits: 4 }),
-  'sum: takes its options in one object, such as { out }, got 1': () => ops.sum(x(2, 3), 1 as never),
-  'softmax: takes its options in one object, such as { out }, got 0': () => ops.softmax(x(2, 3), 0 as never),
+  'sum: takes its options in one object, such as { axis }, got 1': () => ops.sum(x(2, 3), 1 as never),
+  'softmax: takes its options in one object, such as { axis }, got 0': () => ops.softmax(x(2, 3), 0 as never),
   'slice: takes a list of ranges, one an axis, got 0': () => ops.slice(x(2), 0 as never),
   'permute: takes a list of axes for [2, 3], got 1': () => ops.permute(x(2, 3), 1 as never),
   'tensor: lists nest deeper than 8 axes': () => ops.tensor(backend, endless as never),
@@ -141,7 +141,7 @@ const REFUSED: Readonly<Record<string, () => unknown>> = {
   'pad: 300 is no u8, which goes from 0 to 255': () =>
     ops.pad(ops.tensor(backend, new Uint8Array(1)), [[1, 0]], { value: 300 }),
   'mine: shape [-1] has -1, which is no size': () => ops.run(copy, { x: x(1) }, { shape: [-1] }),
-  'mine: dtype must be one of f32, f16, bf16, i32, u32, i8, u8, got f64': () =>
+  'mine: dtype must be one of f32, f16, bf16, i32, u32, i8, u8, got "f64"': () =>
     ops.run(copy, { x: x(1) }, { dtypes: { y: 'f64' as 'f32' } }),
   'layerNorm: [2, 2] does not broadcast to [2] of [2, 2]': () => {
     const own = x(2, 2);
@@ -160,7 +160,7 @@ const REFUSED: Readonly<Record<string, () => unknown>> = {
   'resize: takes [n, c, h, w], got f32[2, 2]': () => ops.resize(x(2, 2), [1, 2]),
   'resize: takes f32, f16 or bf16 [n, c, h, w], got u8[1, 1, 2, 2]': () =>
     ops.resize(bytes(), [1, 2], { mode: 'bilinear' }),
-  'resize: mode must be nearest or bilinear, got cubic': () =>
+  'resize: mode must be nearest or bilinear, got "cubic"': () =>
     ops.resize(bytes(), [1, 2], { mode: 'cubic' as 'nearest' }),
   'resize: alignCorners is for mode bilinear': () => ops.resize(bytes(), [1, 2], { alignCorners: true }),
   'full: -1 is no u8, which goes from 0 to 255': () => ops.full(backend, [2], -1, { dtype: 'u8' }),
@@ -210,7 +210,7 @@ const REFUSED: Readonly<Record<string, () => unknown>> = {
   'stack: shapes must be the same but for axis 0, got [1, 2], [1]': () => ops.stack([x(2), ops.tensor(backend, 1)]),
   'pad: pads must be [before, after] of each axis of [2, 3], got [[1, 1]]': () => ops.pad(x(2, 3), [[1, 1]]),
   'pad: pads must be [before, after] of each axis of [2], got [[-1, 1]]': () => ops.pad(x(2), [[-1, 1]]),
-  'pad: mode must be constant, reflect, edge, symmetric, wrap, got mirror': () =>
+  'pad: mode must be constant, reflect, edge, symmetric, wrap, got "mirror"': () =>
     ops.pad(x(2), [[1, 1]], { mode: 'mirror' as 'edge' }),
   'pad: axis 1 of [2, 0] has no edge for mode edge': () =>
     ops.pad(
@@ -238,7 +238,7 @@ const REFUSED: Readonly<Record<string, () => unknown>> = {
   'pad: out is f32[3], the result f32[4]': () => ops.pad(x(2), [[1, 1]], { out: x(3) }),
   'layerNorm: options has no field epsilon; did you mean eps?': () => ops.layerNorm(of([2]), { epsilon: 1 } as never),
   'softmax: options has no field axiss; did you mean axis?': () => ops.softmax(of([2]), { axiss: 0 } as never),
-  'softmax: takes its options in one object, such as { out }, got Tensor f32[2] on cpu': () =>
+  'softmax: takes its options in one object, such as { axis }, got Tensor f32[2] on cpu': () =>
     ops.softmax(of([2]), of([2]) as never),
   'linear: weight must be a tensor, got undefined': () => ops.linear(of([2]), undefined as never),
 };
