@@ -30,7 +30,6 @@ const selfContained = ['packages/backend-core'];
 
 /** The Markdown that people write; of its lines, tables, code and single words such as a link may be long. */
 const writtenPage = /^(?:docs\/.+|(?:(?!\.).*\/)?(?:README|NOTES|CONTRIBUTING|SECURITY))\.md$/;
-const maxLineOfPage = 120;
 
 export const headings = {
   package: ['## Install', '## Use'],
@@ -145,9 +144,9 @@ const rules = {
         const prose = tree
           .text(file)
           .replace(/^---\n[^]*?\n---$|^ *```[^]*?^ *```$/gm, (code) => code.replace(/.+/g, ''));
-        return prose.split('\n').flatMap((line, i) => {
-          if (line.length <= maxLineOfPage || /^\s*(?:\||\S+$)/.test(line)) return [];
-          return [{ file: `${file}:${i + 1}`, expected: `at most ${maxLineOfPage} characters, found ${line.length}` }];
+        return prose.split('\n').flatMap(({ length }, i, lines) => {
+          if (length <= 120 || /^\s*(?:\||\S+$)/.test(lines[i] ?? '')) return [];
+          return [{ file: `${file}:${i + 1}`, expected: `at most 120 characters, found ${length}` }];
         });
       }),
 

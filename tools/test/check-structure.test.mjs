@@ -123,11 +123,9 @@ test('an example has a maximum of lines, without its tests', () => {
 
 test('a line of a page is short, but for tables, code and single words', () => {
   const long = 'word '.repeat(25);
-  const page = `---\ntitle: ${long}\n---\n| ${long} |\n\n\`\`\`ts\n${long}\n\`\`\`\n${'x'.repeat(125)}\n`;
+  const page = `---\ntitle: ${long}\n---\n| ${long} |\n\n\`\`\`ts\n${long}\n\`\`\`\n${'x'.repeat(125)}\n- ${long}\n`;
   write('docs/a.md', page);
   write('CHANGES.md', long);
-  expect(check().status).toBe(0);
-  write('docs/a.md', `${page}- ${long}\n`);
   expect(check().lines).toEqual(['docs/a.md:10: expected at most 120 characters, found 127']);
 });
 
