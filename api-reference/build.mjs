@@ -63,6 +63,9 @@ if (project === undefined) {
   process.exit(1);
 }
 
+// What a function takes apart in its head has no name there.
+for (const each of Object.values(project.reflections)) if (each.name === '__namedParameters') each.name = 'options';
+
 // A package with one export is its module. One with more has them below it, without a name the first; here each is by itself.
 const modules = packages.flatMap(({ name, modules: wanted }) => {
   const page = project.children?.find((child) => child.name === name);

@@ -18,19 +18,30 @@ export const search = {
     },
     miniSearch: {
       searchOptions: {
+        // Half of the names are a letter from a word of three.
+        fuzzy: (term) => (term.length > 3 ? 0.2 : false),
+        processTerm: (term) => {
+          const word = term.toLowerCase();
+          // "a" is the beginning of many names, and people have other words for some.
+          if (/^(an?|and|by|do|for|from|how|i|in|is|my|on|or|the|to|with|your?)$/.test(word)) return null;
+          if (/^(multipl|matri)/.test(word)) return [word, 'matmul'];
+          return word === 'custom' ? [word, 'own'] : word;
+        },
         boostDocument: (id, term, { title = '' } = {}) => {
           const name = String(title)
             .toLowerCase()
             .replaceAll(/^\d+\. |\(\)$/g, '');
-          const place = /\/(functions|errors)\.html/.test(id)
+          const place = /\/functions\.html/.test(id)
             ? 4
-            : /\/(start|recipes|guide)\//.test(id)
+            : /\/(errors|writing-a-backend)\.html|\/(start|recipes|guide)\//.test(id)
               ? 3
-              : /\/(api|decisions|benchmarks|packages|examples|software-devices)\//.test(id)
+              : /\/(api|decisions|benchmarks|software-devices)\//.test(id)
                 ? 0.3
                 : 1;
+          if (name === term) return 10 * place;
+          const isWord = name.split(/[^\p{L}\p{N}]+/u).includes(term);
           // `OUT_OF_MEMORY` is three words of the index.
-          return name === term || (name.includes('_') && name.split('_').includes(term)) ? 10 * place : place;
+          return isWord ? (name.includes('_') ? 5 : 3) * place : place;
         },
       },
     },

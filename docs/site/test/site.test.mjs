@@ -119,6 +119,8 @@ await describeInChromium('the site', () => {
     ['layerNorm', /functions\.html#layernorm$/],
     ['install', /start\/node\.html#/],
     ['OUT_OF_MEMORY', /errors\.html#out_of_memory$/],
+    ['writing a backend', /writing-a-backend\.html/],
+    ['matrix multiplication', /functions\.html#matmul$/],
     ['pooling', /recipes\/pooling\.html/],
   ])('finds what is called %s first', async (words, address) => {
     await page.goto(`${site.url}concepts.html`);
