@@ -1,10 +1,11 @@
 /**
- * For what looks at the launches of functions of tensors, such as the tape of `@concord/grad`: not for applications, and not
- * subject to versions.
+ * For what looks at the launches of functions of tensors, such as the tape of `@concord/grad`, and the parts of ops that `@concord/onnx`
+ * has too: not for applications, and not subject to versions.
  *
  * @packageDocumentation
  */
 export { made } from './tensor/allocate.ts';
+export { Kernels } from './compute/kernels.ts';
 export { copyElements, type Place, type View } from './compute/copy.ts';
 export { launchKernel } from './compute/launches.ts';
 export { fillWith } from './create/full.ts';
