@@ -98,7 +98,7 @@ function resampler(taps: number): Kernel {
     if (taps > MAX_UNROLLED) return { y: k.fold('sum', tap(k.index(3))) };
     const added = k.gather(weights, [at, k.u32(taps)], 0);
     return { y: Array.from({ length: taps }, (_, i) => tap(k.u32(i))).reduce((sum, each) => k.add(sum, each), added) };
-  }) as unknown as Kernel;
+  });
 }
 
 /** The axis with each place made of old ones. */
