@@ -1,6 +1,6 @@
 /**
- * For what looks at the launches of functions of tensors, such as the tape of `@concord/grad`, and the parts of ops that `@concord/onnx`
- * has too: not for applications, and not subject to versions.
+ * For what looks at the launches of functions of tensors, such as the tape of `@concord/grad`: not for applications, and not
+ * subject to versions.
  *
  * @packageDocumentation
  */

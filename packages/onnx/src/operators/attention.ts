@@ -1,6 +1,20 @@
 import { defineKernel } from '@concord/backend-core/kernel';
-import * as ops from '@concord/ops';
-import type { Tensor } from '@concord/ops';
+import {
+  add,
+  attention,
+  cast,
+  concat,
+  empty,
+  linear,
+  permute,
+  reshape,
+  run,
+  slice,
+  split,
+  stack,
+  type Tensor,
+  transpose,
+} from '@concord/ops';
 import { refuse } from '../errors.ts';
 import { type HostTensor, hostTensor } from '../graph/host-tensor.ts';
 import type { Call, Results } from '../run/call.ts';
@@ -42,16 +56,16 @@ function rotated(x: Tensor, { cos, sin, positions, interleaved }: Rotary): Tenso
   const half = cos.shape[1] as number;
   if (2 * half > dim || sin.shape.join() !== cos.shape.join())
     throw refuse(`tables of [${cos.shape.join(', ')}] and [${sin.shape.join(', ')}] for rows of ${dim}`);
-  const result = ops.permute(ops.empty(x.backend, [batch, rows, heads, dim], { dtype: x.dtype }), [0, 2, 1, 3]);
+  const result = permute(empty(x.backend, [batch, rows, heads, dim], { dtype: x.dtype }), [0, 2, 1, 3]);
   if (x.size === 0) return result;
   const pair = (of: Tensor): Tensor[] =>
-    [0, 1].map((i) => ops.slice(of, [null, null, null, interleaved ? [i, 2 * half, 2] : [i * half, (i + 1) * half]]));
+    [0, 1].map((i) => slice(of, [null, null, null, interleaved ? [i, 2 * half, 2] : [i * half, (i + 1) * half]]));
   const [[a, b], [first, second]] = [pair(x), pair(result)] as [[Tensor, Tensor], [Tensor, Tensor]];
   const isEach = positions.rank === 2 && positions.shape[1] === rows;
-  const place = ops.reshape(positions, isEach ? [positions.shape[0] as number, 1, rows, 1] : [positions.size, 1, 1, 1]);
-  ops.run(turns[isEach ? 0 : 1] as (typeof turns)[0], { a, b, place, cos, sin }, { out: { first, second } });
+  const place = reshape(positions, isEach ? [positions.shape[0] as number, 1, rows, 1] : [positions.size, 1, 1, 1]);
+  run(turns[isEach ? 0 : 1] as (typeof turns)[0], { a, b, place, cos, sin }, { out: { first, second } });
   const rest = [null, null, null, [2 * half, dim]] as const;
-  if (2 * half < dim) ops.run(copied, { x: ops.slice(x, rest) }, { out: { y: ops.slice(result, rest) } });
+  if (2 * half < dim) run(copied, { x: slice(x, rest) }, { out: { y: slice(result, rest) } });
   return result;
 }
 
@@ -59,12 +73,12 @@ function rotated(x: Tensor, { cos, sin, positions, interleaved }: Rotary): Tenso
 export function headsOf(x: Tensor, heads: number): Tensor {
   const [batch = 0, rows = 0, width = 0] = x.shape;
   if (width % heads !== 0) throw refuse(`${width} elements are not ${heads} heads`);
-  return ops.permute(ops.reshape(x, [batch, rows, heads, width / heads]), [0, 2, 1, 3]);
+  return permute(reshape(x, [batch, rows, heads, width / heads]), [0, 2, 1, 3]);
 }
 
 export function merged(o: Tensor): Tensor {
   const [batch = 0, heads = 0, rows = 0, dim = 0] = o.shape;
-  return ops.reshape(ops.permute(o, [0, 2, 1, 3]), [batch, rows, heads * dim]);
+  return reshape(permute(o, [0, 2, 1, 3]), [batch, rows, heads * dim]);
 }
 
 const CACHE = { type: 'f32', access: 'gather', rank: 4 } as const;
@@ -83,9 +97,9 @@ const appends = [false, true].map((isRing) =>
 /** `[batch, heads, rows, dim]` of a cache with new rows from a place on; in a ring they go on at its front. */
 export function appended(past: Tensor, fresh: Tensor, starts: Tensor, rows: number, isRing = false): Tensor {
   const [batch = 0, heads = 0, , dim = 0] = past.shape;
-  const start = ops.reshape(starts, [batch, 1, 1, 1]);
+  const start = reshape(starts, [batch, 1, 1, 1]);
   const options = { shape: [batch, heads, rows, dim], dtypes: { y: past.dtype } };
-  return ops.run(appends[Number(isRing)] as (typeof appends)[0], { past, fresh, start }, options).y;
+  return run(appends[Number(isRing)] as (typeof appends)[0], { past, fresh, start }, options).y;
 }
 
 /** A cache of so many rows, that of each batch with new ones from its place on. */
@@ -102,9 +116,9 @@ const scaleOf = (call: Call, dim: number): number => call.float('scale', 0) || 1
 
 /** A sink beside the keys of a head: it takes its part of the softmax and gives nothing. */
 function sunk(o: Tensor, lse: Tensor, sink: Tensor | undefined): Tensor {
-  const sums = ops.reshape(lse, [...lse.shape, 1]);
+  const sums = reshape(lse, [...lse.shape, 1]);
   if (sink === undefined) return elements('Sink0', (k, x, sum) => k.mul(x, k.sigmoid(sum)), [o, sums]);
-  const sinks = ops.reshape(sink, [1, sink.size, 1, 1]);
+  const sinks = reshape(sink, [1, sink.size, 1, 1]);
   return elements('Sink', (k, x, sum, s) => k.mul(x, k.sigmoid(k.sub(sum, s))), [o, sums, sinks]);
 }
 
@@ -120,13 +134,13 @@ function groupQuery(call: Call): Results {
   const isPacked = !call.has(1);
   const dim = isPacked ? width / (heads + 2 * kvHeads) : width / heads;
   const part = (from: number, count: number): Tensor =>
-    headsOf(ops.slice(given, [null, null, [from * dim, (from + count) * dim]]), count);
+    headsOf(slice(given, [null, null, [from * dim, (from + count) * dim]]), count);
   const q = isPacked ? part(0, heads) : headsOf(given, heads);
   const key = isPacked ? part(heads, kvHeads) : headsOf(call.x(1), kvHeads);
   const value = isPacked ? part(heads + kvHeads, kvHeads) : headsOf(call.x(2), kvHeads);
 
   const total = call.scalar(6);
-  const lengths = ops.reshape(call.x(5), [-1]);
+  const lengths = reshape(call.x(5), [-1]);
   if (lengths.size !== batch) throw refuse(`${lengths.size} lengths for a batch of ${batch}`);
   // A first run starts at 0 also where texts are shorter than the batch's longest.
   const isFirst = total === rows;
@@ -151,16 +165,16 @@ function groupQuery(call: Call): Results {
   const softcap = call.float('softcap', 0);
   const seen = [null, null, [0, total]] as const;
   const hasSink = call.has(11) || call.int('smooth_softmax', 0) > 0;
-  const lse = hasSink ? ops.empty(call.backend, [batch, heads, rows]) : undefined;
+  const lse = hasSink ? empty(call.backend, [batch, heads, rows]) : undefined;
   const bias = call.maybe(10);
-  const o = ops.attention(turned(q), ops.slice(keys, seen), ops.slice(values, seen), {
+  const o = attention(turned(q), slice(keys, seen), slice(values, seen), {
     ...{ scale: scaleOf(call, dim), causal: true, starts, lse },
     lengths: call.derived(5, 'lengths', () =>
       elements('Lengths', (k, last) => k.toU32(k.add(last as never, 1 as never)), [lengths], 'u32'),
     ),
     ...(window > 0 && { window }),
     ...(softcap > 0 && { softcap }),
-    ...(bias && { mask: ops.slice(bias, [null, null, null, [0, total]]) }),
+    ...(bias && { mask: slice(bias, [null, null, null, [0, total]]) }),
   });
   return [merged(lse ? sunk(o, lse, call.maybe(11)) : o), keys, values];
 }
@@ -171,23 +185,23 @@ const upTo = (count: number): HostTensor => hostTensor('int32', [count], [...Arr
 function maskOf(call: Call, index: number, keys: number): Tensor | undefined {
   const bias = call.maybe(5);
   if (!call.has(index)) return bias;
-  const plus = (mask: Tensor): Tensor => (bias ? ops.add(mask, ops.cast(bias, 'f32')) : mask);
+  const plus = (mask: Tensor): Tensor => (bias ? add(mask, cast(bias, 'f32')) : mask);
   const [mask, dims] = [call.x(index), call.dims(index)];
   const filter = call.float('mask_filter_value', -10000);
   const [batch = 0, rows = 0] = dims;
   if (dims.length === 1 && batch === call.dims(0)[0]) {
     const places = call.toDevice(upTo(keys));
     const formula: Formula = (k, place, length) => k.select(k.lt(place, length), k.f32(0), filter);
-    return plus(elements(`LengthMask ${filter}`, formula, [places, ops.reshape(mask, [batch, 1, 1, 1])], 'f32'));
+    return plus(elements(`LengthMask ${filter}`, formula, [places, reshape(mask, [batch, 1, 1, 1])], 'f32'));
   }
   if (dims.length < 2 || dims.length > 3 || dims.at(-1) !== keys) call.refuse(`a mask of [${dims.join(', ')}]`);
   const added = elements(`Mask ${filter}`, (k, each) => k.select(k.ne(each, 0), k.f32(0), filter), [mask], 'f32');
-  return plus(ops.reshape(added, [batch, 1, dims.length === 3 ? rows : 1, keys]));
+  return plus(reshape(added, [batch, 1, dims.length === 3 ? rows : 1, keys]));
 }
 
 /** Rows after those of a cache. */
 export function afterPast(past: Tensor | undefined, fresh: Tensor): Tensor {
-  return past === undefined || past.shape[2] === 0 ? fresh : ops.concat([past, fresh], { axis: 2 });
+  return past === undefined || past.shape[2] === 0 ? fresh : concat([past, fresh], { axis: 2 });
 }
 
 function multiHead(call: Call): Results {
@@ -198,13 +212,13 @@ function multiHead(call: Call): Results {
   const packed = given.rank === 5 ? given : call.x(1);
   const isPacked = packed.rank === 5;
   // [batch, rows, heads, 2 or 3, dim]
-  const part = (i: number): Tensor => ops.permute(ops.slice(packed, [null, null, null, i]), [0, 2, 1, 3]);
+  const part = (i: number): Tensor => permute(slice(packed, [null, null, null, i]), [0, 2, 1, 3]);
   if (isPacked && call.has(3)) call.refuse('a bias of packed heads');
   const bias = call.maybe(3);
   const width = given.shape[2] as number;
   const own = (x: Tensor, from: number): Tensor => {
     if (x.rank === 4) return x;
-    return headsOf(bias ? ops.add(x, ops.slice(bias, [[from, from + (x.shape[2] as number)]])) : x, heads);
+    return headsOf(bias ? add(x, slice(bias, [[from, from + (x.shape[2] as number)]])) : x, heads);
   };
   const q = given.rank === 5 ? part(0) : own(given, 0);
   const last = given.rank === 5 ? 1 : 0;
@@ -212,7 +226,7 @@ function multiHead(call: Call): Results {
   const v = afterPast(call.maybe(7), isPacked ? part(last + 1) : own(call.x(2), 2 * width));
   const causal = call.int('unidirectional', 0) === 1;
   const mask = maskOf(call, 4, k.shape[2] as number);
-  return [merged(ops.attention(q, k, v, { scale: scaleOf(call, q.shape[3] as number), causal, mask })), k, v];
+  return [merged(attention(q, k, v, { scale: scaleOf(call, q.shape[3] as number), causal, mask })), k, v];
 }
 
 /** com.microsoft Attention: its products, then attention. */
@@ -223,14 +237,14 @@ function selfAttention(call: Call): Results {
   const weights = call.x(1);
   const all = weights.shape[1] as number;
   const sizes = call.list('qkv_hidden_sizes') ?? [all / 3, all / 3, all / 3];
-  const product = ops.linear(call.x(0), ops.transpose(weights), { bias: call.maybe(2) });
-  const [q, key, value] = ops.split(product, sizes, 2).map((each) => headsOf(each, heads)) as [Tensor, Tensor, Tensor];
+  const product = linear(call.x(0), transpose(weights), { bias: call.maybe(2) });
+  const [q, key, value] = split(product, sizes, 2).map((each) => headsOf(each, heads)) as [Tensor, Tensor, Tensor];
   const past = call.maybe(4);
-  const [k, v] = [key, value].map((each, i) => afterPast(past && ops.slice(past, [i]), each)) as [Tensor, Tensor];
+  const [k, v] = [key, value].map((each, i) => afterPast(past && slice(past, [i]), each)) as [Tensor, Tensor];
   const causal = call.int('unidirectional', 0) === 1;
   const mask = maskOf(call, 3, k.shape[2] as number);
-  const o = merged(ops.attention(q, k, v, { scale: scaleOf(call, q.shape[3] as number), causal, mask }));
-  return call.node.outputs[1] ? [o, ops.stack([k, v])] : o;
+  const o = merged(attention(q, k, v, { scale: scaleOf(call, q.shape[3] as number), causal, mask }));
+  return call.node.outputs[1] ? [o, stack([k, v])] : o;
 }
 
 /** RotaryEmbedding of com.microsoft and of ONNX, which differ in the order of their inputs. */
@@ -249,8 +263,8 @@ function rotary(call: Call, isOwn: boolean): Results {
   const interleaved = call.int('interleaved', 0) === 1;
   const [batch = 0, , count = 0] = rows.shape;
   // Without positions there is a row of the tables for each of x.
-  const places = positions ?? ops.reshape(call.toDevice(upTo(batch * count)), [batch, count]);
-  const tables = [cos, sin].map((each) => ops.reshape(each, [-1, width])) as [Tensor, Tensor];
+  const places = positions ?? reshape(call.toDevice(upTo(batch * count)), [batch, count]);
+  const tables = [cos, sin].map((each) => reshape(each, [-1, width])) as [Tensor, Tensor];
   const result = rotated(rows, { cos: tables[0], sin: tables[1], positions: places, interleaved });
   return isFlat ? merged(result) : result;
 }
