@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
 import { add, reshape, run, Tensor, tidy, zeros } from '@concord/ops';
+import { Kernels } from '@concord/ops/listen';
 import { checkOptions, invalidArgument } from './errors.ts';
 import { byPath, inOrderOf, misfit } from './tree.ts';
 
@@ -190,21 +191,17 @@ export function lion<Params>(params: Params, options: LionOptions): Optimizer<Pa
   return optimizer(LION, params, rate, { beta1, beta2, decay });
 }
 
-const kernels = new Map<string, Kernel>();
+const kernels = new Kernels();
 
 function kernelOf({ name, kept, params, update }: Rule, isTensor: boolean): Kernel {
-  const key = `${name} ${isTensor}`;
-  let kernel = kernels.get(key);
-  if (kernel === undefined) {
+  return kernels.of(`${name} ${isTensor}`, () => {
     const tensors = ['p', 'g', ...kept, ...(params.includes('log1') ? ['step'] : []), ...(isTensor ? ['rate'] : [])];
     const numbers = isTensor ? params : [...params, 'rate'];
     const floats = (names: readonly string[]): Record<string, 'f32'> =>
       Object.fromEntries(names.map((each) => [each, 'f32' as const]));
     const declared = { inputs: floats(tensors), params: floats(numbers) };
-    kernel = defineKernel(name, declared, (symbols, k) => update(k, symbols as Symbols)) as Kernel;
-    kernels.set(key, kernel);
-  }
-  return kernel;
+    return defineKernel(name, declared, (symbols, k) => update(k, symbols as Symbols)) as Kernel;
+  });
 }
 
 function optimizer<Params>(

@@ -1,3 +1,4 @@
+import { memory } from '@concord/ops';
 import { describe, expect, it } from 'vitest';
 import { hostTensor } from '../src/graph/host-tensor.ts';
 import { loadOnnx } from '../src/index.ts';
@@ -99,7 +100,9 @@ onBackends('one node', (backend) => {
   ])('$op of what does not fit is refused', async (given: OneNode) => {
     const { parts, feeds } = modelOf(given);
     using model = await loadOnnx(backend(), modelBytes(parts));
+    const before = memory().tensors;
     await expect(model.runOnHost(feeds)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', detail: /_out0|"out1"/ });
+    expect(memory().tensors).toBe(before);
   });
 
   describe('a constant of more axes than what it meets is not fused away', () => {

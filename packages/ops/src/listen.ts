@@ -5,6 +5,7 @@
  * @packageDocumentation
  */
 export { made } from './tensor/allocate.ts';
+export { Kernels } from './compute/kernels.ts';
 export { copyElements, type Place, type View } from './compute/copy.ts';
 export { launchKernel } from './compute/launches.ts';
 export { fillWith } from './create/full.ts';

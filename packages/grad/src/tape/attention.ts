@@ -7,7 +7,7 @@ import {
   type Value,
 } from '@concord/backend-core/kernel';
 import { matmul, pack, reshape, run, scatterAdd, type Tensor, transpose, zeros } from '@concord/ops';
-import { denseStrides } from '@concord/ops/listen';
+import { denseStrides, Kernels } from '@concord/ops/listen';
 import { floatOf } from './products.ts';
 import type { Entry, Tape } from './tape.ts';
 
@@ -126,14 +126,9 @@ interface Form {
   readonly params: readonly string[];
 }
 
-const kernels = new Map<string, Kernel>();
+const kernels = new Kernels();
 
-function kernelOf(form: Form): Kernel {
-  const key = JSON.stringify(form);
-  let kernel = kernels.get(key);
-  if (kernel === undefined) kernels.set(key, (kernel = define(form)));
-  return kernel;
-}
+const kernelOf = (form: Form): Kernel => kernels.of(JSON.stringify(form), () => define(form));
 
 /** The softmax of the scores that a query sees, as attention computes it; its greatest one is subtracted as a constant. */
 function define({ mask, lengths, starts, causal, lse, params }: Form): Kernel {

@@ -53,14 +53,6 @@ export function graphsOf({ attributes }: Node): Graph[] {
   );
 }
 
-/** Counts the nodes and outputs that read each value of a graph. */
-export function readCounts({ nodes, outputs }: Graph): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const name of [...nodes.flatMap((node) => [...new Set(readsOf(node))]), ...outputs.map((each) => each.name)])
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-  return counts;
-}
-
 /** The names that a node reads, those that the graphs in it read from outside among them. */
 export function readsOf(node: Node): string[] {
   const inner = graphsOf(node).flatMap((graph) => {

@@ -1,27 +1,8 @@
 import { fromBf16Array, fromF16Array, toBf16Array, toF16Array } from '@concord/backend-core';
 import { refuse, unsupported } from '../errors.ts';
 
-/** The type of a tensor's elements, as ONNX Runtime calls it in JavaScript. */
-export type ElementType =
-  | 'float32'
-  | 'float16'
-  | 'bfloat16'
-  | 'float64'
-  | 'int8'
-  | 'uint8'
-  | 'int16'
-  | 'uint16'
-  | 'int32'
-  | 'uint32'
-  | 'int64'
-  | 'uint64'
-  | 'bool'
-  | 'string'
-  | 'int4'
-  | 'uint4';
-
 /** Element types, by the numbers of TensorProto and the names that ONNX Runtime gives them in JavaScript. */
-export const ELEMENT_TYPES: Readonly<Record<number, ElementType>> = {
+export const ELEMENT_TYPES = {
   1: 'float32',
   2: 'uint8',
   3: 'int8',
@@ -38,7 +19,10 @@ export const ELEMENT_TYPES: Readonly<Record<number, ElementType>> = {
   16: 'bfloat16',
   21: 'uint4',
   22: 'int4',
-};
+} as const;
+
+/** The type of a tensor's elements, as ONNX Runtime calls it in JavaScript. */
+export type ElementType = (typeof ELEMENT_TYPES)[keyof typeof ELEMENT_TYPES];
 
 /** Elements on the host: f16 and bf16 by their bits, 4 bits packed, the low half first. */
 export type HostData =
@@ -96,7 +80,7 @@ export function arrayOf(type: Exclude<ElementType, 'string'>): ArrayClass {
  * @throws {BackendError} UNSUPPORTED for one that there is no support for
  */
 export function elementType(what: string, number: number | undefined): ElementType {
-  const type = ELEMENT_TYPES[number ?? 0];
+  const type = (ELEMENT_TYPES as Readonly<Record<number, ElementType>>)[number ?? 0];
   if (type === undefined) throw unsupported(`${what} has element type ${String(number)}, which is not supported`);
   return type;
 }

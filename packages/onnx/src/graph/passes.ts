@@ -1,5 +1,5 @@
 import { type Graph, graphsOf, type Node, readsOf } from './graph.ts';
-import { arrayOf, type HostTensor, int64s, isFloat, numbersOf, sizeOf } from './host-tensor.ts';
+import { arrayOf, type HostTensor, int64s, isFloat, sizeOf } from './host-tensor.ts';
 import { withChains, withFunctions } from './chains.ts';
 import { either, match, number, type Pattern, result, Uses, value } from './match.ts';
 
@@ -140,32 +140,23 @@ function sideBySide(all: readonly HostTensor[]): HostTensor {
 const batchNorm: Pass = (node, uses) => {
   if (node.op !== 'Conv' || node.domain !== '' || node.attributes.has('concord.activation')) return undefined;
   const norm = uses.next(node, 'BatchNormalization');
-  if (norm === undefined || norm.outputs.length > 1 || norm.attributes.get('training_mode') === 1n) return undefined;
-  if (norm.inputs.length !== 5) return undefined;
-  const [w, before, ...known] = [node.inputs[1], node.inputs[2] || undefined, ...norm.inputs.slice(1)].map((name) =>
-    uses.constant(name),
-  );
-  if (
-    w?.type !== 'float32' ||
-    known.some((each) => each?.type !== 'float32') ||
-    (node.inputs[2] && before?.type !== 'float32') ||
-    [before ?? known[0], ...known].some((each) => each?.dims.join() !== String(w.dims[0]))
-  )
+  if (norm?.inputs.length !== 5 || norm.outputs.length > 1 || norm.attributes.get('training_mode') === 1n)
     return undefined;
-  const [scale, shift, mean, variance] = known.map((each) => each?.data as Float32Array) as [
-    Float32Array,
-    Float32Array,
-    Float32Array,
-    Float32Array,
-  ];
+  const w = uses.constant(node.inputs[1]);
+  const bias = node.inputs[2] ? [node.inputs[2]] : [];
+  const known = [...norm.inputs.slice(1), ...bias].map((each) => uses.constant(each));
+  const fits = known.every((each) => each?.type === 'float32' && each.dims.join() === String(w?.dims[0]));
+  if (w?.type !== 'float32' || !fits) return undefined;
+  const at = (which: number, i: number): number => (known[which]?.data[i] as number | undefined) ?? 0;
   const eps = Number(norm.attributes.get('epsilon') ?? 1e-5);
-  const factors = scale.map((each, i) => each / Math.sqrt((variance[i] as number) + eps));
-  const each = (w.data as Float32Array).length / factors.length;
-  const filters = (w.data as Float32Array).map((value, i) => value * (factors[Math.floor(i / each)] as number));
-  const offsets = shift.map(
-    (value, i) =>
-      value + ((before ? (numbersOf(before)[i] as number) : 0) - (mean[i] as number)) * (factors[i] as number),
+  const [scale, shift, mean, variance, before] = [0, 1, 2, 3, 4] as const;
+  const factors = Float32Array.from(
+    { length: w.dims[0] as number },
+    (_, i) => at(scale, i) / Math.sqrt(at(variance, i) + eps),
   );
+  const each = sizeOf(w.dims.slice(1));
+  const filters = (w.data as Float32Array).map((value, i) => value * (factors[Math.floor(i / each)] as number));
+  const offsets = factors.map((factor, i) => at(shift, i) + (at(before, i) - at(mean, i)) * factor);
   const [name] = norm.outputs;
   const names = [`${name} filters`, `${name} bias`] as const;
   const constants = new Map<string, HostTensor>([

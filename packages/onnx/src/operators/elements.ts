@@ -1,4 +1,5 @@
 import type { DType } from '@concord/backend-core';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import {
   defineKernel,
   type Kernel,
@@ -7,6 +8,7 @@ import {
   type Value,
 } from '@concord/backend-core/kernel';
 import { run, type Tensor } from '@concord/ops';
+import { Kernels } from '@concord/ops/listen';
 import { isFloat } from '../graph/host-tensor.ts';
 import type { Call } from '../run/call.ts';
 import type { Operator } from './operator.ts';
@@ -18,19 +20,9 @@ export type Num = Value<'f32'>;
 // Methods' parameters are compared loosely, so that a formula names as many numbers as it has.
 export type Formula = { compute(k: KernelBuilder, ...values: Num[]): Value }['compute'];
 
-const KIND: Readonly<Record<DType, NumberType>> = {
-  f32: 'f32',
-  f16: 'f32',
-  bf16: 'f32',
-  i32: 'i32',
-  i8: 'i32',
-  u32: 'u32',
-  u8: 'u32',
-};
-
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 
-const kernels = new Map<string, Kernel>();
+const kernels = new Kernels();
 
 /**
  * Computes a formula over the shape that tensors broadcast to. Results of a small integer type wrap, as NumPy's do: they are
@@ -47,19 +39,19 @@ export function elements(
 ): Tensor {
   const isSmall = dtype === 'u8' || dtype === 'i8';
   const key = `${name}(${tensors.map((each) => each.dtype).join()})${dtype}`;
-  let kernel = kernels.get(key);
-  if (kernel === undefined) {
+  const kernel = kernels.of(key, () => {
     const names = NAMES.slice(0, tensors.length);
-    const inputs = Object.fromEntries(names.map((each, i) => [each, KIND[(tensors[i] as Tensor).dtype]]));
-    kernel = defineKernel(name.replace(/\W.*/s, ''), { inputs }, (symbols, k) => {
+    const inputs = Object.fromEntries(
+      names.map((each, i) => [each, ELEMENT_TYPES[(tensors[i] as Tensor).dtype].value]),
+    );
+    return defineKernel(name.replace(/\W.*/s, ''), { inputs }, (symbols, k) => {
       const values = names.map((each, i) => {
         const value = symbols[each] as Value<'u32'>;
         return (isSmall && tensors[i]?.dtype === 'u8' ? k.toI32(value) : value) as unknown as Num;
       });
       return { y: stored(k, formula(k, ...values), dtype) };
     }) as Kernel;
-    kernels.set(key, kernel);
-  }
+  });
   const inputs = Object.fromEntries(tensors.map((tensor, i) => [NAMES[i] as string, tensor]));
   return run(kernel, inputs, { dtypes: { y: dtype } })['y'] as Tensor;
 }

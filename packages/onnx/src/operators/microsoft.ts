@@ -1,18 +1,7 @@
 import { defineKernel, type Kernel, type KernelBuilder } from '@concord/backend-core/kernel';
-import {
-  type Activation,
-  dequantize,
-  fromMatMulNBits,
-  gather,
-  linear,
-  matmul,
-  mul,
-  type QuantizedTensor,
-  run,
-  slice,
-  type Tensor,
-  transpose,
-} from '@concord/ops';
+import * as ops from '@concord/ops';
+import type { Activation, QuantizedTensor, Tensor } from '@concord/ops';
+import { Kernels } from '@concord/ops/listen';
 import { type HostTensor, hostTensor, scalars } from '../graph/host-tensor.ts';
 import type { Call, Results } from '../run/call.ts';
 import { upload } from '../run/value.ts';
@@ -36,7 +25,7 @@ function matMulNBits(call: Call): Results {
   const weight = call.keep((): QuantizedTensor => {
     const floats = (index: number): Float32Array => Float32Array.from(scalars(call.host(index)) as ArrayLike<number>);
     const zeros = !call.has(3) ? undefined : call.type(3) === 'uint8' ? (call.host(3).data as Uint8Array) : floats(3);
-    const made = fromMatMulNBits(call.backend, {
+    const made = ops.fromMatMulNBits(call.backend, {
       ...{ n: call.int('N'), k: call.int('K'), bits, blockSize, dtypeScales: dtype as 'f32' | 'f16' },
       ...{ b: call.host(1).data as Uint8Array, scales: floats(2), zeroPoints: zeros },
     });
@@ -44,7 +33,7 @@ function matMulNBits(call: Call): Results {
     return made;
   });
   call.release(1, 2, 3);
-  return linear(call.x(0), weight, { bias: call.maybe(5) });
+  return ops.linear(call.x(0), weight, { bias: call.maybe(5) });
 }
 
 /** Rows of a table of 4 or 8 bits, in blocks. */
@@ -75,14 +64,14 @@ function gatherBlockQuantized(call: Call): Results {
     const twice = given && [...given.dims.slice(0, -1), 2 * (given.dims.at(-1) as number)];
     const points = given && (isBytes && twice ? { ...given, type: 'uint4' as const, dims: twice } : given);
     const all = points && fixed(call, bits === 8 ? given : unpacked(points));
-    const own = all && slice(all, [...all.shape.slice(1).map(() => null), [0, call.dims(2).at(-1) as number]]);
+    const own = all && ops.slice(all, [...all.shape.slice(1).map(() => null), [0, call.dims(2).at(-1) as number]]);
     if (own) call.uploaded.push(own);
     return { table: codes, zeros: own, [Symbol.dispose]: () => [codes, all, own].forEach((each) => each?.dispose()) };
   });
-  const rows = (x: Tensor): Tensor => gather(x, call.x(1), { axis: from });
+  const rows = (x: Tensor): Tensor => ops.gather(x, call.x(1), { axis: from });
   const zeroPoint = zeros ? rows(zeros) : isBytes ? 2 ** (bits - 1) : 0;
   const place = axis > from ? axis + call.dims(1).length - 1 : axis;
-  return dequantize(rows(table), rows(call.x(2)), { axis: place, blockSize, zeroPoint, bits });
+  return ops.dequantize(rows(table), rows(call.x(2)), { axis: place, blockSize, zeroPoint, bits });
 }
 
 /** Copies to the device what is kept. */
@@ -92,7 +81,7 @@ function fixed(call: Call, host: HostTensor): Tensor {
   return tensor;
 }
 
-const skipKernels = new Map<string, Kernel>();
+const skipKernels = new Kernels();
 
 /** Norm of a sum, and the sum, in one launch. */
 function skipNorm(call: Call, isCentred: boolean): Results {
@@ -104,10 +93,9 @@ function skipNorm(call: Call, isCentred: boolean): Results {
   for (const [name, index] of Object.entries(places)) if (call.has(index)) given[name] = call.x(index);
   const eps = call.float('epsilon', 1e-12);
   const key = `${isCentred} ${!wantsSum} ${eps} ${Object.keys(given).join()}`;
-  let kernel = skipKernels.get(key);
-  if (kernel === undefined) {
+  const kernel = skipKernels.of(key, () => {
     const inputs = Object.fromEntries(Object.keys(given).map((name) => [name, 'f32'] as const));
-    kernel = defineKernel('skipNorm', { inputs }, (symbols, k): Record<string, Num> => {
+    return defineKernel('skipNorm', { inputs }, (symbols, k): Record<string, Num> => {
       const of = (name: string): Num => symbols[name] as Num;
       const skipped = k.add(of('x'), of('skip'));
       const total = 'bias' in given ? k.add(skipped, of('bias')) : skipped;
@@ -116,11 +104,10 @@ function skipNorm(call: Call, isCentred: boolean): Results {
       const y = k.mul(k.mul(centred, scale), of('gamma'));
       return { y: 'beta' in given ? k.add(y, of('beta')) : y, ...(wantsSum ? { total } : {}) };
     }) as Kernel;
-    skipKernels.set(key, kernel);
-  }
+  });
   const { dtype } = call.x(0);
   const dtypes = { y: dtype, ...(wantsSum && { total: dtype }) };
-  const { y, total } = run(kernel, given, { dtypes }) as Record<string, Tensor>;
+  const { y, total } = ops.run(kernel, given, { dtypes }) as Record<string, Tensor>;
   return [y, undefined, undefined, total];
 }
 
@@ -141,11 +128,11 @@ function fusedMatMul(call: Call): Results {
   if (call.int('transBatchA', 0) !== 0 || call.int('transBatchB', 0) !== 0) call.refuse('transBatchA and transBatchB');
   const [a, b] = [['transA', 0] as const, ['transB', 1] as const].map(([name, index]) => {
     const x = call.x(index);
-    return call.int(name, 0) === 1 && x.rank > 1 ? transpose(x) : x;
+    return call.int(name, 0) === 1 && x.rank > 1 ? ops.transpose(x) : x;
   }) as [Tensor, Tensor];
-  const product = matmul(a, b);
+  const product = ops.matmul(a, b);
   const alpha = call.float('alpha', 1);
-  return alpha === 1 ? product : mul(product, alpha);
+  return alpha === 1 ? product : ops.mul(product, alpha);
 }
 
 const FUSED: Readonly<Record<string, Activation>> = { Relu: 'relu', Tanh: 'tanh', Sigmoid: 'sigmoid' };

@@ -6,6 +6,7 @@ import {
   type KernelBuilder,
 } from '@concord/backend-core/kernel';
 import { add, empty, linear, permute, reshape, run, slice, split, stack, type Tensor, zeros } from '@concord/ops';
+import { Kernels } from '@concord/ops/listen';
 import { refuse } from '../errors.ts';
 import type { Call, Results } from '../run/call.ts';
 import { ACTIVATIONS } from './activations.ts';
@@ -77,17 +78,13 @@ type Read = (name: string, gate?: number) => Num;
 /** The function of a step; `h` and `c` are also the states before it. */
 type Compute = (k: KernelBuilder, of: Read) => { readonly h: Num; readonly c?: Num };
 
-const kernels = new Map<string, Kernel>();
+const kernels = new Kernels();
 
 /** A step's states. Where texts have lengths, states stay as they were after the end, and results are 0. */
 function advance(key: string, { y, turn, length }: Row, gates: Tensors, states: Tensors, compute: Compute): States {
   const inputs = { ...gates, ...states, ...(length && { length }) };
   const full = `${key} ${Object.keys(inputs).join()}`;
-  let kernel = kernels.get(full);
-  if (kernel === undefined) {
-    kernel = defineStep(gates, states, length !== undefined, compute);
-    kernels.set(full, kernel);
-  }
+  const kernel = kernels.of(full, () => defineStep(gates, states, length !== undefined, compute));
   const dtypes = Object.fromEntries(kernel.outputs.map(({ name }) => [name, y.dtype]));
   const more = length ? { params: { turn }, out: { y } } : { out: { afterH: y } };
   const made = run(kernel, inputs, { dtypes, shape: y.shape, ...more }) as Record<string, Tensor>;

@@ -1,5 +1,6 @@
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
 import { gather, reshape, resize, run, slice, type Tensor } from '@concord/ops';
+import { Kernels } from '@concord/ops/listen';
 import { refuse } from '../errors.ts';
 import { hostTensor, sizeOf } from '../graph/host-tensor.ts';
 import type { Call, Results } from '../run/call.ts';
@@ -86,22 +87,18 @@ const TABLES = {
   places: { type: 'i32', access: 'gather', rank: 2 },
   weights: { type: 'f32', access: 'gather', rank: 2 },
 } as const;
-const kernels = new Map<number, Kernel>();
+const kernels = new Kernels();
 
 /** Sums of old places along the middle axis, each with its weight; the last column of weights is added. */
-function kernelOf(taps: number): Kernel {
-  const known = kernels.get(taps);
-  if (known !== undefined) return known;
-  const kernel = defineKernel('resample', { inputs: TABLES }, ({ x, places, weights }, k) => {
+function resampler(taps: number): Kernel {
+  return defineKernel('resample', { inputs: TABLES }, ({ x, places, weights }, k) => {
     const [outer, at, inner] = [0, 1, 2].map((axis) => k.index(axis)) as [Value<'u32'>, Value<'u32'>, Value<'u32'>];
     const tap = (i: Value<'u32'>): Num =>
       k.mul(k.gather(weights, [at, i], 0), k.gather(x, [outer, k.gather(places, [at, i], 0), inner], 0));
     if (taps > MAX_UNROLLED) return { y: k.fold('sum', tap(k.index(3))) };
     const added = k.gather(weights, [at, k.u32(taps)], 0);
     return { y: Array.from({ length: taps }, (_, i) => tap(k.u32(i))).reduce((sum, each) => k.add(sum, each), added) };
-  }) as unknown as Kernel;
-  kernels.set(taps, kernel);
-  return kernel;
+  });
 }
 
 /** The axis with each place made of old ones. */
@@ -117,7 +114,8 @@ function resampled(call: Call, x: Tensor, axis: number, taps: readonly Taps[], o
   const parted = reshape(x, [sizeOf(x.shape.slice(0, axis)), x.shape[axis] as number, sizeOf(x.shape.slice(axis + 1))]);
   const isFolded = count > MAX_UNROLLED;
   const domain = [parted.shape[0] as number, taps.length, parted.shape[2] as number, ...(isFolded ? [count] : [])];
-  const kernel = kernelOf(isFolded ? MAX_UNROLLED + 1 : count);
+  const unrolled = isFolded ? MAX_UNROLLED + 1 : count;
+  const kernel = kernels.of(`resample ${unrolled}`, () => resampler(unrolled));
   const options = { shape: domain, dtypes: { y: x.dtype } };
   const { y } = run(kernel, { x: parted, places, weights }, options) as { y: Tensor };
   return reshape(y, shape);
@@ -201,7 +199,6 @@ function resizeOp(call: Call): Results {
 }
 
 const GRID = { x: { type: 'f32', access: 'gather', rank: 4 }, across: 'f32', down: 'f32' } as const;
-const samplers = new Map<string, Kernel>();
 
 /** A place mirrored at the ends until it is between them. */
 function mirrored(k: KernelBuilder, x: Num, low: Num, high: Num): Num {
@@ -261,9 +258,7 @@ function gridSample(call: Call): Results {
   const mode = call.choice('mode', 'bilinear', 'linear', 'nearest', 'bicubic', 'cubic').replace(/^bi/, '');
   const padding = call.choice('padding_mode', 'zeros', 'border', 'reflection');
   const corners = call.int('align_corners', 0) === 1;
-  const key = `${mode} ${padding} ${corners}`;
-  const kernel = samplers.get(key) ?? sampler(mode, padding, corners);
-  samplers.set(key, kernel);
+  const kernel = kernels.of(`${mode} ${padding} ${corners}`, () => sampler(mode, padding, corners));
   const [n = 0, c = 0, height = 0, width = 0] = x.shape;
   const [, down = 0, across = 0] = grid.shape;
   const part = (i: number): Tensor => reshape(slice(grid, [null, null, null, i]), [n, 1, down, across]);

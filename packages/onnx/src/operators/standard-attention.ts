@@ -1,18 +1,5 @@
-import {
-  add,
-  attention,
-  cast,
-  expand,
-  matmul,
-  mul,
-  pad,
-  reshape,
-  softmax,
-  sub,
-  type Tensor,
-  transpose,
-  unsqueeze,
-} from '@concord/ops';
+import * as ops from '@concord/ops';
+import type { Tensor } from '@concord/ops';
 import { hostTensor, sizeOf } from '../graph/host-tensor.ts';
 import type { Call, Results } from '../run/call.ts';
 import { afterPast, appended, headsOf, merged } from './attention.ts';
@@ -40,16 +27,16 @@ function inPieces({ q, k, v, starts, lengths, mask, scale, softcap, left, right 
   const [batch = 0, heads = 0] = q.shape;
   const whole = (x: Tensor): Tensor => {
     const [, own = 1, rows = 0, dim = 0] = x.shape;
-    if (own === heads) return cast(x, 'f32');
-    const repeated = expand(unsqueeze(x, 2), [batch, own, heads / own, rows, dim]);
-    return cast(reshape(repeated, [batch, heads, rows, dim]), 'f32');
+    if (own === heads) return ops.cast(x, 'f32');
+    const repeated = ops.expand(ops.unsqueeze(x, 2), [batch, own, heads / own, rows, dim]);
+    return ops.cast(ops.reshape(repeated, [batch, heads, rows, dim]), 'f32');
   };
-  const products = matmul(cast(q, 'f32'), transpose(whole(k)));
-  const raw = mul(products, scale);
+  const products = ops.matmul(ops.cast(q, 'f32'), ops.transpose(whole(k)));
+  const raw = ops.mul(products, scale);
   const soft: Formula = (b, x) => b.mul(b.tanh(b.div(x, softcap)), softcap);
   const capped = softcap > 0 ? elements(`Softcap ${softcap}`, soft, [raw], 'f32') : raw;
-  const added = mask === undefined || mask.dtype === 'u8' ? mask && hidden(mask) : cast(mask, 'f32');
-  const biased = added ? add(capped, added) : capped;
+  const added = mask === undefined || mask.dtype === 'u8' ? mask && hidden(mask) : ops.cast(mask, 'f32');
+  const biased = added ? ops.add(capped, added) : capped;
   const seen = elements(
     `Seen ${left} ${right} ${lengths !== undefined}`,
     (b, x, start, length) => {
@@ -64,9 +51,9 @@ function inPieces({ q, k, v, starts, lengths, mask, scale, softcap, left, right 
     'f32',
   );
   // A query that sees nothing has no shares.
-  const shares = elements('Shares', (b, x) => b.select(b.isNan(x), b.f32(0), x), [softmax(seen)], 'f32');
-  const o = cast(matmul(shares, whole(v)), q.dtype);
-  return [o, cast([raw, capped, seen, shares][mode] as Tensor, q.dtype)];
+  const shares = elements('Shares', (b, x) => b.select(b.isNan(x), b.f32(0), x), [ops.softmax(seen)], 'f32');
+  const o = ops.cast(ops.matmul(shares, whole(v)), q.dtype);
+  return [o, ops.cast([raw, capped, seen, shares][mode] as Tensor, q.dtype)];
 }
 
 const hidden = (mask: Tensor): Tensor =>
@@ -89,7 +76,7 @@ function standard(call: Call): Results {
   const lack = given === undefined || given.shape.at(-1) === 1 ? 0 : keys - (given.shape.at(-1) as number);
   // What a mask does not reach is hidden.
   const around = given?.shape.map((_, axis) => [0, axis === given.rank - 1 ? lack : 0] as const) ?? [];
-  const mask = given && lack > 0 ? pad(given, around, { value: given.dtype === 'u8' ? 0 : -Infinity }) : given;
+  const mask = given && lack > 0 ? ops.pad(given, around, { value: given.dtype === 'u8' ? 0 : -Infinity }) : given;
   const causal = call.int('is_causal', 0) === 1;
   const [left, right] = [call.int('left_window_size', -1), call.int('right_window_size', -1)];
   const offset = call.has(4) ? (call.dims(4)[2] as number) : 0;
@@ -99,16 +86,16 @@ function standard(call: Call): Results {
   const isKernel = q.dtype !== 'bf16' && !call.node.outputs[3] && isWhole && (left < 0 || causal);
   // The kernel has a query of its own at the last key.
   if (isKernel && !(causal && call.has(4) && queries === 1 && fresh !== 1)) {
-    const lengths = call.has(6) ? { lengths: cast(reshape(call.x(6), [batch]), 'u32') } : { offset };
-    const o = attention(q, k, v, {
+    const lengths = call.has(6) ? { lengths: ops.cast(ops.reshape(call.x(6), [batch]), 'u32') } : { offset };
+    const o = ops.attention(q, k, v, {
       ...{ causal, mask, scale, ...lengths },
       ...(left >= 0 && { window: left + 1 }),
       ...(softcap > 0 && { softcap }),
     });
     return [finished(o), k, v];
   }
-  const lengths = call.has(6) ? reshape(call.x(6), [batch, 1, 1, 1]) : undefined;
-  const starts = lengths ? sub(lengths, queries) : call.toDevice(hostTensor('int32', [1, 1, 1, 1], [offset]));
+  const lengths = call.has(6) ? ops.reshape(call.x(6), [batch, 1, 1, 1]) : undefined;
+  const starts = lengths ? ops.sub(lengths, queries) : call.toDevice(hostTensor('int32', [1, 1, 1, 1], [offset]));
   const pieces = { q, k, v, starts, lengths, mask, scale, softcap, left, right: causal ? 0 : right };
   const [o, scores] = inPieces(pieces, call.int('qk_matmul_output_mode', 0)) as [Tensor, Tensor];
   return [finished(o), k, v, scores];
@@ -120,10 +107,10 @@ function scattered(call: Call): Tensor {
   const axis = call.axis(call.int('axis', -2));
   const batch = dims[0] as number;
   const flat = (x: Tensor): Tensor =>
-    reshape(x, [batch, sizeOf(dims.slice(1, axis)), x.shape[axis] as number, sizeOf(dims.slice(axis + 1))]);
+    ops.reshape(x, [batch, sizeOf(dims.slice(1, axis)), x.shape[axis] as number, sizeOf(dims.slice(axis + 1))]);
   const starts = call.has(2) ? call.x(2) : call.toDevice(hostTensor('int32', [batch], new Int32Array(batch)));
   const isRing = call.choice('mode', 'linear', 'circular') === 'circular';
-  return reshape(appended(flat(past), flat(fresh), starts, dims[axis] as number, isRing), dims);
+  return ops.reshape(appended(flat(past), flat(fresh), starts, dims[axis] as number, isRing), dims);
 }
 
 /** ONNX's own attention, and what fills its caches. */

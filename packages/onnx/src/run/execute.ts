@@ -67,18 +67,15 @@ export function* runGraph(
         own.delete(name);
       }
     }
-    const given = graph.outputs.map(({ name }) => {
+    const missing = graph.outputs.find(({ name }) => find(name) === undefined);
+    if (missing !== undefined) throw refuse(`no node gives the output "${missing.name}"`);
+    return graph.outputs.map(({ name }) => {
       const value = own.get(name);
-      if (value === undefined || value.isConstant) {
-        const found = find(name);
-        if (found === undefined) throw refuse(`no node gives the output "${name}"`);
-        return found.share();
-      }
+      if (value === undefined || value.isConstant) return (find(name) as Value).share();
       own.delete(name);
       inputs = new Map([...inputs, [name, value]]);
       return value;
     });
-    return given;
   } finally {
     for (const value of own.values()) if (!value.isConstant) value.dispose();
   }

@@ -1,8 +1,9 @@
 import { type ComputeBackend, isBackendError } from '@concord/backend-core';
 import { copy, record, type Recorded, Tensor } from '@concord/ops';
 import { errorOf, refuse } from '../errors.ts';
-import { type Graph, graphsOf, type Model, type Node, readCounts, readsOf, type ValueInfo } from '../graph/graph.ts';
+import { type Graph, graphsOf, type Model, type Node, readsOf, type ValueInfo } from '../graph/graph.ts';
 import { arrayOf, type HostTensor, lengthOf, sizeOf } from '../graph/host-tensor.ts';
+import { Uses } from '../graph/match.ts';
 import { neededOnHost } from '../graph/placement.ts';
 import type { Context } from './call.ts';
 import { operatorOf, runGraph, SMALL } from './execute.ts';
@@ -369,8 +370,10 @@ export class Session {
         if (values === undefined) {
           values = new Map([...graph.constants].map(([name, host]) => [name, Value.ofHost(detached(host), true)]));
           this.#constants.set(graph, values);
-          const counts = readCounts(graph);
-          for (const [name, value] of values) value.hasOneReader = counts.get(name) === 1;
+          const uses = new Uses(graph, readsOf);
+          const given = new Set(graph.outputs.map(({ name }) => name));
+          for (const [name, value] of values)
+            value.hasOneReader = uses.readersOf(name).length === 1 && !given.has(name);
           // From here on the values alone hold the bytes, and let go of them when they are on the device.
           const left = graph.constants as Map<string, HostTensor>;
           for (const [name, host] of left) left.set(name, { ...host, data: [] });

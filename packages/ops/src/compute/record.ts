@@ -99,9 +99,11 @@ export function record<Result>(
     const replay = (given?: Tensors): void => {
       if (given === undefined) return recording.replay();
       const tensors = readTensors('replay', backend, given);
-      checkLayouts(layouts, tensors);
-      for (const name of Object.keys(pointers)) if (!tensors.has(name)) delete pointers[name];
-      for (const [name, { ptr }] of tensors) pointers[name] = ptr;
+      for (const name in pointers) if (!tensors.has(name)) delete pointers[name];
+      for (const [name, { ptr, layout }] of tensors) {
+        checkLayout(name, layouts.get(name), layout);
+        pointers[name] = ptr;
+      }
       recording.replay(pointers);
     };
     const dispose = (): void => {
@@ -140,14 +142,11 @@ function memoryOf({ ptr, shape, strides, dtype }: Tensor): MemorySlot {
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT for a tensor of another layout */
-function checkLayouts(layouts: ReadonlyMap<string, SharedLayout>, tensors: ReadonlyMap<string, Tensor>): void {
-  for (const [name, { layout }] of tensors) {
-    const recorded = layouts.get(name);
-    // A name of no slot is left to the backend to refuse.
-    if (recorded === undefined || recorded === layout) continue;
-    const [wanted, got] = [layoutText(recorded), layoutText(layout)];
-    if (wanted !== got) throw refuse('replay', `${name} must be ${wanted} as recorded, got ${got}`);
-  }
+function checkLayout(name: string, recorded: SharedLayout | undefined, layout: SharedLayout): void {
+  // A name of no slot is left to the backend to refuse.
+  if (recorded === undefined || recorded === layout) return;
+  const [wanted, got] = [layoutText(recorded), layoutText(layout)];
+  if (wanted !== got) throw refuse('replay', `${name} must be ${wanted} as recorded, got ${got}`);
 }
 
 /** The same text for layouts whose elements lie alike. */

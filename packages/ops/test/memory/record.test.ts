@@ -106,6 +106,9 @@ test('a replay computes with tensors in the place of those of slots', async () =
   expect(await out.toArray()).toEqual(Float32Array.of(81, 100, 121, 144));
   step.replay();
   expect(await out.toArray()).toEqual(Float32Array.of(1, 4, 9, 16));
+  step.replay({ x: y });
+  step.replay({});
+  expect(await out.toArray()).toEqual(Float32Array.of(1, 4, 9, 16));
 });
 
 test('a tensor of another kind, backend or layout cannot take the place of one', async () => {
