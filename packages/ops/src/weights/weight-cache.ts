@@ -45,7 +45,7 @@ const ADDRESS = 'https://weights.invalid/';
  * Keeps weights in the browser, for this origin, by its Cache API: in pages and workers.
  *
  * @param name - of the cache; caches of other names know nothing of each other
- * @throws {BackendError} INVALID_ARGUMENT for what is no name
+ * @throws {BackendError} INVALID_ARGUMENT for what is not a name
  * @throws {BackendError} UNSUPPORTED where there is no Cache API: in Node, and in pages that are not of a secure context
  * @example
  * ```ts
