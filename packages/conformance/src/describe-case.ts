@@ -14,7 +14,7 @@ export interface OperandDescription {
   readonly dtype: DType;
   /** Gaps between rows and batches included. */
   readonly elements: number;
-  /** Smallest and largest finite value before the call; null where there is none, and for an output. */
+  /** Smallest and largest finite value before the call; null if there is none, and for an output. */
   readonly lowest: number | null;
   readonly highest: number | null;
   readonly nan: number;

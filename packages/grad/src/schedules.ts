@@ -61,7 +61,7 @@ function scheduled(kernel: Kernel, { peak, warmup = 0, total, floor = 0 }: Warmu
  *
  * @param gradients - a tensor, or lists and plain objects of them
  * @returns the norm that they had, one float
- * @throws {BackendError} INVALID_ARGUMENT where there is no tensor
+ * @throws {BackendError} INVALID_ARGUMENT if there is no tensor
  * @example
  * ```ts
  * const gradients = [tensor(backend, [3]), tensor(backend, [4])];

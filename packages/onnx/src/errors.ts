@@ -1,6 +1,6 @@
 import { BackendError, type BackendErrorFields, isBackendError } from '@concord/backend-core';
 
-/** `INVALID_ARGUMENT` of a model or what it was given. */
+/** Returns an `INVALID_ARGUMENT` error of a model or its inputs. */
 export function refuse(detail: string, fields: BackendErrorFields = {}): BackendError {
   return new BackendError('INVALID_ARGUMENT', `onnx: ${detail}`, { op: 'onnx', ...fields });
 }
@@ -18,13 +18,13 @@ export interface Named {
   readonly outputs: readonly string[];
 }
 
-/** `Conv "conv1"`; of a node without a name what it gives. */
+/** Names a node, such as `Conv "conv1"`; by its outputs if it has no name. */
 export function nodeText({ name, op, domain, outputs }: Named): string {
   const kind = domain === '' ? op : `${domain}.${op}`;
   return name === '' ? `${kind} of "${outputs[0] ?? ''}"` : `${kind} "${name}"`;
 }
 
-/** The error of a node, or of what it is given: what was thrown, with its code where it has one, after the names. */
+/** Returns the error of a node, or of its inputs: what was thrown, with its code if it has one, after the names. */
 export function errorOf(node: Named | undefined, thrown: unknown, given?: string): unknown {
   const names = [...(node ? [`node ${nodeText(node)}`] : []), ...(given ? [given] : [])].join(', ');
   if (thrown instanceof RangeError || thrown instanceof TypeError) {

@@ -72,7 +72,7 @@ function isConstant(constant: ModuleConstant | null | undefined): boolean {
 /** A module that was built, and what its compiler said. */
 export interface BuiltModule {
   readonly module: ModuleHandle;
-  /** Warnings; empty where there are none. */
+  /** Warnings; empty if there are none. */
   readonly log: string;
 }
 

@@ -59,7 +59,7 @@ type Three = readonly [number, number, number];
 type Four = readonly [number, number, number, number];
 type Six = readonly [number, number, number, number, number, number];
 
-/** Convolution of one to three axes, with bias, activation and what is added at the end in one launch. */
+/** Convolution of one to three axes, with bias, activation and a final addition in one launch. */
 export function convolution(
   call: Call,
   more: { activation?: Activation; residual?: Tensor } = activationOf(call),

@@ -53,7 +53,7 @@ const rms: Operator = {
     }),
 };
 
-/** Operators that bring what they get to a mean and a size. */
+/** Operators that normalize to a mean and a size. */
 export const NORMS: Operators = {
   LayerNormalization: { run: layer },
   SimplifiedLayerNormalization: rms,

@@ -25,7 +25,7 @@ export interface ScatterAddOptions extends OutOption {
 
 /** Options of {@link indexPut}. */
 export interface IndexPutOptions extends OutOption {
-  /** Adds the values to what is there. Default: they replace it. */
+  /** Adds the values to the elements that are there. Default: they replace them. */
   readonly accumulate?: boolean;
 }
 

@@ -108,7 +108,7 @@ export class Tensor implements Disposable, Layout {
   }
 
   /**
-   * The elements as lists of lists, as `tensor` takes them, after the work queued so far; a number where there is no axis.
+   * The elements as lists of lists, as `tensor` takes them, after the work queued so far; a number without axes.
    *
    * @throws {BackendError} as {@link toArray}
    */
