@@ -117,7 +117,7 @@ describe('what cannot be built', () => {
       });
     }
     writeFileSync(path, 'text');
-    expect((await build()).stderr).toContain('4 bytes are no file');
+    expect((await build()).stderr).toContain('4 bytes are not a file');
     rmSync(path);
     expect((await build()).stderr).toContain(`cannot open ${path}`);
   });

@@ -44,7 +44,7 @@ interface Opened {
 
 /**
  * The contract on WebAssembly: SIMD, in threads that share one memory, off the caller's thread. Where memory cannot be shared, in one
- * worker; where there are no workers, in the call.
+ * worker; if there are no workers, in the call.
  */
 export class WasmBackend extends BaseBackend<WasmBuffer> {
   readonly name = 'wasm';

@@ -26,7 +26,7 @@ export type BackendReport =
       readonly limits: Limits;
       readonly dtypes: Capabilities['dtypes'];
       readonly features: Capabilities['features'];
-      /** The kernels that `run` takes; absent where there is no `run`. */
+      /** The kernels that `run` takes; absent if there is no `run`. */
       readonly run?: 'all' | 'some';
       readonly numerics: Capabilities['numerics'];
       /** The state of the device's tuning profile, for a backend that has kernel variants. */

@@ -78,7 +78,7 @@ test.each([
   ['nothing', 'export {};', 'exports no backend; its exports: none'],
   ['no backend', 'export const x = 1;', 'exports no backend; its exports: x'],
   ['two functions', 'export const a = () => 1, b = () => 2;', 'several exports that may be meant: a, b'],
-  ['a function for something else', 'export const a = () => 1;', 'gives neither a provider nor a backend'],
+  ['a function for something else', 'export const a = () => 1;', 'returns neither a provider nor a backend'],
   ['a mistake', 'export const a = ;', 'cannot load'],
 ])('a module with %s is refused with what it has', async (_, code, message) => {
   await expect(loadProvider(await moduleWith(code), undefined)).rejects.toThrow(message);

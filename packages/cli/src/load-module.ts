@@ -134,7 +134,9 @@ async function providerOf(exported: unknown): Promise<BackendProvider> {
     await made.dispose();
     return providerAround(exported as () => Promise<ComputeBackend> | ComputeBackend);
   }
-  throw new TypeError(typeof exported === 'function' ? 'gives neither a provider nor a backend' : 'is no provider');
+  throw new TypeError(
+    typeof exported === 'function' ? 'returns neither a provider nor a backend' : 'is not a provider',
+  );
 }
 
 /** The facts about a backend without a provider: its name, from an object that is never initialized. */

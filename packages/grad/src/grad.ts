@@ -24,7 +24,7 @@ export interface Vjp<Value, Arguments extends readonly unknown[]> extends Dispos
    *   itself overwrote memory that the gradient needs
    */
   readonly pullback: (gradient: Value) => Arguments;
-  /** Gives back what is kept for {@link Vjp.pullback}. Idempotent. */
+  /** Frees what is kept for {@link Vjp.pullback}. Idempotent. */
   dispose(): void;
 }
 
@@ -102,9 +102,9 @@ export function grad<Argument, Others extends readonly unknown[]>(
 }
 
 /**
- * Returns what `f` computes from tensors, or trees of them, and a function that passes gradients of all that on to all
- * of these: the product of a vector and the Jacobian. What `f` read is to stay as it is until then: what is written to
- * it after `vjp` is not seen.
+ * Returns the result of `f`, from tensors or trees of them, and a function that passes gradients of that result on to
+ * the arguments: the product of a vector and the Jacobian. The tensors that `f` read must stay as they are until then:
+ * what is written to them after `vjp` is not seen.
  *
  * @throws {BackendError} INVALID_ARGUMENT for tensors of integers; UNSUPPORTED as {@link valueAndGrad}
  * @example
@@ -294,10 +294,10 @@ export function checkpoint<Arguments extends readonly unknown[], Value>(
 }
 
 /**
- * A function of tensors whose gradient is another function's, not what follows from its parts. What `f` reads besides its arguments is
- * constant.
+ * A function of tensors whose gradient is another function's, not derived from its parts. Tensors that `f` reads
+ * besides its arguments are constant.
  *
- * @param backward - the gradients of the arguments, undefined where there is none, from that of the result, the arguments and the result
+ * @param backward - the gradients of the arguments, undefined if there is none, from that of the result, the arguments and the result
  * @throws {BackendError} INVALID_ARGUMENT where it gives another number of gradients, or of another shape
  * @example
  * ```ts

@@ -7,7 +7,10 @@ import { byPath, inOrderOf, misfit } from './tree.ts';
 
 type Float = Value<'f32'>;
 
-/** A learning rate: a number, a tensor of one float, or what gives one from the number of the step, which counts from 1. */
+/**
+ * A learning rate: a number, a tensor of one float, or a function that returns one for the number of the step, which
+ * counts from 1.
+ */
 export type Rate = number | Tensor | ((step: Tensor) => Tensor);
 
 /** Updates the tensors that it was made for, in place. All that changes from step to step is on the device, so that a step can be recorded. */
@@ -133,7 +136,7 @@ const LION: Rule = {
 /**
  * Stochastic gradient descent, with momentum as PyTorch's: `m = momentum m + g; p -= rate m`.
  *
- * @throws {BackendError} INVALID_ARGUMENT for unknown options, where there is no tensor, and for one under two names
+ * @throws {BackendError} INVALID_ARGUMENT for unknown options, if there is no tensor, and for one under two names
  * @example
  * ```ts
  * const params = { w: tensor(backend, [1, 2]) };
@@ -154,7 +157,7 @@ export function sgd<Params>(params: Params, options: SgdOptions): Optimizer<Para
  *
  * Kingma, Ba, Adam, 2015.
  *
- * @throws {BackendError} INVALID_ARGUMENT where there is no tensor, and for one under two names
+ * @throws {BackendError} INVALID_ARGUMENT if there is no tensor, and for one under two names
  */
 export function adam<Params>(params: Params, options: AdamOptions): Optimizer<Params> {
   return adapted(ADAM, params, options, 0);
@@ -165,7 +168,7 @@ export function adam<Params>(params: Params, options: AdamOptions): Optimizer<Pa
  *
  * Loshchilov, Hutter, Decoupled weight decay regularization, 2019.
  *
- * @throws {BackendError} INVALID_ARGUMENT where there is no tensor, and for one under two names
+ * @throws {BackendError} INVALID_ARGUMENT if there is no tensor, and for one under two names
  */
 export function adamW<Params>(params: Params, options: AdamOptions): Optimizer<Params> {
   return adapted(ADAM_W, params, options, 0.01);
@@ -183,7 +186,7 @@ function adapted<Params>(rule: Rule, params: Params, options: AdamOptions, usual
  *
  * Chen et al., Symbolic discovery of optimization algorithms, 2023.
  *
- * @throws {BackendError} INVALID_ARGUMENT where there is no tensor, and for one under two names
+ * @throws {BackendError} INVALID_ARGUMENT if there is no tensor, and for one under two names
  */
 export function lion<Params>(params: Params, options: LionOptions): Optimizer<Params> {
   checkOptions('lion', options, { rate: 'rate', beta1: 'number', beta2: 'number', decay: 'number' }, ['rate']);

@@ -65,7 +65,7 @@ function scheduled(kernel: Kernel, options: WarmupOptions): (step: Tensor) => Te
  *
  * @param gradients - a tensor, or lists and plain objects of them
  * @returns the norm that they had, one float
- * @throws {BackendError} INVALID_ARGUMENT where there is no tensor
+ * @throws {BackendError} INVALID_ARGUMENT if there is no tensor
  * @example
  * ```ts
  * const gradients = [tensor(backend, [3]), tensor(backend, [4])];

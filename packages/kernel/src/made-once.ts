@@ -1,4 +1,4 @@
-/** The value of a key, which is made and kept where there is none yet. */
+/** The value of a key, which is made and kept if there is none yet. */
 export function madeOnce<Key, T>(
   kept: { get(key: Key): T | undefined; set(key: Key, value: T): unknown },
   key: Key,

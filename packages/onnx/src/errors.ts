@@ -1,6 +1,6 @@
 import { BackendError, type BackendErrorFields, isBackendError } from '@concord/backend-core';
 
-/** `INVALID_ARGUMENT` of a model or what it was given. */
+/** Returns an `INVALID_ARGUMENT` error of a model or its inputs. */
 export function refuse(detail: string, fields: BackendErrorFields = {}): BackendError {
   return new BackendError('INVALID_ARGUMENT', `onnx: ${detail}`, { op: 'onnx', ...fields });
 }
@@ -18,17 +18,17 @@ export interface Named {
   readonly outputs: readonly string[];
 }
 
-/** The name of a node's operator in the table, `com.microsoft.Gelu`. */
+/** Returns the name of a node's operator in the table, `com.microsoft.Gelu`. */
 export function kindOf({ op, domain }: Pick<Named, 'op' | 'domain'>): string {
   return domain === '' ? op : `${domain}.${op}`;
 }
 
-/** `Conv "conv1"`; of a node without a name what it gives. */
+/** Names a node, such as `Conv "conv1"`; by its outputs if it has no name. */
 export function nodeText(node: Named): string {
   return node.name === '' ? `${kindOf(node)} of "${node.outputs[0] ?? ''}"` : `${kindOf(node)} "${node.name}"`;
 }
 
-/** The error of a node, or of what it is given: what was thrown, with its code where it has one, after the names. */
+/** Returns the error of a node, or of its inputs: what was thrown, with its code if it has one, after the names. */
 export function errorOf(node: Named | undefined, thrown: unknown, given?: string): unknown {
   const names = [...(node ? [`node ${nodeText(node)}`] : []), ...(given ? [given] : [])].join(', ');
   if (thrown instanceof RangeError || thrown instanceof TypeError) {

@@ -18,7 +18,7 @@ export type { OnnxSource };
 export interface LoadOnnxOptions {
   /** The files that tensors of the model lie in, by their names in it. Default: those beside the model, where it is a path or a URL. */
   readonly externalData?: Readonly<Record<string, Uint8Array>>;
-  /** `'float32'`: what is float64 in the model is computed in float32. Default `'refuse'`. */
+  /** `'float32'` computes the model's float64 in float32. Default `'refuse'`. */
   readonly float64?: 'refuse' | 'float32';
   /** Signatures of input shapes for which a recording is kept, the last ones used. Default 8. */
   readonly maxPrograms?: number;

@@ -42,7 +42,7 @@ export class ConstantTable {
   /** A constant that can be given another value when the module is built. Never shared. */
   specialisable(type: ScalarType, value: number | bigint | boolean, specId: number): Value {
     this.#types.expect(type, 'specialisation constant');
-    if (specId >>> 0 !== specId) throw new SpirvError('specialisation constant', `${specId} is no id`);
+    if (specId >>> 0 !== specId) throw new SpirvError('specialisation constant', `${specId} is not an id`);
     const words = scalarWords(type, value);
     if (this.#specIds.has(specId)) throw new SpirvError('specialisation constant', `there is one with id ${specId}`);
     this.#specIds.add(specId);
@@ -76,7 +76,7 @@ export class ConstantTable {
 /** @throws {SpirvError} for what the type cannot hold */
 export function scalarWords(type: Type, value: number | bigint | boolean): number[] {
   const refuse = (): never => {
-    throw new SpirvError('constant', `${nameOfOther(value)} is no ${nameOf(type)}`);
+    throw new SpirvError('constant', `${nameOfOther(value)} is not of type ${nameOf(type)}`);
   };
   if (type.kind !== 'bool' && type.kind !== 'float' && type.kind !== 'int') {
     throw new SpirvError('constant', `a literal cannot be a ${nameOf(type)}`);

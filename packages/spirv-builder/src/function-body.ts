@@ -103,7 +103,7 @@ export class FunctionBody {
   parameter(type: Type, align: number | undefined): Value {
     const value = this.newValue(type);
     if (align === undefined) return value;
-    if (!isAlignment(align)) throw this.error('align', `${align} is no power of two`);
+    if (!isAlignment(align)) throw this.error('align', `${align} is not a power of two`);
     this.context.sections.push('decorations', Op.Decorate, value.id, Decoration.Alignment, align);
     return value;
   }
@@ -166,7 +166,7 @@ export class FunctionBody {
   /** Checks that a value can be used here. */
   use(value: Value, instruction: string, operand: string): Value {
     if (typeof value !== 'object' || value === null || value.module === undefined) {
-      throw this.error(instruction, `${operand} is no value: got ${nameOfOther(value)}`);
+      throw this.error(instruction, `${operand} is not a value: got ${nameOfOther(value)}`);
     }
     if (value.module !== this.context.module) {
       throw this.error(instruction, `${operand} belongs to another module`);

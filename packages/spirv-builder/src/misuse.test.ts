@@ -52,12 +52,12 @@ describe('an exception on the way', () => {
 
 describe('what is no value', () => {
   it('is named', () => {
-    expect(misuse((k, { n }) => k.add(n, wrong('5')))).toBe('kernel test, add: operand 2: string 5 is no u32');
-    expect(misuse((k, { n }) => k.add(n, wrong(null)))).toBe('kernel test, add: operand 2 is no value: got null');
-    expect(misuse((k, { n }) => k.add(wrong(undefined), n))).toContain('operand 1: undefined is no u32');
-    expect(misuse((k, { n }) => k.add(n, wrong([n])))).toContain('operand 2 is no value: got array');
-    expect(misuse((k) => k.neg(wrong(undefined)))).toContain('neg: operand is no value: got undefined');
-    expect(misuse((k) => k.forLoop({ to: wrong(8) }, [], () => {}))).toContain('to is no value: got number 8');
+    expect(misuse((k, { n }) => k.add(n, wrong('5')))).toBe('kernel test, add: operand 2: string 5 is not of type u32');
+    expect(misuse((k, { n }) => k.add(n, wrong(null)))).toBe('kernel test, add: operand 2 is not a value: got null');
+    expect(misuse((k, { n }) => k.add(wrong(undefined), n))).toContain('operand 1: undefined is not of type u32');
+    expect(misuse((k, { n }) => k.add(n, wrong([n])))).toContain('operand 2 is not a value: got array');
+    expect(misuse((k) => k.neg(wrong(undefined)))).toContain('neg: operand is not a value: got undefined');
+    expect(misuse((k) => k.forLoop({ to: wrong(8) }, [], () => {}))).toContain('to is not a value: got number 8');
     expect(
       misuse((k, { n }) =>
         k.forLoop(
@@ -80,7 +80,9 @@ describe('what is no value', () => {
     const use = (): void => m.kernel('a', {}, (k) => void k.not(k.call(nothing)));
     expect(use).toThrow('kernel a, not: operand is of a function that gives nothing');
     const none = wrong(() => {});
-    expect(thrown(() => m.function('g', {}, m.int(32), none))).toBe('function g, return: value: undefined is no u32');
+    expect(thrown(() => m.function('g', {}, m.int(32), none))).toBe(
+      'function g, return: value: undefined is not of type u32',
+    );
   });
 
   it('after the end of the function', () => {
@@ -160,7 +162,7 @@ describe('declarations', () => {
     }
     for (const subgroupSize of [0, -1, 1.5]) expect(options({ subgroupSize })).toContain('kernel test, subgroupSize');
     for (const bytes of [0, -1, 3, 1.5, 2 ** 32]) {
-      expect(options({ align: { p: bytes } })).toContain('is no power of two');
+      expect(options({ align: { p: bytes } })).toContain('is not a power of two');
       expect(misuse((k, { p }) => k.load(p, { align: bytes }))).toContain('expected a power of two');
     }
     expect(options({ align: { q: 16 } })).toBe('kernel test, align: there is no pointer q');
@@ -202,14 +204,17 @@ describe('declarations', () => {
     expect(thrown(() => m.types.pointer(wrong(99), m.int(32)))).toContain('there is no memory 99');
     expect(thrown(() => m.globalPointer(m.vector(m.types.bool(), 4)))).toContain('memory cannot hold boolx4');
     expect(thrown(() => m.types.struct(Array.from({ length: 16_384 }, () => m.int(8))))).toContain('more than 16383');
-    for (const id of [-1, 1.5, 2 ** 32]) expect(thrown(() => m.specConstant(m.int(32), 1, id))).toContain('is no id');
+    for (const id of [-1, 1.5, 2 ** 32])
+      expect(thrown(() => m.specConstant(m.int(32), 1, id))).toContain('is not an id');
     expect(thrown(() => m.specOperation(wrong('pow'), m.constant(m.int(32), 1), m.constant(m.int(32), 1)))).toContain(
       'there is no operation pow',
     );
   });
 
   it('lengths that are no constants, or zero', () => {
-    expect(misuse((k, { n }) => k.privateArray(n.type, n))).toContain('privateArray: length is no integer constant');
+    expect(misuse((k, { n }) => k.privateArray(n.type, n))).toContain(
+      'privateArray: length is not an integer constant',
+    );
     expect(misuse((k, { n, m }) => k.localArray(n.type, m.constant(m.float(32), 4)))).toContain('no integer constant');
     expect(misuse((k, { n, m }) => k.localArray(n.type, m.specConstant(n.type as never, 0, 0)))).toContain(
       '0 elements',
@@ -228,8 +233,8 @@ describe('operands', () => {
   it('cases that the selector cannot have, or too many', () => {
     const one = (value: number | bigint): string =>
       misuse((k, { n }) => k.switchOn(n, [{ value, body: () => {} }], () => {}));
-    expect(one(2 ** 32)).toBe('kernel test, switchOn: case 1: number 4294967296 is no u32');
-    expect(one(1.5)).toBe('kernel test, switchOn: case 1: number 1.5 is no u32');
+    expect(one(2 ** 32)).toBe('kernel test, switchOn: case 1: number 4294967296 is not of type u32');
+    expect(one(1.5)).toBe('kernel test, switchOn: case 1: number 1.5 is not of type u32');
     expect(one(-1)).toBe('nothing thrown');
     const two = (first: number, second: number): string =>
       misuse((k, { n }) =>
@@ -292,7 +297,7 @@ describe('operands', () => {
       expect(shuffled(most + 1)).not.toBe('nothing thrown');
     }
     expect(misuse((k, { p }) => k.extractAt(k.loadVector(p, 4), k.loadVector(p, 4)))).toContain('expected an integer');
-    expect(misuse((k, { x }) => k.splat(wrong(x.type), x))).toContain('f32 is no vector type');
+    expect(misuse((k, { x }) => k.splat(wrong(x.type), x))).toContain('f32 is not a vector type');
   });
 
   it('sub-group operations on booleans', () => {

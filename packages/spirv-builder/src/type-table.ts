@@ -91,7 +91,7 @@ export class TypeTable {
     if (element.kind === 'void') throw new SpirvError('array type', 'cannot have elements of void');
     this.expect(length.type, 'array type');
     const { integer } = length;
-    if (integer === undefined) throw new SpirvError('array type', 'the length is no integer constant');
+    if (integer === undefined) throw new SpirvError('array type', 'the length is not an integer constant');
     if (integer.value === undefined) {
       throw new SpirvError(
         'array type',
@@ -137,7 +137,7 @@ export class TypeTable {
     const isType = typeof type === 'object' && type !== null && 'kind' in type;
     throw new SpirvError(
       place,
-      isType ? `${nameOf(type)} belongs to another module` : `${nameOfOther(type)} is no type`,
+      isType ? `${nameOf(type)} belongs to another module` : `${nameOfOther(type)} is not a type`,
     );
   }
 

@@ -34,7 +34,7 @@ type PlanRun<Buffer, Recorder> = (
   recorder: Recorder,
 ) => void;
 
-/** The effect where there is no epilogue: the result is stored as the output's dtype. */
+/** The effect if there is no epilogue: the result is stored as the output's dtype. */
 const cast: Kernel = defineKernel('cast', { inputs: { acc: 'f32' } }, ({ acc }) => ({ y: acc }));
 
 const FLOAT_BYTES = 4;

@@ -102,7 +102,7 @@ export interface Recording {
    * @throws {BackendError} OUT_OF_MEMORY with memory that is new, for the temporary memory of its kernels
    */
   replay(operands?: Readonly<Record<string, DevicePtr>>): void;
-  /** Gives back what the recording keeps, after the work queued so far. Idempotent. */
+  /** Frees what the recording keeps, after the work queued so far. Idempotent. */
   dispose(): void;
 }
 
@@ -157,7 +157,7 @@ export interface ExplainedPass {
   readonly variant: string;
   /** The computation, in a few words. */
   readonly summary: string;
-  /** `wgsl`, `spirv`: what `code` is. */
+  /** The language of `code`: `wgsl` or `spirv`. */
   readonly language: string;
   readonly code: string;
 }
@@ -289,8 +289,8 @@ export interface ComputeBackend extends AsyncDisposable {
   binary(call: BinaryCall): void;
 
   /**
-   * Checks a call without its pointers once, for calls that differ in nothing but addresses and parameters: each then costs
-   * a small part of what a whole call does. Missing where a backend is not built on `BaseBackend`: see `planCall`.
+   * Checks a call without its pointers once, for calls that differ only in addresses and parameters: each then costs a
+   * small part of what a whole call does. Missing if a backend is not built on `BaseBackend`: see `planCall`.
    *
    * @throws {BackendError} INVALID_ARGUMENT, UNSUPPORTED, as the call itself
    */
@@ -333,6 +333,6 @@ export interface ComputeBackend extends AsyncDisposable {
    * @throws {BackendError} INVALID_ARGUMENT while another trace is under way
    */
   traceLaunches?(onLaunch: (launch: TracedLaunch) => void): LaunchTrace;
-  /** The kernel variants that ran so far, where there are variants. For reports; the ids mean nothing to callers. */
+  /** The kernel variants that ran so far, if the backend has variants. For reports; the ids mean nothing to callers. */
   variants?(): VariantReport;
 }

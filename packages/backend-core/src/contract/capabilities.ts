@@ -31,7 +31,7 @@ export interface DeviceInfo {
   readonly memoryBytes?: number;
   /** The number of units that run workgroups side by side: cores, compute units, Xe cores; where the driver tells. */
   readonly computeUnits?: number;
-  /** Parts that can be used as separate devices (tiles); absent or 0 where there are none. */
+  /** Parts that can be used as separate devices (tiles); absent or 0 without any. */
   readonly subDevices?: number;
 }
 

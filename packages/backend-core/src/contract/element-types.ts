@@ -10,7 +10,7 @@ export type DType = (typeof DTYPES)[number];
 /** Element type of the products, convolution and attention. */
 export type FloatDType = 'f32' | 'f16';
 
-/** Element type of what float32 ops may read: keys and values of attention, filters of a convolution. */
+/** Element type of operands that float32 ops may read: keys and values of attention, filters of a convolution. */
 export type StoredFloatDType = FloatDType | 'bf16';
 
 /** Element type of the second operand of a product. `i4` and `u4` lie two in a byte, the first in its low half. */

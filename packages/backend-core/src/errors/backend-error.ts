@@ -53,7 +53,7 @@ export interface BackendErrorFields {
   readonly cause?: unknown;
   /** `BACKEND_UNAVAILABLE`: the kind of obstacle. */
   readonly reason?: UnavailableReason | undefined;
-  /** `BACKEND_UNAVAILABLE` from `selectBackend`: what was tried, in order. */
+  /** `BACKEND_UNAVAILABLE` from `selectBackend`: the attempts, in order. */
   readonly attempts?: readonly Attempt[] | undefined;
   /** `OUT_OF_MEMORY`: bytes that were asked for. */
   readonly requestedBytes?: number | undefined;
@@ -144,7 +144,7 @@ export function toBackendError(error: unknown, code: ErrorCode, fields: BackendE
   return new BackendError(code, messageOf(error), { ...fields, cause: error });
 }
 
-/** Adds what an error does not say yet, such as where it comes from; returns the same error. */
+/** Adds details that an error lacks, such as where it comes from; returns the same error. */
 export function annotate(error: BackendError, fields: BackendErrorFields): BackendError {
   // It may be frozen: what it says counts more than what could be added.
   if (!Object.isExtensible(error)) return error;

@@ -3,7 +3,7 @@ import { invalid } from './invalid.ts';
 import { messageOf } from './message-of.ts';
 
 /**
- * Runs what reads a caller's objects: what their getters throw is the caller's mistake, not the device's.
+ * Runs code that reads a caller's objects: an error of their getters is the caller's mistake, not the device's.
  *
  * @throws {BackendError} INVALID_ARGUMENT
  */
@@ -15,7 +15,7 @@ export function reading<T>(what: string, read: () => T): T {
   }
 }
 
-/** Returns what {@link reading} throws for an error: for a path that should make no function. */
+/** Returns the error that {@link reading} throws for another: for a path that should make no function. */
 export function unreadable(what: string, error: unknown): BackendError {
   if (isBackendError(error)) return error;
   return invalid(`${what} cannot be read: ${messageOf(error)}`, { cause: error });

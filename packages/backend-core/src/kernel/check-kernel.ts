@@ -8,7 +8,7 @@ import { knownKernel, noteKernel } from './known-kernels.ts';
  * A kernel that this copy of the package made: the given one, or for one from elsewhere (another copy, hand-made data)
  * a checked copy of it.
  *
- * @throws {BackendError} INVALID_ARGUMENT where the value is no kernel
+ * @throws {BackendError} INVALID_ARGUMENT where the value is not a kernel
  */
 export function checkKernel(value: unknown): Kernel {
   const found = typeof value === 'object' && value !== null ? knownKernel(value) : undefined;

@@ -94,7 +94,9 @@ export function isAlike(a: RunLayout, b: RunLayout): boolean {
   );
 }
 
-/** The rule that tells that a view's elements are distinct: each stride is beyond what the lesser ones reach. */
+/**
+ * Returns whether a view's elements are distinct, by the rule that each stride is beyond what the lesser ones reach.
+ */
 export function areDistinct(shape: readonly number[], strides: readonly number[]): boolean {
   const axes = shape
     .map((size, axis) => ({ size, stride: strides[axis] as number }))

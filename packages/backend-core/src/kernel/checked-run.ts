@@ -17,7 +17,7 @@ export interface RunLayout {
   readonly shape: readonly number[];
   /** Elements from one index to the next, one per axis; 0 for an axis of size 1. */
   readonly strides: readonly number[];
-  /** Elements from the first to the last, gaps included; 0 where there is none. */
+  /** Elements from the first to the last, gaps included; 0 if there is none. */
   readonly extent: number;
 }
 

@@ -13,7 +13,10 @@ export const MAX_NODES = 256;
 const UNUSED_HINT =
   'only the functions of k compute: JavaScript takes c ? a : b, a === b and a && b of the objects, so write k.select(c, a, b), k.eq(a, b), k.and(a, b)';
 
-/** Keeps what the outputs need, in the order in which they need it, so that equal computations are equal data. */
+/**
+ * Keeps the nodes that the outputs need, in the order in which they need them, so that equal computations are equal
+ * data.
+ */
 export function finishKernel(
   name: string,
   { graph, inputs, params, outputs: scattered }: Omit<DeclaredKernel, 'symbols'>,

@@ -25,7 +25,7 @@ export class GraphBuilder {
   readonly #values: NodeValue[] = [];
   readonly #known: Map<string, NodeValue> = new Map();
 
-  /** @throws {BackendError} INVALID_ARGUMENT where `kernel` is no name */
+  /** @throws {BackendError} INVALID_ARGUMENT where `kernel` is not a name */
   constructor(kernel: unknown) {
     this.#kernel = checkText("a kernel's name", kernel, invalid);
   }

@@ -68,9 +68,15 @@ describe('kernelFromJson', () => {
     ['kernel everything: x is an input and a parameter', (json) => json.params.push({ name: 'x', type: 'f32' })],
     ['kernel everything: there is no node of kind "loop"', (json) => (nodeOf(json, 'input')['kind'] = 'loop')],
     ['kernel everything: there is no operation "toString"', (json) => (nodeOf(json, 'arithmetic')['op'] = 'toString')],
-    ['kernel everything: operand 99 is no node before its user', (json) => (nodeOf(json, 'fold')['operands'] = [99])],
+    [
+      'kernel everything: operand 99 is not a node before its user',
+      (json) => (nodeOf(json, 'fold')['operands'] = [99]),
+    ],
     ['a kernel must hold a list, got 0', (json) => (nodeOf(json, 'fold')['operands'] = 0)],
-    ['kernel everything: operand "0" is no node before its user', (json) => (nodeOf(json, 'fold')['operands'] = ['0'])],
+    [
+      'kernel everything: operand "0" is not a node before its user',
+      (json) => (nodeOf(json, 'fold')['operands'] = ['0']),
+    ],
     [
       'kernel everything: a constant must be f32, i32, u32 or bool, got "f64"',
       (json) => (nodeOf(json, 'constant')['type'] = 'f64'),

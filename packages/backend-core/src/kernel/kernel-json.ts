@@ -23,7 +23,7 @@ const MAX_BITS: Readonly<Record<string, number>> = { f32: 2 ** 32 - 1, i32: 2 **
 /**
  * The kernel that `JSON.stringify` wrote, from what `JSON.parse` gives. All of it is checked as `defineKernel` checks.
  *
- * @throws {BackendError} INVALID_ARGUMENT where the value is no kernel
+ * @throws {BackendError} INVALID_ARGUMENT where the value is not a kernel
  */
 export function kernelFromJson(value: unknown): Kernel {
   const { name, inputs, params, nodes, outputs, labels } = reading('the kernel', () => readDocument(value));
@@ -128,7 +128,7 @@ function constantNode(graph: GraphBuilder, { type, bits }: ConstantNode): NodeVa
 
 function operand(graph: GraphBuilder, values: readonly NodeValue[], at: number): NodeValue {
   const value = Number.isInteger(at) ? values[at] : undefined;
-  if (value === undefined) throw graph.invalid(`operand ${describe(at)} is no node before its user`);
+  if (value === undefined) throw graph.invalid(`operand ${describe(at)} is not a node before its user`);
   return value;
 }
 

@@ -12,7 +12,7 @@ export interface ReadViews {
   readonly pointers: readonly (number | undefined)[];
 }
 
-/** A call of a kernel, each of its fields read once: what it asks for, not whether that makes sense. */
+/** A call of a kernel, each of its fields read once, and not checked. */
 export interface ReadRun {
   readonly shape: readonly number[];
   readonly folded: number | undefined;

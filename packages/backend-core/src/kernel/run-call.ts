@@ -55,7 +55,7 @@ export interface RunShape extends RunDomain {
   readonly outputs?: Readonly<Record<string, RunView | GatherView>>;
 }
 
-/** Arguments of `run`: where the kernel is computed, on what, and where the outputs go. */
+/** Arguments of `run`: the domain of the kernel, its operands and its outputs. */
 export type RunCall<
   Inputs extends InputSpecs = InputSpecs,
   Parameters extends ParameterSpecs = ParameterSpecs,

@@ -4,7 +4,7 @@ import { BackendError } from '../errors/backend-error.ts';
 export const MAX_SIZE: number = 2 ** 32 - 1;
 
 /**
- * The limit of what becomes an axis of a `run`, for ops that know no such limit themselves.
+ * Checks sizes that become axes of a `run`, for ops that know no such limit themselves.
  *
  * @throws {BackendError} UNSUPPORTED for a size of 2^32 or more
  */

@@ -3,7 +3,7 @@ import { type DType, DTYPES, ELEMENT_TYPES } from '../contract/element-types.ts'
 /** Type of a value inside a kernel. `bool` cannot be stored. */
 export type ValueType = 'f32' | 'i32' | 'u32' | 'bool';
 
-/** Type of a number inside a kernel, and of what an input, an output or a parameter holds. */
+/** Type of a number inside a kernel, and of the values of an input, an output or a parameter. */
 export type NumberType = 'f32' | 'i32' | 'u32';
 
 /**

@@ -14,7 +14,10 @@ export interface LaunchFacts {
   readonly size: string;
   /** The checked call: sizes, strides, words, numbers; of a kernel those of its domain and its views. */
   readonly shape: Readonly<Record<string, unknown>>;
-  /** Bytes to read and write, every element once; of what is found by index, or of lengths in memory, at most. */
+  /**
+   * Bytes to read and write, every element once; an upper bound for elements that are found by index, or lengths in
+   * memory.
+   */
   readonly bytes?: number;
   /** Additions, multiplications and functions. */
   readonly operations?: number;

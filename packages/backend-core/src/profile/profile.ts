@@ -71,7 +71,7 @@ export interface Profile<T = unknown> {
   readonly limits: DeviceLimits;
   /** The result of the work. Rejects too where queued work failed on the device. */
   readonly result: PromiseSettledResult<T>;
-  /** Milliseconds of the work, with the wait for what it queued. */
+  /** Milliseconds of the work, including the wait for its launches. */
   readonly wallMs: number;
   /** Milliseconds of `performance.now()` when it began. */
   readonly startMs: number;
@@ -87,8 +87,8 @@ const OPTIONS: readonly (keyof ProfileOptions)[] = ['limits', 'signal', 'maxLaun
 const MAX_LAUNCHES = 100_000;
 
 /**
- * Runs `work`, waits for what it queued, and tells of each launch what it was and how long it took. What is lost or fails takes
- * nothing with it: the launches until then are told, and the error is in `result`.
+ * Runs `work`, waits for its launches, and tells of each what it was and how long it took. If the work fails or the
+ * device is lost, the launches until then are told, and the error is in `result`.
  *
  * The work leaves the backend open. While it runs, GPUs run launches one by one and recordings queue theirs singly, so that each is timed: the whole is slower than without.
  *

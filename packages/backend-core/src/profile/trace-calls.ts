@@ -17,8 +17,8 @@ type Call = Pick<TracedLaunch, 'kernel' | 'call'>;
 const tracedNow = new WeakSet<object>();
 
 /**
- * The launches of a backend without `traceLaunches`, by methods that stand in the place of its own: calls, what it plans and what it
- * records from now on. Only the host's time of them is known.
+ * Traces the launches of a backend without `traceLaunches`, by methods in the place of its own: calls, and what it
+ * plans and records from now on. Only the host's time of them is known.
  *
  * @throws {BackendError} INVALID_ARGUMENT for a second trace of one object; UNSUPPORTED for one that is frozen
  */

@@ -127,7 +127,9 @@ function checkArguments(providers: unknown, options: unknown): void {
   for (const [index, provider] of (providers as unknown[]).entries()) {
     const { name, probe, create } = (provider ?? {}) as Partial<BackendProvider>;
     if (typeof name !== 'string' || typeof probe !== 'function' || typeof create !== 'function') {
-      throw invalid(`providers[${index}] is no provider, got ${describe(provider)}`, { hint: 'pass cpu(), not cpu' });
+      throw invalid(`providers[${index}] is not a provider, got ${describe(provider)}`, {
+        hint: 'pass cpu(), not cpu',
+      });
     }
   }
   if (!Array.isArray(prefer) || prefer.some((name) => typeof name !== 'string')) {

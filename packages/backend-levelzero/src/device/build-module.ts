@@ -37,7 +37,8 @@ export function checkSource(words: Uint32Array, constants: readonly ModuleConsta
     throw new BackendError('INVALID_ARGUMENT', 'a module is a Uint32Array of SPIR-V words');
   }
   const problem = problemOfWords(words);
-  if (problem !== undefined) throw new BackendError('INVALID_ARGUMENT', `these words are no SPIR-V module: ${problem}`);
+  if (problem !== undefined)
+    throw new BackendError('INVALID_ARGUMENT', `these words are not a SPIR-V module: ${problem}`);
   if (!Array.isArray(constants) || !constants.every(isConstant)) {
     throw new BackendError('INVALID_ARGUMENT', "constants are of the form { id: 0, type: 'u32', value: 3 }");
   }
@@ -71,7 +72,7 @@ function isConstant(constant: ModuleConstant | null | undefined): boolean {
 /** A module that was built, and what its compiler said. */
 export interface BuiltModule {
   readonly module: ModuleHandle;
-  /** Warnings; empty where there are none. */
+  /** Warnings; empty if there are none. */
   readonly log: string;
 }
 

@@ -22,7 +22,7 @@ export interface ListedDevice {
 /**
  * The devices of all drivers: GPUs first, then CPUs, and software last. The driver heeds `ZE_AFFINITY_MASK`.
  *
- * @throws {BackendError} BACKEND_UNAVAILABLE where there is none
+ * @throws {BackendError} BACKEND_UNAVAILABLE if there is none
  */
 export function listDevices(library: LevelZeroLibrary): readonly ListedDevice[] {
   const { api } = library;

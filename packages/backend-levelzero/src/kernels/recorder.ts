@@ -28,7 +28,7 @@ export interface DeviceTraits {
   readonly maxGroupSize: number;
   /** The maximum number of bytes of workgroup memory. */
   readonly maxLocalBytes: number;
-  /** Sizes of sub-groups; empty where there are none. */
+  /** Sizes of sub-groups; empty if there are none. */
   readonly subgroupSizes: readonly number[];
   /** Arithmetic on 64-bit floats. */
   readonly hasF64: boolean;
@@ -36,7 +36,7 @@ export interface DeviceTraits {
   readonly hasF16: boolean;
   /** Threads may have 256 registers for the asking: Xe-HPG, Xe-HPC and newer. */
   readonly hasLargeRegisterFile: boolean;
-  /** Work-items of a sub-group that matrix engines multiply for; undefined where there are none, or they are not to be used. */
+  /** Work-items of a sub-group that matrix engines multiply for; undefined if there are none, or they are not to be used. */
   readonly matrixEngine: 8 | 16 | undefined;
   /** The number of units that run groups side by side: Xe cores, or threads of a CPU. */
   readonly computeUnits: number;

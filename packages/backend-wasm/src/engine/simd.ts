@@ -9,7 +9,7 @@ interface NodeV8 {
  * Decides if multiply-adds round once. A single relaxed instruction makes a module invalid if the engine has none.
  *
  * @param isWanted - the option `relaxedSimd`
- * @throws {BackendError} BACKEND_UNAVAILABLE where there is no SIMD, or no relaxed SIMD that was asked for
+ * @throws {BackendError} BACKEND_UNAVAILABLE if there is no SIMD, or no relaxed SIMD that was asked for
  */
 export function chooseFma(isWanted: boolean | undefined): boolean {
   if (!takes((body, vector) => body.set(vector, f32x4.add(vector, vector)))) {

@@ -20,7 +20,7 @@ export interface ReadSource {
   queued(): number;
   bytesAt(address: number, length: number): Uint8Array;
   /**
-   * Queues a copy into memory that is the read's until it gives it back; undefined where there is no memory.
+   * Queues a copy into memory that is the read's until it gives it back; undefined if there is no memory.
    *
    * @param freeSince - only memory that was free when so many commands were queued: what was freed later may be
    *   the source of this read or of another one that is still to be copied

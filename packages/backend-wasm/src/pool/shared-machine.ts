@@ -144,7 +144,7 @@ export class SharedMachine extends BaseMachine {
     });
   }
 
-  /** Memory that nothing queued uses; undefined, and everything queued is done, where there is none. */
+  /** Memory that nothing queued uses; undefined, and everything queued is done, if there is none. */
   #takeIdle(bytes: number): number | undefined {
     const address = this.#ifThereIsMemory(() => this.heap.take(bytes, this.#reads.idle()));
     if (address === undefined) this.#ring.waitUntil(() => this.#isIdle(), this.queued);

@@ -44,7 +44,7 @@ export function describeAdapter(info: GPUAdapterInfo): DeviceInfo {
   };
 }
 
-/** The words of an adapter's info; empty where there are none, as in Firefox, or only a number. */
+/** The words of an adapter's info; empty if there are none, as in Firefox, or only a number. */
 function textsOf(info: GPUAdapterInfo): Record<'vendor' | 'architecture' | 'device' | 'description', string> {
   // Dawn gives the device as a slug and the driver as the description; browsers give neither, or only the second. wgpu gives
   // the device's name as the description, and its number as the device.

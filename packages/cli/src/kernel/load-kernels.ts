@@ -44,7 +44,7 @@ function checked(what: string, value: unknown): Kernel {
     return checkKernel(value);
   } catch (error) {
     if (!isBackendError(error, 'INVALID_ARGUMENT')) throw error;
-    throw wrong(`${what} is no kernel: ${error.detail}`);
+    throw wrong(`${what} is not a kernel: ${error.detail}`);
   }
 }
 

@@ -108,7 +108,7 @@ export interface Mismatch {
   readonly want: number;
   /** Largest absolute error allowed there; 0: the wanted value itself. */
   readonly bound: number;
-  /** Distance from the wanted value in units in its last place; left out where there is none. */
+  /** Distance from the wanted value in units in its last place; left out if there is none. */
   readonly ulp?: number;
   /** The origin of the value, such as `exp(88.73)`. */
   readonly inputs?: string;

@@ -57,7 +57,9 @@ export async function expectRejects(
 
 function judge(what: string, expected: ExpectedError, error: unknown): void {
   const { code, detail } = expected;
-  const got = isBackendError(error) ? `${error.code} "${error.detail}"` : `${String(error)}, which is no BackendError`;
+  const got = isBackendError(error)
+    ? `${error.code} "${error.detail}"`
+    : `${String(error)}, which is not a BackendError`;
   const hasCode = isBackendError(error, code);
   const text = hasCode ? error.detail : '';
   const fits = detail === undefined || (typeof detail === 'string' ? text === detail : detail.test(text));

@@ -165,7 +165,7 @@ interface DataOf {
   readonly dtype: DType;
   /** The index of the kernel's input. */
   readonly operand: number;
-  /** Elements of a row of the domain, for what is rare or once a row; the element count where there are no rows. */
+  /** Elements of a row of the domain, for what is rare or once a row; the element count if there are no rows. */
   readonly rowLength: number;
 }
 

@@ -18,7 +18,7 @@ export function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1);
 }
 
-/** Elements between the first and the last of a view, both included; 0 where there is none. */
+/** Elements between the first and the last of a view, both included; 0 if there is none. */
 export function extentOf(shape: readonly number[], strides: readonly number[]): number {
   if (shape.includes(0)) return 0;
   return shape.reduce((sum, size, axis) => sum + (size - 1) * (size > 1 ? (strides[axis] as number) : 0), 1);

@@ -8,16 +8,16 @@ const later = (): Promise<void> =>
     setTimeout(resolve, 2);
   });
 
-/** Every element-wise kernel call goes through `schedule`, which may put it off; `settle` runs before anything reads. */
+/** Every element-wise kernel call goes through `schedule`, which may put it off; `flush` runs before anything reads. */
 function scheduled(
   schedule: (job: () => void) => void,
-  settle: () => void,
+  flush: () => void,
   overrides: (backend: CpuBackend) => Partial<ComputeBackend> = () => ({}),
 ): Wrap {
   return (backend) => {
     inKernel('run', (call, run) => schedule(() => run(call)))(backend);
     const read: ComputeBackend['copyDtoh'] = (...args) => {
-      settle();
+      flush();
       return backend.copyDtoh(...args);
     };
     return inFront(() => ({ copyDtoh: read, ...overrides(backend) }))(backend);
@@ -27,7 +27,7 @@ function scheduled(
 /** Every second op runs before the one that came first. */
 const overtaking: Wrap = (backend) => {
   let held: (() => void) | undefined;
-  const settle = (): void => {
+  const flush = (): void => {
     held?.();
     held = undefined;
   };
@@ -35,26 +35,26 @@ const overtaking: Wrap = (backend) => {
     if (held === undefined) held = job;
     else {
       job();
-      settle();
+      flush();
     }
   };
-  return scheduled(schedule, settle)(backend);
+  return scheduled(schedule, flush)(backend);
 };
 
 /** Ops wait for a read; copies to the device do not wait for them. */
 const copiesOvertake: Wrap = (backend) => {
   let queue: (() => void)[] = [];
-  const settle = (): void => {
+  const flush = (): void => {
     for (const job of queue) job();
     queue = [];
   };
-  return scheduled((job) => queue.push(job), settle)(backend);
+  return scheduled((job) => queue.push(job), flush)(backend);
 };
 
 /** As {@link copiesOvertake}, and `free` gives memory to the next that asks before it has been read. */
 const freeOvertakes: Wrap = (backend) => {
   let queue: (() => void)[] = [];
-  const settle = (): void => {
+  const flush = (): void => {
     for (const job of queue) job();
     queue = [];
   };
@@ -65,17 +65,17 @@ const freeOvertakes: Wrap = (backend) => {
   };
   const inOrder: Partial<ComputeBackend> = {
     copyHtod: (...args) => {
-      settle();
+      flush();
       backend.copyHtod(...args);
     },
     fill: (...args) => {
-      settle();
+      flush();
       backend.fill(...args);
     },
   };
   return scheduled(
     (job) => queue.push(job),
-    settle,
+    flush,
     () => ({ free, ...inOrder }),
   )(backend);
 };

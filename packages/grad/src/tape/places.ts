@@ -2,7 +2,7 @@ import { defineKernel, type Kernel, type Value } from '@concord/backend-core/ker
 import type { Tensor } from '@concord/ops';
 import { launchKernel } from '@concord/ops/listen';
 
-/** Returns whether each element has memory of its own: each stride is beyond what the lesser ones reach. */
+/** Returns whether no two elements share memory: each stride is beyond what the lesser ones reach. */
 export function isNonOverlapping(shape: readonly number[], strides: readonly number[]): boolean {
   const axes = shape
     .map((size, axis) => ({ size, stride: strides[axis] as number }))

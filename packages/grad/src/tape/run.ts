@@ -138,7 +138,7 @@ function passGroup(
     if (gradient !== undefined) named[vjp.gradientOf(name)] = gradient;
   }
   const later: (() => void)[] = [];
-  /** By the inputs that several gathers read. */
+  /** Gradients of the inputs that several gathers read. */
   const stored = new Map<string, Tensor>();
   launchParts(run, vjp, named, ({ input, level, type, isGathered }) => {
     const rows = level === 'row' ? shape.slice(0, shape.length - folded) : shape;

@@ -27,11 +27,13 @@ export interface Entry {
   readonly op: string;
   /** The written tensors; only their places are needed. */
   readonly outputs: readonly Tensor[];
-  /** True for each output that was written by index, so that what no index named stays. Default: none was. */
+  /**
+   * True for each output that was written by index, so that the elements that no index named stay. Default: none was.
+   */
   readonly isPartial?: readonly boolean[];
   /** Tensors that the gradient is computed with; they must be as they were then. */
   readonly kept?: readonly Tensor[];
-  /** The same of what the launch itself wrote: it must be as it was left. */
+  /** The results of the launch itself that the gradient is computed with: they must be as they were left. */
   readonly results?: readonly Tensor[];
   /** Passes the gradients of the outputs on; undefined: none depends on what is differentiated. */
   readonly backward?: ((gradients: readonly (Tensor | undefined)[]) => void) | undefined;
@@ -298,7 +300,7 @@ export class Tape implements Listener {
     return this.#gradients.has(leaf.storage) ? this.#view(leaf) : undefined;
   }
 
-  /** Gives back what the tape holds. */
+  /** Frees what the tape holds. */
   dispose(): void {
     for (const leaf of this.#handles.splice(0)) leaf.dispose();
     for (const entry of this.#entries.splice(0)) drop(entry);

@@ -8,7 +8,7 @@ export interface RowClass {
   readonly vectors: 0 | KeptVectors;
 }
 
-/** Vectors, or where there are none elements, that a lane can keep. */
+/** Vectors, or if there are none elements, that a lane can keep. */
 export type KeptVectors = 1 | 2 | 4 | 8 | 16 | 32;
 
 /** The facts that decide on a {@link RowClass}. */

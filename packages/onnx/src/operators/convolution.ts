@@ -65,7 +65,7 @@ const optionsOf = (stride: readonly number[], dilation: readonly number[], paddi
   padding,
 });
 
-/** Convolution of one to three axes, with bias, activation and what is added at the end in one launch. */
+/** Convolution of one to three axes, with bias, activation and a final addition in one launch. */
 export function convolution(
   call: Call,
   more: { activation?: Activation; residual?: Tensor } = activationOf(call),

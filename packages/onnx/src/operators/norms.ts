@@ -47,7 +47,7 @@ const rms: Operator = {
     }),
 };
 
-/** Operators that bring what they get to a mean and a size. */
+/** Operators that normalize to a mean and a size. */
 export const NORMS: Operators = {
   LayerNormalization: layer,
   SimplifiedLayerNormalization: rms,

@@ -209,10 +209,7 @@ export class Session {
       throw refuse(`input "${name}" is [${dims.map((dim) => dim ?? '?').join(', ')}], got [${shape.join(', ')}]`);
   }
 
-  /**
-   * Returns the key of what the work depends on: shapes, and the numbers of inputs that the host needs. Undefined if
-   * these are too many.
-   */
+  /** Returns the key of shapes and of the numbers that the host needs; undefined if these are too many. */
   #keyOf(feeds: Feeds): string | undefined {
     const parts: string[] = [];
     for (const { name } of this.model.graph.inputs) {
@@ -343,10 +340,7 @@ export class Session {
     return new Map(this.model.graph.inputs.map((info) => [info.name, valueOf(info)]));
   }
 
-  /**
-   * Explains an error of what does not fit on the device, such as a type that it lacks: it is the input's, and that of
-   * the node that reads it.
-   */
+  /** Names the input, and the node that reads it, in an error such as that of a type that the device lacks. */
   #given<T>(name: string, make: () => T): T {
     try {
       return make();

@@ -29,8 +29,8 @@ export interface AttentionOptions extends OutOption {
   /** Place of query 0 among the keys, such as the length of a cache before it. Default: the last query sees the last key. */
   readonly offset?: number;
   /**
-   * u32, `[batch]` or one number: of the keys of a batch the first so many exist. Its last query has the place of the last of
-   * them, or `offset` places more. It stays on the device: a recorded step sees the lengths of the replay.
+   * The number of keys of each batch that exist, u32 `[batch]` or one number. The place of a batch's last query is that
+   * of its last key, or `offset` places more. It stays on the device: a recorded step sees the lengths of the replay.
    */
   readonly lengths?: Tensor | undefined;
   /** i32, `[batch]` or one number: place of query 0 among the keys, instead of `offset`. */

@@ -1,6 +1,6 @@
 import type { Kernel } from '@concord/backend-core/kernel';
 
-/** The kernels of a function by what they differ in, each defined when it is first needed. */
+/** The kernels of a function by their differences, each defined when it is first needed. */
 export class Kernels {
   readonly #defined = new Map<string, Kernel>();
 

@@ -19,7 +19,7 @@ export interface RecordOptions {
   readonly slots?: Tensors;
 }
 
-/** Work that was recorded, and what it gave. */
+/** Recorded work, and its result. */
 export interface Recorded<Result> extends Disposable {
   /** The result of the recorded function: each replay fills its tensors again, which are the recording's. */
   readonly result: Result;

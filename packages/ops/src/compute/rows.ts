@@ -37,7 +37,7 @@ export interface RowDomain {
 /**
  * The domain of a kernel that folds those axes.
  *
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not, or that is named twice
+ * @throws {BackendError} INVALID_ARGUMENT for an axis out of range, or that is named twice
  */
 export function rowDomain(op: string, original: readonly number[], axes: Axes | undefined): RowDomain {
   const folded = axes === undefined ? original.map((_, axis) => axis) : checkAxes(op, original, axes);
@@ -50,7 +50,7 @@ export function rowDomain(op: string, original: readonly number[], axes: Axes | 
   return { shape: order.map((axis) => original[axis] as number), folded: folded.length, order, original };
 }
 
-/** @throws {BackendError} INVALID_ARGUMENT for an axis that there is not, or that is named twice */
+/** @throws {BackendError} INVALID_ARGUMENT for an axis out of range, or that is named twice */
 export function checkAxes(op: string, shape: readonly number[], axes: Axes): number[] {
   if (typeof axes !== 'number') checkList(op, 'axis', axes);
   const list = (typeof axes === 'number' ? [axes] : [...axes]).map((axis) => checkAxis(op, shape, axis));
@@ -58,7 +58,7 @@ export function checkAxes(op: string, shape: readonly number[], axes: Axes): num
   return list.sort((a, b) => a - b);
 }
 
-/** @throws {BackendError} INVALID_ARGUMENT for an axis that there is not */
+/** @throws {BackendError} INVALID_ARGUMENT for an axis out of range */
 export function checkAxis(op: string, shape: readonly number[], axis: number): number {
   const own = typeof axis === 'number' && axis < 0 ? axis + shape.length : axis;
   if (Number.isInteger(own) && own >= 0 && own < shape.length) return own;

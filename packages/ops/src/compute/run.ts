@@ -21,7 +21,7 @@ import { PlansByFunction } from './plans.ts';
 import { checkSameBackend } from './produce.ts';
 import { type Axes, elementsViewOf, foldedShape, type RowDomain, rowDomain, rowsViewOf } from './rows.ts';
 
-/** The arguments of a kernel, besides its inputs. */
+/** The options of a kernel's run, besides its inputs. */
 export interface RunOptions<Outputs extends string = string> {
   /** Sizes of the domain. Default: what the element inputs broadcast to. */
   readonly shape?: readonly number[];

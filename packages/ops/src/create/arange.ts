@@ -16,7 +16,7 @@ const kernels = new Kernels();
  * `start + i step` for each i from 0, before `stop`: `ceil((stop - start) / step)` numbers, none where that is negative.
  *
  * @param step - default 1; negative to go down
- * @throws {BackendError} INVALID_ARGUMENT for a step of 0, what is not finite, and with an integer type what is no integer
+ * @throws {BackendError} INVALID_ARGUMENT for a step of 0, what is not finite, and with an integer type what is not an integer
  *   of 32 bits
  * @throws {BackendError} OUT_OF_MEMORY
  * @example

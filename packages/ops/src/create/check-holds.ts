@@ -6,5 +6,5 @@ import { refuse } from '../tensor/errors.ts';
 export function checkHolds(op: string, dtype: DType, value: number): void {
   const { range } = ELEMENT_TYPES[dtype];
   if (range === undefined || (Number.isInteger(value) && value >= range[0] && value <= range[1])) return;
-  throw refuse(op, `${String(value)} is no ${dtype}, which goes from ${range[0]} to ${range[1]}`);
+  throw refuse(op, `${String(value)} does not fit ${dtype}, which goes from ${range[0]} to ${range[1]}`);
 }

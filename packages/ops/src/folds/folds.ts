@@ -19,7 +19,7 @@ const SUM: RowFunction = { name: 'sum', types: NUMBERS, compute: (k, x) => k.fol
 /**
  * Sum along axes; of nothing 0. Integers wrap at 32 bits; of i8 and u8 it is i32 and u32.
  *
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
+ * @throws {BackendError} INVALID_ARGUMENT for an axis out of range
  * @example
  * ```ts
  * await sum(tensor(backend, [[1, 2], [3, 5]]), { axis: 0 }).toArray(); // [4, 7]
@@ -34,7 +34,7 @@ const MEAN: RowFunction = { name: 'mean', types: NUMBERS, converts: true, comput
 /**
  * Mean along axes: finite where the elements are; of nothing NaN. Of integers, each converted to float32, it is f32.
  *
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
+ * @throws {BackendError} INVALID_ARGUMENT for an axis out of range
  * @example
  * ```ts
  * await mean(tensor(backend, [[1, 2], [3, 5]]), { axis: -1 }).toArray(); // [1.5, 4]
@@ -49,7 +49,7 @@ const PROD: RowFunction = { name: 'prod', types: NUMBERS, compute: (k, x) => k.f
 /**
  * Product along axes; of nothing 1. Integers wrap at 32 bits; of i8 and u8 it is i32 and u32.
  *
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
+ * @throws {BackendError} INVALID_ARGUMENT for an axis out of range
  * @example
  * ```ts
  * await prod(tensor(backend, [[1, 2], [3, 5]])).toArray(); // [30]
@@ -64,7 +64,7 @@ const MAX: RowFunction = { name: 'max', types: NUMBERS, compute: (k, x) => k.fol
 /**
  * Greatest element along axes; NaN where one is; of nothing -Infinity.
  *
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
+ * @throws {BackendError} INVALID_ARGUMENT for an axis out of range
  * @example
  * ```ts
  * await max(tensor(backend, [[1, 2], [3, 5]]), { axis: 1, keepDims: true }).toArray(); // [2, 5]
@@ -79,7 +79,7 @@ const MIN: RowFunction = { name: 'min', types: NUMBERS, compute: (k, x) => k.fol
 /**
  * The smallest element along axes; NaN where one is; of nothing Infinity.
  *
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
+ * @throws {BackendError} INVALID_ARGUMENT for an axis out of range
  * @example
  * ```ts
  * await min(tensor(backend, [[1, 2], [3, 5]]), { axis: 1 }).toArray(); // [1, 3]
@@ -94,7 +94,7 @@ const ARGMAX: RowFunction = { name: 'argmax', types: NUMBERS, compute: (k, x) =>
 /**
  * Place of the greatest element, u32, row-major in the folded axes: of the first NaN, else of the first of equals.
  *
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
+ * @throws {BackendError} INVALID_ARGUMENT for an axis out of range
  * @example
  * ```ts
  * await argmax(tensor(backend, [[1, 2], [3, 5]]), { axis: 1 }).toArray(); // [1, 1]
@@ -109,7 +109,7 @@ const ARGMIN: RowFunction = { name: 'argmin', types: NUMBERS, compute: (k, x) =>
 /**
  * The place of the smallest element, u32, row-major in the folded axes: of the first NaN, else of the first of equals.
  *
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
+ * @throws {BackendError} INVALID_ARGUMENT for an axis out of range
  * @example
  * ```ts
  * await argmin(tensor(backend, [[1, 2], [3, 5]])).toArray(); // [0]
@@ -124,7 +124,7 @@ const ANY: RowFunction = { name: 'any', types: NUMBERS, compute: (k, x) => truth
 /**
  * True if an element is other than 0: u8, 1 or 0.
  *
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
+ * @throws {BackendError} INVALID_ARGUMENT for an axis out of range
  * @example
  * ```ts
  * await any(tensor(backend, [[0, 2], [0, 0]]), { axis: 1 }).toArray(); // [1, 0]
@@ -139,7 +139,7 @@ const ALL: RowFunction = { name: 'all', types: NUMBERS, compute: (k, x) => truth
 /**
  * True if all elements are other than 0: u8, 1 or 0.
  *
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
+ * @throws {BackendError} INVALID_ARGUMENT for an axis out of range
  * @example
  * ```ts
  * await all(tensor(backend, [[1, 2], [0, 3]]), { axis: 1 }).toArray(); // [1, 0]
@@ -158,7 +158,7 @@ const COUNT_NONZERO: RowFunction = {
 /**
  * The number of elements other than 0, u32.
  *
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
+ * @throws {BackendError} INVALID_ARGUMENT for an axis out of range
  * @example
  * ```ts
  * await countNonzero(tensor(backend, [0, 2, 3])).toArray(); // [2]

@@ -33,7 +33,7 @@ const NORMS: ReadonlyMap<number, RowFunction> = new Map([
  *
  * ONNX ReduceL1, ReduceL2; NumPy's and PyTorch's linalg.vector_norm.
  *
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not, another `ord`
+ * @throws {BackendError} INVALID_ARGUMENT for an axis out of range, another `ord`
  * @example
  * ```ts
  * const x = tensor(backend, [[3, -4], [6, 8]]);

@@ -94,7 +94,7 @@ const CUMSUM = variantsOf('cumsum', 'sum');
  *
  * NumPy's cumsum of one axis; ONNX CumSum.
  *
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
+ * @throws {BackendError} INVALID_ARGUMENT for an axis out of range
  * @throws {BackendError} UNSUPPORTED where the backend's `run` has no `scan`
  * @example
  * ```ts

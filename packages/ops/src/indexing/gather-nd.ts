@@ -38,7 +38,7 @@ export function gatherNd(x: Tensor, indices: Tensor, options: OutOption = {}): T
   const count = indices.shape.at(-1) ?? 0;
   const others = x.shape.slice(count);
   if (from === 'f32' || count < 1 || count > x.rank || count + Math.min(others.length, 1) > MAX_AXES) {
-    throw refuse(op, `${indices.dtype}${shapeText(indices.shape)} are no places in ${shapeText(x.shape)}`);
+    throw refuse(op, `${indices.dtype}${shapeText(indices.shape)} are not places in ${shapeText(x.shape)}`);
   }
   const before = indices.shape.slice(0, -1);
   return produce(op, x.backend, [...before, ...others], x.dtype, options, (result) => {

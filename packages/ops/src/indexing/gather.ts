@@ -29,7 +29,7 @@ export interface GatherOptions extends OutOption {
  * Parts of a tensor by index along an axis, as `take` of NumPy and Gather of ONNX: the axis becomes the axes of
  * `indices`, i32 or u32. What is outside of the axis, negative indices too, reads as 0.
  *
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not, and indices of another type
+ * @throws {BackendError} INVALID_ARGUMENT for an axis out of range, and indices of another type
  * @throws {BackendError} OUT_OF_MEMORY
  * @example
  * ```ts

@@ -22,7 +22,7 @@ export interface OneHotOptions extends OutOption {
  * 1 at the place that each index names and 0 elsewhere: `[..., depth]` of indices `[...]`. An index outside of 0 to
  * `depth - 1` gives zeros only.
  *
- * @throws {BackendError} INVALID_ARGUMENT for indices that are no integers, a depth that is no size
+ * @throws {BackendError} INVALID_ARGUMENT for indices that are not integers, a depth that is not a size
  * @throws {BackendError} OUT_OF_MEMORY
  * @example
  * ```ts

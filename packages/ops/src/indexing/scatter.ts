@@ -25,7 +25,7 @@ export interface ScatterAddOptions extends OutOption {
 
 /** Options of {@link indexPut}. */
 export interface IndexPutOptions extends OutOption {
-  /** Adds the values to what is there. Default: they replace it. */
+  /** Adds the values to the elements that are there. Default: they replace them. */
   readonly accumulate?: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface IndexPutOptions extends OutOption {
  *
  * PyTorch's scatter; ONNX ScatterElements.
  *
- * @throws {BackendError} INVALID_ARGUMENT for indices that are no integers, values of another kind, shapes that do not fit, an axis that
+ * @throws {BackendError} INVALID_ARGUMENT for indices that are not integers, values of another kind, shapes that do not fit, an axis that
  *   there is not
  * @throws {BackendError} UNSUPPORTED where the backend's `run` has no `scatter`
  * @throws {BackendError} OUT_OF_MEMORY

@@ -34,7 +34,7 @@ const OPTIONS = { axis: 'any', descending: 'boolean' } as const;
  * radix sort of two bits a launch: 16 launches of f32, i32 and u32, 10 of f16, 8 of bf16, 4 of i8 and u8, three times as many of long
  * rows; and one that puts the elements in order.
  *
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
+ * @throws {BackendError} INVALID_ARGUMENT for an axis out of range
  * @throws {BackendError} UNSUPPORTED where the backend's `run` has no `scan` and `scatter`
  * @throws {BackendError} OUT_OF_MEMORY
  * @example

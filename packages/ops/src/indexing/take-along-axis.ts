@@ -32,7 +32,7 @@ const MAX_AXES = 4;
  * NumPy's take_along_axis; ONNX GatherElements.
  *
  * @param axis - default -1
- * @throws {BackendError} INVALID_ARGUMENT for indices that are no integers, shapes that do not fit, an axis that there is
+ * @throws {BackendError} INVALID_ARGUMENT for indices that are not integers, shapes that do not fit, an axis that there is
  *   not
  * @throws {BackendError} OUT_OF_MEMORY
  * @example

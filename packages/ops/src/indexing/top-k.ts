@@ -38,7 +38,7 @@ export interface TopK {
  * ONNX TopK-11; PyTorch's topk.
  *
  * @param k - at most the size of the axis
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not, a `k` beyond the axis
+ * @throws {BackendError} INVALID_ARGUMENT for an axis out of range, a `k` beyond the axis
  * @throws {BackendError} UNSUPPORTED where all are to be put in order and the backend's `run` has no `scan` and `scatter`
  * @throws {BackendError} OUT_OF_MEMORY
  * @example

@@ -3,7 +3,7 @@ import { activated, type Activation } from '../products/activation.ts';
 
 type Float = Value<'f32'>;
 
-/** The end of every norm: `activation(normal weight + bias)`, of what there is. */
+/** The end of every norm: `activation(normal weight + bias)`, without the parts that are not given. */
 export function affine(
   k: KernelBuilder,
   normal: Float,

@@ -11,7 +11,7 @@ import type { Tensor } from '../tensor/tensor.ts';
 import { affine } from './affine.ts';
 import { channelPlaces, checkPerChannel } from './per-channel.ts';
 
-/** Options of {@link batchNorm}: what is known of each of the c channels, `[c]`. */
+/** Options of {@link batchNorm}: statistics and factors of the c channels, `[c]` each. */
 export interface BatchNormOptions extends OutOption {
   readonly mean: Tensor;
   readonly variance: Tensor;

@@ -64,8 +64,8 @@ export function avgPool3d(x: Tensor, kernelSize: Triple, options: AvgPool3dOptio
 }
 
 /**
- * {@link maxPool3d}, and where in its volume each element was, `(depth * h + row) * w + column` as u32: the first of several equal ones,
- * a NaN where there is one. Three launches.
+ * Returns {@link maxPool3d}, and the place of each maximum in its volume, `(depth * h + row) * w + column` as u32: of
+ * several equal ones the first, and a NaN if there is one. Three launches.
  *
  * @param kernelSize - of the window
  * @param options - without `out`

@@ -25,8 +25,8 @@ export function maxPool(x: Tensor, kernelSize: Pair, options: PoolOptions = {}):
 }
 
 /**
- * {@link maxPool}, and where in its image each element was: the first of several equal ones, the first NaN where there is one. One
- * launch.
+ * Returns {@link maxPool}, and the place of each maximum in its image: of several equal ones the first, and the first
+ * NaN if there is one. One launch.
  *
  * @param kernelSize - of the window
  * @param options - without `out`

@@ -39,7 +39,7 @@ export function checkActivation(op: string, activation: Activation | undefined):
   );
 }
 
-/** The activation of a value: itself where there is none. */
+/** Returns the activation of a value; the value itself without an activation. */
 export function activated(k: KernelBuilder, activation: Activation | undefined, x: Float): Float {
   if (activation === undefined) return x;
   return typeof activation === 'function' ? activation(k, x) : ACTIVATIONS[activation](k, x);
@@ -62,7 +62,7 @@ const kernels = new Kernels();
 export type Joined = 'add' | 'mul';
 
 /**
- * `activation(acc + bias) + residual` as the epilogue of a product; undefined where there is nothing of it.
+ * Returns `activation(acc + bias) + residual` as the epilogue of a product; undefined without any of the three.
  *
  * @throws {BackendError} INVALID_ARGUMENT for an unknown activation
  */

@@ -83,8 +83,8 @@ export function quantizedTensor(backend: ComputeBackend, options: QuantizedTenso
 }
 
 /**
- * The weight of a com.microsoft MatMulNBits node of ONNX, whose codes are unsigned: {@link linear} with it is the node, its bias and
- * what follows.
+ * Returns the weight of a com.microsoft MatMulNBits node of ONNX, whose codes are unsigned: {@link linear} with it
+ * computes the node, with its bias and what follows.
  *
  * @throws {BackendError} INVALID_ARGUMENT for bits other than 4 and 8, a block that does not fill bytes, arrays of other lengths
  * @throws {BackendError} OUT_OF_MEMORY

@@ -44,7 +44,7 @@ export class QuantizedTensor implements QuantizedParts, Disposable {
     { data, scales, zeros, offsets }: QuantizedParts,
   ) {
     if (!(data instanceof Tensor)) {
-      throw refuse('quantizedTensor', 'QuantizedTensor is no constructor to call', {
+      throw refuse('quantizedTensor', 'QuantizedTensor is not a constructor to call', {
         hint: 'quantizedTensor(backend, {...})',
       });
     }

@@ -21,7 +21,7 @@ export function linearIndex(k: KernelBuilder, rank: number): Value<'u32'> {
   return index;
 }
 
-/** @throws {BackendError} INVALID_ARGUMENT for a number that is no integer from 0 to 2^32 - 1 */
+/** @throws {BackendError} INVALID_ARGUMENT for a number that is not an integer from 0 to 2^32 - 1 */
 export function checkU32(op: string, name: string, value: TensorLike): TensorLike {
   if (value instanceof Tensor || (Number.isInteger(value) && value >= 0 && value < 2 ** 32)) return value;
   throw refuse(op, `${name} must be an integer from 0 to 2^32 - 1, got ${String(value)}`);

@@ -30,7 +30,7 @@ export interface DropoutOptions extends OutOption {
  *
  * @param p - from 0 to 1; or one float on the device, which counts as the nearer of those where it is outside
  * @throws {BackendError} INVALID_ARGUMENT for anything but f32, f16 and bf16, a `p` outside of 0 to 1, a seed or an offset
- *   that is no u32
+ *   that is not a u32
  * @example
  * ```ts
  * const x = tensor(backend, [1, 2, 3, 4]);

@@ -41,7 +41,7 @@ const uniform: Draw = (k, word, { low, span }) => k.add(low as Float, k.mul(span
  * Element i takes u from the upper 24 bits of word i + offset of stream 0 of Philox 4x32-10: Salmon et al., Parallel random
  * numbers: as easy as 1, 2, 3, SC 2011.
  *
- * @throws {BackendError} INVALID_ARGUMENT for a seed or an offset that is no u32, bounds that are not finite, integers as `dtype`
+ * @throws {BackendError} INVALID_ARGUMENT for a seed or an offset that is not a u32, bounds that are not finite, integers as `dtype`
  * @throws {BackendError} OUT_OF_MEMORY
  * @example
  * ```ts
@@ -87,7 +87,7 @@ const normal: Draw = (k, word, { mean, std }) => {
  * 0 to 1 - 2^-24, from the upper 24 bits of word i + offset of the streams 1 and 2 of Philox 4x32-10: Salmon et al., Parallel random
  * numbers: as easy as 1, 2, 3, SC 2011.
  *
- * @throws {BackendError} INVALID_ARGUMENT for a seed or an offset that is no u32, a `mean` or `std` that is not finite, integers as
+ * @throws {BackendError} INVALID_ARGUMENT for a seed or an offset that is not a u32, a `mean` or `std` that is not finite, integers as
  *   `dtype`
  * @throws {BackendError} OUT_OF_MEMORY
  * @example

@@ -12,7 +12,7 @@ export interface FlipOptions extends OutOption {
 /**
  * The elements in the opposite order along axes, as NumPy's flip.
  *
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
+ * @throws {BackendError} INVALID_ARGUMENT for an axis out of range
  * @throws {BackendError} OUT_OF_MEMORY
  * @example
  * ```ts

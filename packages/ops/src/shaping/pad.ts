@@ -23,7 +23,7 @@ const MODES: readonly unknown[] = ['constant', 'reflect', 'edge', 'symmetric', '
  * pads and those between them are at most 4.
  *
  * @param pads - `[before, after]` of each axis
- * @throws {BackendError} INVALID_ARGUMENT for pads that are not two of each axis, and for an edge where there is none
+ * @throws {BackendError} INVALID_ARGUMENT for pads that are not two of each axis, and for a mode that reads the edge of an empty axis
  * @throws {BackendError} OUT_OF_MEMORY
  * @example
  * ```ts

@@ -10,7 +10,7 @@ import type { Tensor } from '../tensor/tensor.ts';
  * `x` repeated along each axis, as NumPy's tile: the shorter one of the shape and `repeats` gets ones in front. One launch.
  *
  * @param repeats - how often, for each axis
- * @throws {BackendError} INVALID_ARGUMENT for what is no list of sizes
+ * @throws {BackendError} INVALID_ARGUMENT for what is not a list of sizes
  * @throws {BackendError} UNSUPPORTED where the axes and those that repeat are more than 8
  * @throws {BackendError} OUT_OF_MEMORY
  * @example

@@ -19,7 +19,7 @@ export interface TriangleOptions extends OutOption {
  * The elements of matrices on a diagonal and above it, zeros below, as NumPy's triu and Trilu of ONNX. One launch.
  *
  * @param x - `[..., m, n]`
- * @throws {BackendError} INVALID_ARGUMENT for fewer than two axes, and a diagonal that is no integer
+ * @throws {BackendError} INVALID_ARGUMENT for fewer than two axes, and a diagonal that is not an integer
  * @throws {BackendError} OUT_OF_MEMORY
  * @example
  * ```ts
@@ -36,7 +36,7 @@ export function triu(x: Tensor, options: TriangleOptions = {}): Tensor {
  * The elements of matrices on a diagonal and below it, zeros above, as NumPy's tril and Trilu of ONNX. One launch.
  *
  * @param x - `[..., m, n]`
- * @throws {BackendError} INVALID_ARGUMENT for fewer than two axes, and a diagonal that is no integer
+ * @throws {BackendError} INVALID_ARGUMENT for fewer than two axes, and a diagonal that is not an integer
  * @throws {BackendError} OUT_OF_MEMORY
  * @example
  * ```ts

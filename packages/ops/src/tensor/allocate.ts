@@ -62,7 +62,7 @@ const views = new ListCache<SharedLayout>(MAX_VIEWS);
 /**
  * A view whose layout follows from that of the tensor and from a key: the name of the function, and numbers.
  *
- * @param layoutOf - undefined where there is no such view: then there is none of this either
+ * @param layoutOf - undefined if there is no such view: then this returns undefined too
  */
 export function keyedView(
   tensor: Tensor,

@@ -147,7 +147,7 @@ export function checkShape(op: string, shape: readonly number[]): readonly numbe
   const own = [...shape] as number[];
   if (own.length > MAX_RANK) throw refuse(op, `${shapeText(own)} has more than ${MAX_RANK} axes`);
   const bad = own.findIndex((length) => !Number.isSafeInteger(length) || length < 0);
-  if (bad >= 0) throw refuse(op, `shape ${shown(own)} has ${shown(own[bad])}, which is no size`);
+  if (bad >= 0) throw refuse(op, `shape ${shown(own)} has ${shown(own[bad])}, which is not a size`);
   return own;
 }
 

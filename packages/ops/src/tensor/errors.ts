@@ -12,7 +12,7 @@ export function refuse(op: string, detail: string, fields: BackendErrorFields = 
 }
 
 /**
- * Runs what a function asks of the backend; an error of the backend gets the name of the function and the shapes.
+ * Runs a function's call of the backend; an error of the backend gets the name of the function and the shapes.
  *
  * @throws {BackendError} as `work`
  */
@@ -24,7 +24,7 @@ export function launch<T>(op: string, operands: readonly Tensor[], work: () => T
   }
 }
 
-/** Returns what {@link launch} throws for an error: for a path that should make no function. */
+/** Returns the error that {@link launch} throws for another: for a path that should make no function. */
 export function explained(op: string, operands: readonly Tensor[], cause: unknown): unknown {
   if (!isBackendError(cause)) return cause;
   const { code, detail, backend, hint, reason, requestedBytes, inUseBytes, limitBytes, status } = cause;

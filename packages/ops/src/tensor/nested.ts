@@ -1,9 +1,9 @@
 import { sizeOf } from './shape.ts';
 
-/** Lists of lists, or what they hold. */
+/** Lists of lists of values, or a value. */
 export type NestedOf<T> = T | readonly NestedOf<T>[];
 
-/** Row-major elements as lists of lists, from one of them on; one element where there is no axis. */
+/** Returns row-major elements as lists of lists, from one of them on; one element without axes. */
 export function nestedOf<T>(elements: ArrayLike<T>, shape: readonly number[], from = 0): NestedOf<T> {
   const [length, ...inner] = shape;
   if (length === undefined) return elements[from] as T;

@@ -55,7 +55,7 @@ export function tidy<Result>(work: () => Result): Result {
   }
 }
 
-/** Runs a function, and adds what it makes and no `tidy` in it disposes to `tensors`. */
+/** Runs a function, and adds the tensors that it makes and no `tidy` in it disposes to `tensors`. */
 export function keepAll<Result>(tensors: Tensor[], work: () => Result): Result {
   scopes.push(tensors);
   try {

@@ -19,7 +19,7 @@ export function denseStrides(shape: readonly number[]): number[] {
   return strides;
 }
 
-/** Returns whether the elements lie row-major without gaps. Strides of axes of size 1 do not matter, nor do any where there is no element. */
+/** Returns whether the elements lie row-major without gaps. Strides of axes of size 1 do not matter, nor do any without elements. */
 export function isDense(shape: readonly number[], strides: readonly number[]): boolean {
   if (shape.includes(0)) return true;
   let expected = 1;

@@ -1,4 +1,7 @@
-/** Makes `console.log` of Node, Deno and Bun write what `toString` says, which reads nothing back, instead of the fields. */
+/**
+ * Makes `console.log` of Node, Deno and Bun print the text of `toString`, which reads nothing back, instead of the
+ * fields.
+ */
 export function showAsText(of: { readonly prototype: { toString(): string } }): void {
   const { prototype } = of;
   Object.defineProperty(prototype, Symbol.for('nodejs.util.inspect.custom'), {

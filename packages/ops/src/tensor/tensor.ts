@@ -38,7 +38,7 @@ export class Tensor implements Disposable, Layout {
   /** @internal */
   constructor(storage: Storage, layout: SharedLayout, offset = 0) {
     if (!(storage instanceof Storage)) {
-      throw refuse('tensor', 'is no constructor to call', { hint: 'tensor(backend, [1, 2]), zeros(backend, [2])' });
+      throw refuse('tensor', 'is not a constructor to call', { hint: 'tensor(backend, [1, 2]), zeros(backend, [2])' });
     }
     this.storage = storage;
     this.layout = layout;
@@ -108,7 +108,7 @@ export class Tensor implements Disposable, Layout {
   }
 
   /**
-   * The elements as lists of lists, as `tensor` takes them, after the work queued so far; a number where there is no axis.
+   * The elements as lists of lists, as `tensor` takes them, after the work queued so far; a number without axes.
    *
    * @throws {BackendError} as {@link toArray}
    */
@@ -151,9 +151,13 @@ export class Tensor implements Disposable, Layout {
    * @throws {BackendError} INVALID_ARGUMENT always, with the functions to call
    */
   [Symbol.toPrimitive](): never {
-    throw refuse('tensor', `${this.toString()} is no number or text of JavaScript: +, < and \`\${x}\` cannot take it`, {
-      hint: 'add(x, 1), greater(x, 0), ... compute on the device; await x.toArray() or x.item() reads, x.toString() describes',
-    });
+    throw refuse(
+      'tensor',
+      `${this.toString()} is not a number or string of JavaScript: +, < and \`\${x}\` cannot take it`,
+      {
+        hint: 'add(x, 1), greater(x, 0), ... compute on the device; await x.toArray() or x.item() reads, x.toString() describes',
+      },
+    );
   }
 
   toString(): string {

@@ -34,7 +34,7 @@ export function permute(x: Tensor, axes: readonly number[]): Tensor {
  *
  * @param axis0 - default -2
  * @param axis1 - default -1
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
+ * @throws {BackendError} INVALID_ARGUMENT for an axis out of range
  * @example
  * ```ts
  * using x = tensor(backend, [[1, 2, 3], [4, 5, 6]]);

@@ -39,7 +39,7 @@ export function reshape(x: Tensor, shape: readonly number[]): Tensor {
  *
  * @param from - the first axis; default 0
  * @param to - the last one; default -1
- * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
+ * @throws {BackendError} INVALID_ARGUMENT for an axis out of range
  * @example
  * ```ts
  * using x = zeros(backend, [2, 3, 4]);

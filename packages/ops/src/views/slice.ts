@@ -109,12 +109,12 @@ function equalParts(length: number, parts: number): readonly number[] {
 function placesOf(x: Tensor, axis: number, [from, to, by]: Exclude<Range, null | number>): Places {
   const length = x.shape[axis] as number;
   const step = by ?? 1;
-  if (!Number.isInteger(step) || step === 0) throw refuse('slice', `step ${shown(by)} of axis ${axis} is no step`);
+  if (!Number.isInteger(step) || step === 0) throw refuse('slice', `step ${shown(by)} of axis ${axis} is not a step`);
   // Backwards, what is beyond the first element is -1.
   const [first, end] = step > 0 ? [0, length] : [-1, length - 1];
   const placeOf = (place: number | null | undefined, otherwise: number): number => {
     if (place === null || place === undefined) return otherwise;
-    if (!Number.isInteger(place)) throw refuse('slice', `place ${shown(place)} of axis ${axis} is no integer`);
+    if (!Number.isInteger(place)) throw refuse('slice', `place ${shown(place)} of axis ${axis} is not an integer`);
     return Math.min(end, Math.max(first, place < 0 ? place + length : place));
   };
   const start = placeOf(from, step > 0 ? first : end);

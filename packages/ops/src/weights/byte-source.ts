@@ -7,7 +7,7 @@ export interface ByteSource {
   readonly name: string;
   /** @param signal - ends what is under way before it is open */
   open(signal?: AbortSignal): Promise<OpenBytes>;
-  /** The file of that name beside it, where there is such a thing. */
+  /** Returns the file of that name beside it, if there is one. */
   readonly beside?: (file: string) => ByteSource;
 }
 
@@ -20,7 +20,7 @@ export interface OpenBytes {
    * the next one is asked for. No byte may be asked for that lies before one read already.
    */
   pieces(from: number, to: number): AsyncIterable<Uint8Array>;
-  /** Ends what still reads. Idempotent. */
+  /** Ends all reads. Idempotent. */
   close(): Promise<void>;
 }
 

@@ -26,7 +26,8 @@ export function damaged(detail: string): BackendError {
  * @throws {BackendError} INVALID_ARGUMENT for fewer bytes, and for a header longer than the file or 100 MB
  */
 export function headerLength(first: Uint8Array, fileBytes: number | undefined): number {
-  if (first.length < LENGTH_BYTES) throw damaged(`${first.length} bytes are no file: the length of its header has 8`);
+  if (first.length < LENGTH_BYTES)
+    throw damaged(`${first.length} bytes are not a file: the length of its header has 8`);
   const length = new DataView(first.buffer, first.byteOffset, LENGTH_BYTES).getBigUint64(0, true);
   if (length > MAX_HEADER_BYTES) throw damaged(`a header of ${length} bytes, more than ${MAX_HEADER_BYTES}`);
   if (fileBytes !== undefined && Number(length) > fileBytes - LENGTH_BYTES) {
@@ -72,7 +73,7 @@ function objectOf(header: Uint8Array): Record<string, unknown> {
   } catch (cause) {
     throw refuse('safetensors', 'the header is not JSON', { cause });
   }
-  if (!isRecord(value)) throw damaged('the header is no JSON object');
+  if (!isRecord(value)) throw damaged('the header is not a JSON object');
   const repeated = repeatedKey(text);
   if (repeated !== undefined) {
     throw damaged(repeated === '__proto__' ? 'a key __proto__ in the header' : `${repeated} is in the header twice`);
@@ -81,10 +82,10 @@ function objectOf(header: Uint8Array): Record<string, unknown> {
 }
 
 function readEntry(name: string, entry: unknown, dataStart: number): PlacedEntry {
-  if (!isRecord(entry)) throw damaged(`${name} is no object`);
+  if (!isRecord(entry)) throw damaged(`${name} is not an object`);
   const { dtype: format, shape, data_offsets: offsets } = entry;
   if (typeof format !== 'string' || !isFormat(format)) throw damaged(`${name} has the unknown dtype ${shown(format)}`);
-  if (!isSizes(shape)) throw damaged(`${name} has the shape ${shown(shape)}, which is no list of sizes`);
+  if (!isSizes(shape)) throw damaged(`${name} has the shape ${shown(shape)}, which is not a list of sizes`);
   if (!isSizes(offsets) || offsets.length !== 2) {
     throw damaged(`${name} has the data_offsets ${shown(offsets)}, which are not a start and an end`);
   }
@@ -103,7 +104,7 @@ function readEntry(name: string, entry: unknown, dataStart: number): PlacedEntry
 function readMetadata(metadata: unknown): Readonly<Record<string, string>> {
   if (metadata === undefined) return {};
   if (!isRecord(metadata) || Object.values(metadata).some((value) => typeof value !== 'string')) {
-    throw damaged(`${METADATA} is no object of strings`);
+    throw damaged(`${METADATA} is not an object of strings`);
   }
   return metadata as Record<string, string>;
 }

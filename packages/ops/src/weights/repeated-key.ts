@@ -1,5 +1,6 @@
 /**
- * The first key that an object of a JSON text has twice, or that is `__proto__`: what `JSON.parse` takes without a word.
+ * Returns the first key that an object of a JSON text has twice, or that is `__proto__`: `JSON.parse` accepts both
+ * silently.
  *
  * @param text - valid JSON
  */

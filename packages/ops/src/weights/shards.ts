@@ -50,7 +50,7 @@ async function readWeightMap(index: ByteSource, signal: AbortSignal | undefined)
   for (const [name, file] of files) {
     // A name with a path in it could name any file of the machine; half a character is no name at all.
     if (typeof file !== 'string' || !/^[^/\\:\p{Cc}\p{Cs}]+\.safetensors$/u.test(file)) {
-      throw damaged(`${index.name}: ${name} is in ${describe(file)}, which is no name of a .safetensors file`);
+      throw damaged(`${index.name}: ${name} is in ${describe(file)}, which is not the name of a .safetensors file`);
     }
   }
   return new Map(files as [string, string][]);

@@ -8,7 +8,10 @@ import { refuse } from '../tensor/errors.ts';
  */
 export interface WeightCache {
   get(name: string): Promise<Uint8Array | undefined>;
-  /** Rejects with a `QuotaExceededError` where there is no room: the files that were not used for longest are then removed. */
+  /**
+   * Stores a piece. Rejects with a `QuotaExceededError` if there is no room: the files that were not used for longest
+   * are then removed.
+   */
   put(name: string, bytes: Uint8Array): Promise<void>;
   delete(name: string): Promise<void>;
   names(): Promise<readonly string[]>;
@@ -45,8 +48,8 @@ const ADDRESS = 'https://weights.invalid/';
  * Keeps weights in the browser, for this origin, by its Cache API: in pages and workers.
  *
  * @param name - of the cache; caches of other names know nothing of each other
- * @throws {BackendError} INVALID_ARGUMENT for what is no name
- * @throws {BackendError} UNSUPPORTED where there is no Cache API: in Node, and in pages that are not of a secure context
+ * @throws {BackendError} INVALID_ARGUMENT for what is not a name
+ * @throws {BackendError} UNSUPPORTED if there is no Cache API: in Node, and in pages that are not of a secure context
  * @example
  * ```ts
  * // For `loadSafetensors(backend, url, { cache })`.

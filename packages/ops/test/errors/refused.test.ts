@@ -106,8 +106,8 @@ const REFUSED: Readonly<Record<string, () => unknown>> = {
     ops.instanceNorm(of([2, 3, 4]), { weight: of([3], 'i32') }),
   'sort: [2, 3] has no axis 2': () => ops.sort(of([2, 3]), { axis: 2 }),
   'cumsum: [] has no axis -1': () => ops.cumsum(of([])),
-  'gatherNd: i32[1, 2] are no places in [2]': () => ops.gatherNd(of([2]), of([1, 2], 'i32')),
-  'gatherNd: f32[1, 1] are no places in [2]': () => ops.gatherNd(of([2]), of([1, 1])),
+  'gatherNd: i32[1, 2] are not places in [2]': () => ops.gatherNd(of([2]), of([1, 2], 'i32')),
+  'gatherNd: f32[1, 1] are not places in [2]': () => ops.gatherNd(of([2]), of([1, 1])),
   'topK: [2, 3] has no axis 2': () => ops.topK(of([2, 3]), 1, { axis: 2 }),
   'topK: k must be an integer from 0 to 3, axis 1 of f32[2, 3], got 4': () => ops.topK(of([2, 3]), 4),
   'takeAlongAxis: takes integers as indices, got f32[2, 3]': () => ops.takeAlongAxis(of([2, 3]), of([2, 3])),
@@ -136,11 +136,11 @@ const REFUSED: Readonly<Record<string, () => unknown>> = {
   'slice: takes a list of ranges, one an axis, got 0': () => ops.slice(x(2), 0 as never),
   'permute: takes a list of axes for [2, 3], got 1': () => ops.permute(x(2, 3), 1 as never),
   'tensor: lists nest deeper than 8 axes': () => ops.tensor(backend, endless as never),
-  'full: 300 is no i8, which goes from -128 to 127': () => ops.full(backend, [1], 300, { dtype: 'i8' }),
-  'arange: 259 is no u8, which goes from 0 to 255': () => ops.arange(backend, 250, 260, 1, { dtype: 'u8' }),
-  'pad: 300 is no u8, which goes from 0 to 255': () =>
+  'full: 300 does not fit i8, which goes from -128 to 127': () => ops.full(backend, [1], 300, { dtype: 'i8' }),
+  'arange: 259 does not fit u8, which goes from 0 to 255': () => ops.arange(backend, 250, 260, 1, { dtype: 'u8' }),
+  'pad: 300 does not fit u8, which goes from 0 to 255': () =>
     ops.pad(ops.tensor(backend, new Uint8Array(1)), [[1, 0]], { value: 300 }),
-  'mine: shape [-1] has -1, which is no size': () => ops.run(copy, { x: x(1) }, { shape: [-1] }),
+  'mine: shape [-1] has -1, which is not a size': () => ops.run(copy, { x: x(1) }, { shape: [-1] }),
   'mine: dtype must be one of f32, f16, bf16, i32, u32, i8, u8, got "f64"': () =>
     ops.run(copy, { x: x(1) }, { dtypes: { y: 'f64' as 'f32' } }),
   'layerNorm: [2, 2] does not broadcast to [2] of [2, 2]': () => {
@@ -163,11 +163,12 @@ const REFUSED: Readonly<Record<string, () => unknown>> = {
   'resize: mode must be nearest or bilinear, got "cubic"': () =>
     ops.resize(bytes(), [1, 2], { mode: 'cubic' as 'nearest' }),
   'resize: alignCorners is for mode bilinear': () => ops.resize(bytes(), [1, 2], { alignCorners: true }),
-  'full: -1 is no u8, which goes from 0 to 255': () => ops.full(backend, [2], -1, { dtype: 'u8' }),
-  'full: shape [-2] has -2, which is no size': () => ops.full(backend, [-2], 1),
+  'full: -1 does not fit u8, which goes from 0 to 255': () => ops.full(backend, [2], -1, { dtype: 'u8' }),
+  'full: shape [-2] has -2, which is not a size': () => ops.full(backend, [-2], 1),
   'arange: takes finite numbers and a step other than 0, got 0 to 3 by 0': () => ops.arange(backend, 0, 3, 0),
   'arange: takes integers for i32, got 0 to 3 by 0.5': () => ops.arange(backend, 0, 3, 0.5, { dtype: 'i32' }),
-  'arange: -1 is no u32, which goes from 0 to 4294967295': () => ops.arange(backend, 3, -2, -1, { dtype: 'u32' }),
+  'arange: -1 does not fit u32, which goes from 0 to 4294967295': () =>
+    ops.arange(backend, 3, -2, -1, { dtype: 'u32' }),
   'randomUniform: seed must be an integer from 0 to 2^32 - 1, got -1': () =>
     ops.randomUniform(backend, [2], { seed: -1 }),
   'randomUniform: high must be finite, got Infinity': () =>
@@ -185,7 +186,8 @@ const REFUSED: Readonly<Record<string, () => unknown>> = {
   'dropout: p must be from 0 to 1, got 1.5': () => ops.dropout(ops.zeros(backend, [2]), 1.5, { seed: 1 }),
   'dropout: takes f32, got i8[2, 3]': () => ops.dropout(ops.zeros(backend, [2, 3], { dtype: 'i8' }), 0.5, { seed: 1 }),
   'oneHot: takes integers, got f32[2, 3]': () => ops.oneHot(ops.zeros(backend, [2, 3]), 3),
-  'oneHot: shape [2, 1.5] has 1.5, which is no size': () => ops.oneHot(ops.zeros(backend, [2], { dtype: 'u8' }), 1.5),
+  'oneHot: shape [2, 1.5] has 1.5, which is not a size': () =>
+    ops.oneHot(ops.zeros(backend, [2], { dtype: 'u8' }), 1.5),
   'rope: takes f32, f16 or bf16 [..., seq, dim] with an even dim, got f32[2, 3]': () => ops.rope(x(2, 3)),
   'rope: takes f32, f16 or bf16 [..., seq, dim] with an even dim, got f32[4]': () => ops.rope(x(4)),
   'rope: takes f32, f16 or bf16 [..., seq, dim] with an even dim, got i32[2, 2]': () =>
@@ -222,11 +224,11 @@ const REFUSED: Readonly<Record<string, () => unknown>> = {
       { mode: 'edge' },
     ),
   'pad: axis 0 of [0] has no edge for mode wrap': () => ops.pad(x(0), [[0, 1]], { mode: 'wrap' }),
-  'tile: shape [-1] has -1, which is no size': () => ops.tile(x(2), [-1]),
+  'tile: shape [-1] has -1, which is not a size': () => ops.tile(x(2), [-1]),
   'flip: [2] has no axis 1': () => ops.flip(x(2), { axis: 1 }),
-  'slice: step 0 of axis 0 is no step': () => ops.slice(x(2), [[null, null, 0]]),
-  'slice: step -0.5 of axis 0 is no step': () => ops.slice(x(2), [[null, null, -0.5]]),
-  'slice: place 0.5 of axis 0 is no integer': () => ops.slice(x(2), [[0.5, null, -1]]),
+  'slice: step 0 of axis 0 is not a step': () => ops.slice(x(2), [[null, null, 0]]),
+  'slice: step -0.5 of axis 0 is not a step': () => ops.slice(x(2), [[null, null, -0.5]]),
+  'slice: place 0.5 of axis 0 is not an integer': () => ops.slice(x(2), [[0.5, null, -1]]),
   'unsqueeze: axes [1, 1] name one twice': () => ops.unsqueeze(x(2, 3), [1, -3]),
   'unsqueeze: [2, 3, 1, 1] has no axis 4': () => ops.unsqueeze(x(2, 3), [0, 4]),
   'unsqueeze: [2, 3, 4, 5, 6, 7, 1, 1, 1] has more than 8 axes': () => ops.unsqueeze(x(2, 3, 4, 5, 6, 7), [0, 1, 2]),

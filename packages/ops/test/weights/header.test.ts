@@ -32,8 +32,8 @@ test('names, shapes and types are read, also of those that no device holds', asy
 });
 
 test.each<[string, Uint8Array, RegExp]>([
-  ['nothing', new Uint8Array(), /0 bytes are no file/],
-  ['less than a length', new Uint8Array(7), /7 bytes are no file/],
+  ['nothing', new Uint8Array(), /0 bytes are not a file/],
+  ['less than a length', new Uint8Array(7), /7 bytes are not a file/],
   ['a header beyond the file', lengthOf(500n), /a header of 500 bytes in a file of \d+/],
   ['a header beyond 100 MB', lengthOf(100_000_001n), /a header of 100000001 bytes, more than 100000000/],
   ['a header beyond every number', lengthOf(2n ** 64n - 1n), /a header of 18446744073709551615 bytes/],
@@ -50,7 +50,7 @@ test.each<[string, Uint8Array, RegExp]>([
     fileOf('{"a":{"dtype":"F32","shape":[2],"shape":[2],"data_offsets":[0,8]}}', 8),
     /shape is in.*twice/,
   ],
-  ['no object for a tensor', fileOf({ a: 7 }), /a is no object/],
+  ['no object for a tensor', fileOf({ a: 7 }), /a is not an object/],
   ['an unknown dtype', fileOf({ a: entry('F31', [2], 0, 8) }, 8), /unknown dtype "F31"/],
   ['a dtype of Object', fileOf({ a: entry('toString', [2], 0, 8) }, 8), /unknown dtype "toString"/],
   ['no dtype', fileOf({ a: { shape: [2], data_offsets: [0, 8] } }, 8), /unknown dtype undefined/],

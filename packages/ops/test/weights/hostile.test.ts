@@ -88,6 +88,6 @@ test('names of shards are names, not addresses; deep ones and half characters ar
     const index = memorySource(new TextEncoder().encode(`{"weight_map":{"x":${file}}}`));
     const source = { ...index, name: 'model.json', beside: () => index };
     const error = await expectRejection(loadSafetensors(backend, source), 'INVALID_ARGUMENT');
-    expect(error.message).toContain('which is no name of a .safetensors file');
+    expect(error.message).toContain('which is not the name of a .safetensors file');
   }
 });

@@ -69,7 +69,7 @@ export function conversionOps(body: FunctionBody): ConversionOps {
   };
 }
 
-/** Bits of a value, for comparing sizes; pointers count as one size. Undefined where there are none to cast. */
+/** Bits of a value, for comparing sizes; pointers count as one size. Undefined if there are none to cast. */
 function bitsOf(type: Type): number | undefined {
   switch (type.kind) {
     case 'int':

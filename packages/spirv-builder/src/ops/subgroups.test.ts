@@ -66,15 +66,15 @@ describe('blocks of a sub-group', () => {
     const shares = (of: (module: ModuleBuilder) => Type): string =>
       misuse(u32, (k, p, module) => k.subgroupBlockRead(p, of(module)));
     expect(shares((m) => m.vector(m.int(32), 3))).toBe(
-      'kernel test, subgroupBlockRead: u32x3 is no share of u32: one, or a vector of 2, 4 or 8',
+      'kernel test, subgroupBlockRead: u32x3 is not a share of u32: one, or a vector of 2, 4 or 8',
     );
-    expect(shares((m) => m.vector(m.int(32), 16))).toContain('u32x16 is no share of u32');
-    expect(shares((m) => m.float(32))).toContain('f32 is no share of u32');
-    expect(shares((m) => m.vector(m.int(16), 2))).toContain('u16x2 is no share of u32');
+    expect(shares((m) => m.vector(m.int(32), 16))).toContain('u32x16 is not a share of u32');
+    expect(shares((m) => m.float(32))).toContain('f32 is not a share of u32');
+    expect(shares((m) => m.vector(m.int(16), 2))).toContain('u16x2 is not a share of u32');
     expect(shares(() => new ModuleBuilder().int(32))).toContain('the type u32 belongs to another module');
     expect(misuse(u32, (k, p) => k.subgroupBlockWrite(p, k.constant(k.types.float(32), 1)))).toBe(
-      'kernel test, subgroupBlockWrite: f32 is no share of u32: one, or a vector of 2, 4 or 8',
+      'kernel test, subgroupBlockWrite: f32 is not a share of u32: one, or a vector of 2, 4 or 8',
     );
-    expect(misuse(u32, (k, p) => k.subgroupBlockWrite(p, 1 as never))).toContain('value is no value: got number 1');
+    expect(misuse(u32, (k, p) => k.subgroupBlockWrite(p, 1 as never))).toContain('value is not a value: got number 1');
   });
 });

@@ -62,7 +62,10 @@ export function subgroupOps(body: FunctionBody, { bitcast }: Pick<ConversionOps,
     }
     const count = type.kind === 'vector' ? type.count : 1;
     if (componentOf(type) !== pointee || !BLOCK_COUNTS.includes(count)) {
-      throw body.error(instruction, `${nameOf(type)} is no share of ${nameOf(pointee)}: one, or a vector of 2, 4 or 8`);
+      throw body.error(
+        instruction,
+        `${nameOf(type)} is not a share of ${nameOf(pointee)}: one, or a vector of 2, 4 or 8`,
+      );
     }
     requirements.capability(Capability.SubgroupBufferBlockIOINTEL);
     requirements.extension('SPV_INTEL_subgroups');

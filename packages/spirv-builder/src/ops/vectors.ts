@@ -81,13 +81,13 @@ export function vectorOps(body: FunctionBody): VectorOps {
 
 function expectVectorType(body: FunctionBody, type: VectorType, instruction: string): void {
   expectType(body, type, instruction);
-  if (type.kind !== 'vector') throw body.error(instruction, `${nameOf(type)} is no vector type`);
+  if (type.kind !== 'vector') throw body.error(instruction, `${nameOf(type)} is not a vector type`);
 }
 
 function componentsIn(body: FunctionBody, { type }: Value, component: ScalarType): number {
   if (type === component) return 1;
   if (type.kind === 'vector' && type.component === component) return type.count;
-  throw body.error('vector', `a ${nameOf(type)} is no part of a vector of ${nameOf(component)}`);
+  throw body.error('vector', `a ${nameOf(type)} is not a part of a vector of ${nameOf(component)}`);
 }
 
 function expectIndex(body: FunctionBody, index: number, count: number, instruction: string): void {

@@ -104,7 +104,7 @@ function arrayOf(body: FunctionBody, element: Type, length: number | Value, inst
   }
   const count = isLiteral ? body.constant(body.types.int(64), length) : body.use(length, instruction, 'length');
   if (count.integer === undefined) {
-    throw body.error(instruction, 'length is no integer constant: a number, or a specialisation constant');
+    throw body.error(instruction, 'length is not an integer constant: a number, or a specialisation constant');
   }
   return body.placed(instruction, '', () => body.types.array(element, count));
 }

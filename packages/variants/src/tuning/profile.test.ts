@@ -20,17 +20,17 @@ it('reads what it is for', () => {
 it.each([
   ['', /is not JSON/],
   ['{"format": "concord-webgpu-pro', /is not JSON/],
-  ['null', /is no tuning profile/],
-  ['[]', /is no tuning profile/],
-  [JSON.stringify({ ...profile, format: 'else' }), /is no tuning profile/],
-  [JSON.stringify({ ...profile, format: 'concord-level-zero-profile' }), /is no tuning profile of webgpu/],
+  ['null', /is not a tuning profile/],
+  ['[]', /is not a tuning profile/],
+  [JSON.stringify({ ...profile, format: 'else' }), /is not a tuning profile/],
+  [JSON.stringify({ ...profile, format: 'concord-level-zero-profile' }), /is not a tuning profile of webgpu/],
   [JSON.stringify({ ...profile, version: 2 }), /has version 2, this backend reads 1/],
   [JSON.stringify({ ...profile, backendVersion: '1.2.4' }), /for version 1.2.4 of the backend, this is 1.2.3/],
   [JSON.stringify({ ...profile, device: { ...device, driver: 'Acme 1.3' } }), /of another device or driver .*Acme 1.3/],
   [JSON.stringify({ ...profile, device: { ...device, name: 'Acme 1' } }), /of another device or driver/],
   [JSON.stringify({ ...profile, choices: undefined }), /is damaged: a part is missing/],
   [JSON.stringify({ ...profile, choices: ['gemm'] }), /is damaged: a part is missing/],
-  [JSON.stringify({ ...profile, choices: { gemm: 3 } }), /the choice for "gemm" is no name/],
+  [JSON.stringify({ ...profile, choices: { gemm: 3 } }), /the choice for "gemm" is not a name/],
 ])('refuses %s', (text, problem) => {
   expect(parseProfile(text, maker)).toEqual({ problem: expect.stringMatching(problem) as unknown });
 });

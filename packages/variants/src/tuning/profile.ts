@@ -46,7 +46,7 @@ export function parseProfile(text: string, maker: ProfileMaker): ParsedProfile {
     return { problem: 'is not JSON' };
   }
   if (!isRecord(value) || value['format'] !== profileFormat(maker.backend)) {
-    return { problem: `is no tuning profile of ${maker.backend}` };
+    return { problem: `is not a tuning profile of ${maker.backend}` };
   }
   if (value['version'] !== 1) return { problem: `has version ${String(value['version'])}, this backend reads 1` };
   if (value['backendVersion'] !== maker.backendVersion) {
@@ -63,7 +63,7 @@ export function parseProfile(text: string, maker: ProfileMaker): ParsedProfile {
     return { problem: `is of another device or driver (${String(device['name'])}, ${String(device['driver'])})` };
   }
   const wrong = Object.entries(choices).find(([, id]) => typeof id !== 'string');
-  if (wrong !== undefined) return { problem: `is damaged: the choice for "${wrong[0]}" is no name` };
+  if (wrong !== undefined) return { problem: `is damaged: the choice for "${wrong[0]}" is not a name` };
   return { profile: value as unknown as TuningProfile };
 }
 

@@ -30,9 +30,9 @@ export const NAN = { no: 0, maybe: 1, must: 2 } as const;
  */
 export interface OutputIntervals {
   readonly layout: RunLayout;
-  /** The smallest value in the output's dtype. Infinity where there is none but NaN. */
+  /** The smallest value in the output's dtype. Infinity if there is none but NaN. */
   readonly lo: Float64Array;
-  /** Greatest value in the output's dtype. -Infinity where there is none but NaN. */
+  /** Greatest value in the output's dtype. -Infinity if there is none but NaN. */
   readonly hi: Float64Array;
   /** One of {@link NAN}. */
   readonly nan: Uint8Array;

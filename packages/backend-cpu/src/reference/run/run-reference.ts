@@ -6,7 +6,7 @@ import { ScatterCollector } from './scatter-collector.ts';
 import type { Interval } from './interval.ts';
 import type { OutputIntervals, RunData, RunRules } from './run-data.ts';
 
-/** This many points are evaluated together where there are no rows. */
+/** This many points are evaluated together if there are no rows. */
 const CHUNK = 4096;
 
 /**

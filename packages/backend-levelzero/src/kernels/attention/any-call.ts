@@ -4,7 +4,7 @@ import type { ParameterType } from '../kernel.ts';
 
 /**
  * The start value of a row's largest score: the lowest finite number. So scores of -Infinity never meet
- * -Infinity - -Infinity; where there are no others, the weights and their sum are 0, and the quotient is NaN.
+ * -Infinity - -Infinity; if there are no others, the weights and their sum are 0, and the quotient is NaN.
  */
 export const LOWEST = -3.4028234663852886e38;
 

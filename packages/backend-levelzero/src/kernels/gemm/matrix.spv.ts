@@ -66,7 +66,7 @@ export function linesOf(block: MatrixPackParams['block']): number {
 
 /**
  * Lays halves out in the blocks that a matrix engine takes: `blocks[batch][line / lines][term / 16]`, of pairs of terms, low
- * half first. Blocks of rows are `[line][pair]`, blocks of columns `[pair][line]`. Zeros stand where there is no line or term.
+ * half first. Blocks of rows are `[line][pair]`, blocks of columns `[pair][line]`. Missing lines and terms are zero.
  * A work-item makes one word; neighbours write neighbours.
  */
 export const matrixPack: (params: MatrixPackParams) => Kernel = variants(({ block, hasWords }: MatrixPackParams) =>

@@ -14,7 +14,7 @@ export interface Team {
   readonly lanes: number;
   /** This one's number, of the type of places. */
   readonly lane: Value;
-  /** Work-items of a sub-group; undefined where there are none to use. */
+  /** Work-items of a sub-group; undefined if there are none to use. */
   readonly subgroupSize: number | undefined;
   /** The team's number in its group. */
   readonly number: Value;

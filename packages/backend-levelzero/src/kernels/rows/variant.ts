@@ -79,7 +79,7 @@ function localBytes(kernel: Kernel, { kind, groupSize, subgroupSize, parts }: Ro
   return parts > 1 ? Math.max(0, ...bytes) : bytes.reduce((sum, own) => sum + own, 0);
 }
 
-/** The size of sub-groups that kernels ask for; undefined where there are none to use. */
+/** The size of sub-groups that kernels ask for; undefined if there are none to use. */
 export function subgroupSizeOf({ subgroupSizes }: DeviceTraits): number | undefined {
   const fitting = subgroupSizes.filter((size) => size > 1 && GROUP % size === 0);
   return fitting.includes(USUAL_SUBGROUP) ? USUAL_SUBGROUP : fitting[0];

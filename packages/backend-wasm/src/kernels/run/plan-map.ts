@@ -25,7 +25,7 @@ const SHORT_LINE_SEGMENT = 512;
 /** Points of a line from which on several vectors are worked on side by side. */
 export const WIDE = 64;
 
-/** The command that stores the outputs of a level; undefined where there are none. */
+/** The command that stores the outputs of a level; undefined if there are none. */
 export function formMap(geometry: CheckedRun, axes: RunAxes, level: 'row' | 'element'): FormedCommand | undefined {
   const { kernel } = geometry;
   const stores = outputsOf(kernel, level);

@@ -56,7 +56,7 @@ export class Words {
 /**
  * The arguments of a command.
  *
- * @param values - of each name that is not a constant's; 0 where there is none
+ * @param values - of each name that is not a constant's; 0 if there is none
  */
 export function argumentsOf(names: readonly string[], values: ReadonlyMap<string, number>): Uint32Array {
   return Uint32Array.from(names, (name) => (name.startsWith('=') ? Number(name.slice(1)) : (values.get(name) ?? 0)));

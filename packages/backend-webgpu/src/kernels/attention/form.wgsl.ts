@@ -47,7 +47,7 @@ export const sightUniforms: Readonly<Record<string, UniformType>> = {
   /** 1: lengths are in memory, 2: starts are, 3: both. The rest is for these. */
   ...ofType('u32', 'placed lengths_at lengths_step starts_at starts_step all_queries all_keys first_query'),
   ...ofType('u32', 'first_key'),
-  /** To take away from the place of query 0 for the first key that it sees; to add for the end of those. */
+  /** Distances from the place of query 0: back to the first key that it sees, and on to the end of those. */
   ...ofType('i32', 'hidden seen'),
 };
 
@@ -60,7 +60,7 @@ const anyUniforms: Readonly<Record<string, UniformType>> = {
   scale: 'f32',
   ...ofType('u32', 'q_at q_batch q_head q_row k_at k_batch k_head k_row v_at v_batch v_head v_row o_at'),
   ...ofType('u32', 'o_batch o_head'),
-  /** From a row, or record, of the output to the next. */
+  /** Distance from a row, or record, of the output to the next. */
   o_row: 'u32',
   ...sightUniforms,
   capped: 'u32',

@@ -108,7 +108,7 @@ interface Inputs {
   readonly q: Span;
   readonly k: Span;
   readonly v: Span;
-  /** Anything where there is none. */
+  /** Anything if there is none. */
   readonly mask: Span;
   readonly lengths: Span;
   readonly starts: Span;
@@ -307,7 +307,7 @@ class AttentionPlan {
     return used;
   }
 
-  /** Places in memory of the batches of a window, and where they begin in their bindings; another span where there are none. */
+  /** Places in memory of the batches of a window, and where they begin in their bindings; another span if there are none. */
   #places({ batch, batches }: Window, none: Span) {
     const bound = (name: 'lengths' | 'starts', step: number | undefined): { span: Span; at: number } => {
       if (step === undefined) return { span: none, at: 0 };

@@ -99,11 +99,11 @@ export const attentionUniforms: Readonly<Record<string, UniformType>> = {
   /** 1: query i sees key j when j <= i. */
   causal: 'u32',
   scale: 'f32',
-  /** Where the operands begin in their bindings. */
+  /** Starts of the operands in their bindings. */
   ...ofType('u32', 'q_at k_at v_at'),
-  /** From the keys, and values, of a head to those of the next. */
+  /** Distance from the keys, and values, of a head to those of the next. */
   ...ofType('u32', 'kv_head o_at'),
-  /** From a row, or record, of the output to the next. */
+  /** Distance from a row, or record, of the output to the next. */
   o_row: 'u32',
 };
 

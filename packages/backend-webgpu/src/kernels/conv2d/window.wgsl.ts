@@ -16,13 +16,13 @@ export const windowUniforms: Readonly<Record<string, UniformType>> = {
   /** Channels of a group. */
   ...ofType('u32', 'channels height width filter_height filter_width output_height output_width first_row'),
   ...ofType('u32', 'rows stride_h stride_w pad_h pad_w dilation_h dilation_w'),
-  /** Where the operands begin in their bindings. */
+  /** Starts of the operands in their bindings. */
   ...ofType('u32', 'input_at filter_at output_at'),
-  /** From an image, and from a group of channels, to the next. */
+  /** Distance from an image, and from a group of channels, to the next. */
   ...ofType('u32', 'input_image input_group'),
-  /** From a filter to the next. */
+  /** Distance from a filter to the next. */
   filter_stride: 'u32',
-  /** From the output of an image to that of the next, and from a plane of it to the next. */
+  /** Distance from the output of an image to that of the next, and from a plane of it to the next. */
   ...ofType('u32', 'output_image output_plane'),
   /** 1: add to what the output holds, the sum over the channels before. */
   accumulate: 'u32',
