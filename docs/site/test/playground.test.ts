@@ -88,7 +88,8 @@ await describeInChromium('the playground', () => {
     }
     expect(await page.locator('.pg-node').allTextContents()).toEqual([
       expect.stringContaining('input x'),
-      expect.stringContaining('mul 2'),
+      expect.stringContaining('constant 2'),
+      expect.stringMatching(/mul.*0 1.*y/s),
     ]);
     expect(await page.locator('.pg-code').first().innerText()).toContain('@compute');
     await page.getByRole('button', { name: 'Share' }).click();

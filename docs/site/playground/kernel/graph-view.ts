@@ -1,7 +1,7 @@
-import { constantText, kernelFacts, nodeText } from '@concord/cli/reports';
-import { type ConstantNode, type Kernel, operandsOf } from '@concord/backend-core/kernel';
+import { kernelFacts, nodeText } from '@concord/cli/reports';
+import { type Kernel, operandsOf } from '@concord/backend-core/kernel';
 
-/** A node of a kernel, for a table and a drawing. */
+/** A node of a kernel, for a table. */
 export interface GraphNode {
   readonly index: number;
   readonly text: string;
@@ -9,8 +9,6 @@ export interface GraphNode {
   readonly level: string;
   readonly operands: readonly number[];
   readonly label?: string;
-  /** The value of a constant, as it is written. */
-  readonly constant?: string;
   /** The names of the outputs that store it. */
   readonly outputs: readonly string[];
 }
@@ -36,14 +34,7 @@ export function graphView(kernel: Kernel): GraphView {
       level: node.level,
       operands: operandsOf(node),
       ...(labels[index] === undefined ? {} : { label: labels[index] }),
-      ...(node.kind === 'constant' ? { constant: shortConstant(node) } : {}),
       outputs: outputs.filter((output) => output.node === index).map((output) => output.name),
     })),
   };
-}
-
-/** A float32 with as many digits as tell it from its neighbours, mostly. */
-function shortConstant({ type, bits }: ConstantNode): string {
-  const text = constantText(type, bits);
-  return type === 'f32' && text.length > 9 ? String(Number(Number(text).toPrecision(7))) : text;
 }
