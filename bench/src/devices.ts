@@ -125,7 +125,6 @@ function ours(backend: string, create: Parameters<typeof concord>[1], options: C
 
 const onnxruntimeCpu = (threads?: number): Candidate =>
   candidate('onnxruntime cpu', async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu(threads));
-const openBlas = candidate('openblas', async () => (await import('./peers/native.ts')).openBlas(), 'limit');
 
 /** Other libraries that multiply matrices in Node without a GPU. */
 async function onCpu(): Promise<Ground> {
@@ -136,7 +135,6 @@ async function onCpu(): Promise<Ground> {
       candidate('tfjs cpu', async () => (await import('./peers/tfjs.ts')).tfjsCpu()),
       candidate('tfjs wasm', async () => (await import('./peers/tfjs.ts')).tfjsWasm({ runsLast: true })),
       onnxruntimeCpu(),
-      openBlas,
     ],
   };
 }
@@ -168,14 +166,10 @@ async function onLevelZero({ device: given = 'cpu', quick }: Values): Promise<Gr
   const isCpu = oneOf('--device', given, ['cpu', 'system']) === 'cpu';
   if (isCpu) await useLevelZeroCpu();
   const { device, overhead } = await describeBackend(new LevelZeroBackend(), quick);
-  const loops = candidate('C loops', async () => (await import('./peers/native.ts')).cLoops(), 'limit');
   return {
     ...{ name: `level-zero-${isCpu ? 'cpu' : slugOf(device.name)}`, device: device.name, driver: device.driver },
     ...{ overhead, set: isCpu ? 'levelZero' : 'gpu', schedule: { rounds: 15, roundMs: 100 } },
-    candidates: [
-      ours('levelzero', () => new LevelZeroBackend()),
-      ...(isCpu ? [onnxruntimeCpu(), openBlas, loops] : []),
-    ],
+    candidates: [ours('levelzero', () => new LevelZeroBackend()), ...(isCpu ? [onnxruntimeCpu()] : [])],
   };
 }
 

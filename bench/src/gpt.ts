@@ -44,7 +44,6 @@ interface Ground {
 
 /** Loaded when the peers' GPU is there. */
 const WEBGPU_PEERS: readonly Candidate<GptContestant>[] = [
-  candidate('tfjs webgpu', async () => (await import('./gpt/tfjs.ts')).tfjsGpt),
   candidate('onnxruntime webgpu', async () => (await import('./gpt/onnxruntime.ts')).onnxruntimeGpt),
 ];
 

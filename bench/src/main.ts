@@ -25,12 +25,12 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
   cpu         the CPU backend beside other libraries on the CPU, in Node
   wasm        the WebAssembly backend beside ONNX Runtime, on WebAssembly and native, with as many threads, and TensorFlow.js,
               in Node; what a small op costs, and what the caller's thread keeps of the processor
-  level-zero  the Level Zero backend beside ONNX Runtime, OpenBLAS and loops in C, all on the CPU
+  level-zero  the Level Zero backend beside ONNX Runtime on the CPU
   report      writes tables of the results that are in FOLDER, or of the committed ones, and these into
               README.md; --check only says whether README.md has them
   kernels     our times of fused kernels through run, by the device's clock, as JSON lines; --torch: beside those that
               limits/torch_kernels.py printed
-  gpt         GPT-2 with random weights on WebGPU beside TensorFlow.js and ONNX Runtime: one token at 512 cached, and prefill;
+  gpt         GPT-2 with random weights on WebGPU beside ONNX Runtime: one token at 512 cached, and prefill;
               --torch runs limits/torch_gpt.py first, --limit takes what it printed; --size tiny for a software device;
               --backend wasm: the model of examples/lm beside ONNX Runtime on the processor, with as many threads
   lm          the decoder of examples/lm with random weights of llama-3.2-1b, llama-3.1-8b or smollm2-135m (--model; tiny for a

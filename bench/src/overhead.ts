@@ -84,19 +84,12 @@ async function millisOf(action: () => Promise<void>): Promise<number> {
   return performance.now() - start;
 }
 
-/** Bits of WebGPU's flags, which exist as constants only where there is a `navigator.gpu`. */
-const GPU_COMPUTE = 4;
-const GPU_STORAGE = 0x80;
-const GPU_UNIFORM_COPY_DST = 0x40 | 0x08;
-
 /** The cost of a backend beside the work on the device, in microseconds, medians. */
 export interface Overhead {
   /** JavaScript of one tiny op among many. */
   readonly queueMicros: number;
   /** The same until the device has done it. */
   readonly doneMicros: number;
-  /** The same of the calls of WebGPU that such an op cannot do without, where the backend is on WebGPU. */
-  readonly bareMicros?: number;
   /** JavaScript of handing one op to the device. */
   readonly flushMicros: number;
   /** One op and the wait for it. */
@@ -129,18 +122,13 @@ async function measureOverhead(backend: ComputeBackend, quick: boolean, n = 1024
   const run = (): void => backend.unary({ op: 'neg', n, input, output });
   const queued: number[] = [];
   const done: number[] = [];
-  const bare: number[] = [];
-  const bareLoop = makeBareLoop(backend, n);
   for (let round = 0; round < rounds; round++) {
     const start = performance.now();
     for (let i = 0; i < ops; i++) run();
     queued.push(microsSince(start) / ops);
     await backend.synchronize();
     done.push(microsSince(start) / ops);
-    // In turns with ours: processors change their speed.
-    if (bareLoop !== undefined) bare.push((await bareLoop.run(ops)) / ops);
   }
-  bareLoop?.free();
   const flushes: number[] = [];
   const trips: number[] = [];
   const reads: number[] = [];
@@ -160,7 +148,6 @@ async function measureOverhead(backend: ComputeBackend, quick: boolean, n = 1024
   return {
     queueMicros: median(queued),
     doneMicros: median(done),
-    ...(bare.length > 0 && { bareMicros: median(bare) }),
     flushMicros: median(flushes),
     roundTripMicros: median(trips),
     readMicros: median(reads),
@@ -169,14 +156,10 @@ async function measureOverhead(backend: ComputeBackend, quick: boolean, n = 1024
 
 /** The measurements as a Markdown table, or two. */
 export function formatOverhead(overhead: Overhead): string {
-  const { background, bareMicros } = overhead;
+  const { background } = overhead;
   const rows = [
     row('JavaScript of an op on 1,024 elements, one of 1,000', overhead.queueMicros.toFixed(1)),
     row('the same, until the device has done all', overhead.doneMicros.toFixed(1)),
-    ...(bareMicros === undefined ? [] : [row('the same in bare calls of WebGPU', bareMicros.toFixed(1))]),
-    ...(bareMicros === undefined
-      ? []
-      : [row('ours over bare calls', `${(overhead.doneMicros / bareMicros).toFixed(2)}x`)]),
     row('JavaScript of `flush` after one op', overhead.flushMicros.toFixed(1)),
     row('one op and `synchronize`', overhead.roundTripMicros.toFixed(1)),
     row('reading 4 bytes back', overhead.readMicros.toFixed(1)),
@@ -191,79 +174,6 @@ export function formatOverhead(overhead: Overhead): string {
     parts.push('### What the caller keeps', table(['', 'milliseconds'], kept));
   }
   return parts.join('\n\n');
-}
-
-interface BareLoop {
-  /** Microseconds of this many ops until the device has done them. */
-  run(ops: number): Promise<number>;
-  free(): void;
-}
-
-/** Ops in a submit, and bytes from the uniforms of one to those of the next. */
-const BATCH = 128;
-const UNIFORM_STRIDE = 256;
-const GROUP_SIZE = 128;
-const NEGATE = `
-@group(0) @binding(0) var<storage, read> input: array<f32>;
-@group(0) @binding(1) var<storage, read_write> output: array<f32>;
-@group(0) @binding(2) var<uniform> count: u32;
-@compute @workgroup_size(${GROUP_SIZE})
-fn main(@builtin(global_invocation_id) id: vec3u) { if (id.x < count) { output[id.x] = -input[id.x]; } }`;
-
-/**
- * The op in WebGPU's own calls: for each one the bind group with a dynamic offset and a dispatch, in one pass per submit,
- * with one upload of the uniforms.
- */
-function makeBareLoop({ native }: ComputeBackend, n: number): BareLoop | undefined {
-  const { device } = (native ?? {}) as { readonly device?: GPUDevice };
-  if (typeof device?.createComputePipeline !== 'function') return undefined;
-  const { queue } = device;
-  const layout = device.createBindGroupLayout({
-    entries: [
-      { binding: 0, visibility: GPU_COMPUTE, buffer: { type: 'read-only-storage' } },
-      { binding: 1, visibility: GPU_COMPUTE, buffer: { type: 'storage' } },
-      { binding: 2, visibility: GPU_COMPUTE, buffer: { hasDynamicOffset: true } },
-    ],
-  });
-  const pipeline = device.createComputePipeline({
-    layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
-    compute: { module: device.createShaderModule({ code: NEGATE }) },
-  });
-  const [input, output] = [4 * n, 4 * n].map((size) => device.createBuffer({ size, usage: GPU_STORAGE }));
-  const uniforms = device.createBuffer({ size: BATCH * UNIFORM_STRIDE, usage: GPU_UNIFORM_COPY_DST });
-  const group = device.createBindGroup({
-    layout,
-    entries: [
-      { binding: 0, resource: { buffer: input as GPUBuffer } },
-      { binding: 1, resource: { buffer: output as GPUBuffer } },
-      { binding: 2, resource: { buffer: uniforms, size: UNIFORM_STRIDE } },
-    ],
-  });
-  const words = new Uint32Array((BATCH * UNIFORM_STRIDE) / 4);
-  const submit = (ops: number): void => {
-    const encoder = device.createCommandEncoder();
-    const pass = encoder.beginComputePass();
-    for (let i = 0; i < ops; i++) {
-      words[(i * UNIFORM_STRIDE) / 4] = n;
-      pass.setPipeline(pipeline);
-      pass.setBindGroup(0, group, [i * UNIFORM_STRIDE]);
-      pass.dispatchWorkgroups(Math.ceil(n / GROUP_SIZE));
-    }
-    pass.end();
-    queue.writeBuffer(uniforms, 0, words, 0, (ops * UNIFORM_STRIDE) / 4);
-    queue.submit([encoder.finish()]);
-  };
-  return {
-    async run(ops) {
-      const start = performance.now();
-      for (let done = 0; done < ops; done += BATCH) submit(Math.min(BATCH, ops - done));
-      await queue.onSubmittedWorkDone();
-      return microsSince(start);
-    },
-    free() {
-      for (const buffer of [input, output, uniforms]) buffer?.destroy();
-    },
-  };
 }
 
 async function readMicros(backend: ComputeBackend, ptr: DevicePtr): Promise<number> {

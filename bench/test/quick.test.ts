@@ -168,13 +168,11 @@ it.skipIf(!hasDevice)('gpt: a tiny model, right on ours and on the peers', async
   expect(contestants[0]).not.toHaveProperty('remark'); // compared with the reference
   expect(cases).toHaveLength(10);
   const peers = contestants.filter(({ role, absent }) => role === 'peer' && absent === undefined);
-  expect(peers.map(({ name }) => name)).toEqual(['tfjs webgpu', 'onnxruntime webgpu']);
-  // A peer lacks what only ours can, and tfjs f16, and nothing else.
+  expect(peers.map(({ name }) => name)).toEqual(['onnxruntime webgpu']);
+  // A peer lacks what only ours can, and nothing else.
   for (const { case: name, entries } of cases) {
     const lacking = entries.filter(({ lacks }) => lacks !== undefined).map((entry) => entry.name);
-    const isGenerating = name.includes(' from ');
-    const expected = peers.filter((peer) => isGenerating || (peer.name === 'tfjs webgpu' && name.startsWith('f16')));
-    expect([name, lacking.sort()]).toEqual([name, expected.map((peer) => peer.name).sort()]);
+    expect([name, lacking]).toEqual([name, name.includes(' from ') ? ['onnxruntime webgpu'] : []]);
   }
   expect(stdout).toContain(readFileSync(join(out, arena, 'gpt.md'), 'utf8').trim());
 });

@@ -123,11 +123,6 @@ export class Slot {
     this.isOutput = isOutput;
   }
 
-  /** The elements before the op, those in gaps included. */
-  valuesBefore(): Float32Array {
-    return Float32Array.from(numbersIn(this.dtype, this.before));
-  }
-
   /** The elements after the op, those in gaps included. */
   values(): Float32Array {
     return Float32Array.from(numbersIn(this.dtype, this.after));
