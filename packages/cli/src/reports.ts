@@ -9,7 +9,7 @@ export {
   type ConformanceRun,
   toConformanceJson,
 } from './conformance/backend-run.ts';
-export { type KernelFacts, kernelFacts, nodeText } from './kernel/kernel-facts.ts';
+export { constantText, type KernelFacts, kernelFacts, nodeText } from './kernel/kernel-facts.ts';
 export { nearFilters } from './near-ids.ts';
 export { toJsonText } from './output/json-text.ts';
 export type { ReportEnvironment } from './report-environment.ts';
