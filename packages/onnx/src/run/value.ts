@@ -18,15 +18,12 @@ const ON_DEVICE: Readonly<Partial<Record<ElementType, DType>>> = {
   uint64: 'u32',
 };
 
-const NATURAL: Readonly<Record<DType, ElementType>> = {
-  f32: 'float32',
-  f16: 'float16',
-  bf16: 'bfloat16',
-  i8: 'int8',
-  u8: 'uint8',
-  i32: 'int32',
-  u32: 'uint32',
-};
+/** The first type that lies so on a device. */
+const NATURAL = new Map(
+  Object.entries(ON_DEVICE)
+    .reverse()
+    .map(([type, dtype]) => [dtype, type as ElementType]),
+);
 
 /** Returns whether there is a type for such elements on a device. */
 export function isOnDevice(type: ElementType): boolean {
@@ -54,7 +51,7 @@ export function deviceType(type: ElementType, float64: Float64): DType {
 
 /** The element type of ONNX of a result: the one that is wanted where it lies so on a device. */
 export function typeOf(dtype: DType, wanted: ElementType | undefined): ElementType {
-  return wanted !== undefined && ON_DEVICE[wanted] === dtype ? wanted : NATURAL[dtype];
+  return wanted !== undefined && ON_DEVICE[wanted] === dtype ? wanted : (NATURAL.get(dtype) as ElementType);
 }
 
 /**
