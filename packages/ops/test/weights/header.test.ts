@@ -71,7 +71,7 @@ test.each<[string, Uint8Array, RegExp]>([
   ['a hole in front', fileOf({ a: entry('F32', [2], 4, 12) }, 12), /a hole before a/],
   ['a tensor beyond the end', fileOf({ a: A }, 7), /have 8 bytes, the file has 7/],
   ['bytes of no tensor', fileOf({ a: A }, 9), /have 8 bytes, the file has 9/],
-  ['metadata that is no text', fileOf({ a: A, __metadata__: { n: 1 } }, 8), /no object of strings/],
+  ['metadata that is no text', fileOf({ a: A, __metadata__: { n: 1 } }, 8), /not an object of strings/],
 ])('%s is refused, with what is wrong', async (_, file, message) => {
   const error: unknown = await readSafetensors(file).catch((thrown: unknown) => thrown);
   expect(isBackendError(error, 'INVALID_ARGUMENT') && error.message).toMatch(message);
