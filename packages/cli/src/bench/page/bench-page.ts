@@ -108,8 +108,8 @@ function howToRead({ seconds }: BenchRun): Html {
     <p>
       A case is called as often as takes 20 ms before each wait: a round. A bar is the median of the rounds of
       ${seconds} s, the thin line over it reaches from the 10th to the 90th percentile. The backends take turns, one at
-      a time. The first call, in which kernels are compiled, is timed separately. Entries of every result are compared with
-      the float64 oracle before and after;
+      a time. The first call, in which kernels are compiled, is timed separately. Entries of every result are compared
+      with the float64 oracle before and after;
       <code>concord conformance</code> does that for all.
     </p>
     <p>
