@@ -215,7 +215,9 @@ describe('declarations', () => {
     expect(misuse((k, { n }) => k.privateArray(n.type, n))).toContain(
       'privateArray: length is not an integer constant',
     );
-    expect(misuse((k, { n, m }) => k.localArray(n.type, m.constant(m.float(32), 4)))).toContain('no integer constant');
+    expect(misuse((k, { n, m }) => k.localArray(n.type, m.constant(m.float(32), 4)))).toContain(
+      'not an integer constant',
+    );
     expect(misuse((k, { n, m }) => k.localArray(n.type, m.specConstant(n.type as never, 0, 0)))).toContain(
       '0 elements',
     );

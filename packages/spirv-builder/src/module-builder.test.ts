@@ -32,7 +32,7 @@ describe('misuse is refused, with its place', () => {
   it('literals that a type cannot hold', () => {
     expect(misuse((k, { n }) => k.add(n, 2 ** 32))).toContain('number 4294967296 is not of type u32');
     expect(misuse((k, { n }) => k.add(n, 0.5))).toContain('number 0.5 is not of type u32');
-    expect(misuse((k, { x }) => k.add(x, true))).toContain('boolean true is no f32');
+    expect(misuse((k, { x }) => k.add(x, true))).toContain('boolean true is not of type f32');
     expect(misuse((k) => k.add(1, 2))).toContain('one operand at least must be a value');
   });
 

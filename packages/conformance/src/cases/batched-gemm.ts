@@ -99,7 +99,7 @@ const list: Entry[] = [
         ['exact', { ...own, m: 1, n: 9, k: 40, interleaved: true, blocksView: 'padded' }],
         ['exact', { ...own, m: 20, n: 4, k: 64, strideA: '0', scales: 'f16' }],
         ['exact', { ...own, m: 3, n: 5, k: 72, padB: 4, block: 64, beta: -1, gapC: 1 }],
-        ['exact', { ...own, m: 8, n: 6, k: 56, block: 8, interleaved: true, blocksView: 'transposed', scales: 'f16' }],
+        ['exact', { ...own, m: 8, n: 6, k: 56, block: 8, interleaved: true, blocksView: 'turned', scales: 'f16' }],
       ];
     }),
   ),

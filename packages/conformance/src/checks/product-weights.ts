@@ -54,7 +54,7 @@ function stridesOf(view: string, n: number, blocks: number, isOne: boolean): Blo
   switch (view) {
     case 'padded':
       return [isOne ? 0 : n * line, line, 1];
-    case 'transposed':
+    case 'turned':
       return [isOne ? 0 : 2 * blocks * columns, 2, 2 * columns];
     default:
       // One number for all rows.
@@ -209,19 +209,19 @@ export function weightEntries(dtype: 'f32' | 'f16', more: Partial<ProductParams>
       ...[1, 2, 3, 4, 8, 9].map((m): Entry => ['bounded', { ...each, m, n: 70, k: 512, scales: 'f16', zeros: 'own' }]),
       ...[1, 7, 8, 24, 100].map((block): Entry => [
         'exact',
-        { ...each, m: 2, n: 11, k: 75, block, zeros: 'own', blocksView: 'transposed' },
+        { ...each, m: 2, n: 11, k: 75, block, zeros: 'own', blocksView: 'turned' },
       ]),
       // Few rows: whole words and pieces of them, last blocks that are short, one block for all of a row.
       ...ZEROS.flatMap((zeros): Entry[] => [
         ['exact', { ...each, zeros, m: 2, n: 11, k: 75, padB: 5, block: 16, scales: 'f16', beta: 2 }],
         ['exact', { ...each, zeros, m: 3, n: 35, k: 200, padB: 8, block: 64, blocksView: 'padded' }],
-        ['bounded', { ...each, zeros, m: 6, n: 9, k: 1160, block: 32, scales: 'f16', blocksView: 'transposed' }],
+        ['bounded', { ...each, zeros, m: 6, n: 9, k: 1160, block: 32, scales: 'f16', blocksView: 'turned' }],
         // Whole steps of matrix units.
         [
           'exact',
           { ...each, zeros, m: 11, n: 21, k: 192, padA: 8, padB: 64, padC: 1, block: 64, scales: 'f16', beta: 1 },
         ],
-        ['bounded', { ...each, zeros, m: 16, n: 37, k: 320, blocksView: 'transposed' }],
+        ['bounded', { ...each, zeros, m: 16, n: 37, k: 320, blocksView: 'turned' }],
       ]),
       ['epilogue', { ...each, m: 12, n: 21, k: 128, epilogue: 'three inputs', view: 'axis 2', beta: 1 }],
       ...[1, 5, 8].map((m): Entry => ['exact', { ...each, m, n: 13, k: 77, padB: 3, block: 100, zeros: 'own' }]),

@@ -290,7 +290,7 @@ function drawWeights(random: Random): Partial<ProductParams> {
     block: random.pick([32, 32, 16, 128, 8, 64, 1000, random.integer(1, 40)]),
     scales: random.pick(['f32', 'f16']),
     zeros: random.pick(['none', 'own', 'own', 'f32', 'f16', 'offsets']),
-    blocksView: random.pick(['packed', 'packed', 'padded', 'transposed', 'repeated']),
+    blocksView: random.pick(['packed', 'packed', 'padded', 'turned', 'repeated']),
   };
 }
 

@@ -40,8 +40,8 @@ test.each<[string, Uint8Array, RegExp]>([
   ['an empty header', fileOf(''), /not JSON/],
   ['no JSON', fileOf('{"a":'), /not JSON/],
   ['no UTF-8', fileOf({ a: A }, 8).fill(0xff, 10, 11), /not JSON/],
-  ['a list', fileOf([A]), /no JSON object/],
-  ['null', fileOf('null'), /no JSON object/],
+  ['a list', fileOf([A]), /not a JSON object/],
+  ['null', fileOf('null'), /not a JSON object/],
   ['__proto__', fileOf(`{"__proto__":${JSON.stringify(A)}}`, 8), /a key __proto__/],
   ['__proto__ in disguise', fileOf(String.raw`{"\u005f_proto__":${JSON.stringify(A)}}`, 8), /a key __proto__/],
   ['a name twice', fileOf(`{"a":${JSON.stringify(A)},"a":${JSON.stringify(A)}}`, 8), /a is in the header twice/],
@@ -71,7 +71,7 @@ test.each<[string, Uint8Array, RegExp]>([
   ['a hole in front', fileOf({ a: entry('F32', [2], 4, 12) }, 12), /a hole before a/],
   ['a tensor beyond the end', fileOf({ a: A }, 7), /have 8 bytes, the file has 7/],
   ['bytes of no tensor', fileOf({ a: A }, 9), /have 8 bytes, the file has 9/],
-  ['metadata that is no text', fileOf({ a: A, __metadata__: { n: 1 } }, 8), /no object of strings/],
+  ['metadata that is no text', fileOf({ a: A, __metadata__: { n: 1 } }, 8), /not an object of strings/],
 ])('%s is refused, with what is wrong', async (_, file, message) => {
   const error: unknown = await readSafetensors(file).catch((thrown: unknown) => thrown);
   expect(isBackendError(error, 'INVALID_ARGUMENT') && error.message).toMatch(message);
