@@ -1,4 +1,4 @@
-import type { FirstCall, Overhead } from './overhead.ts';
+import type { Overhead } from './overhead.ts';
 import type { LimitCase } from './limits/cases.ts';
 import { type Torch, torchContestants, torchEntries } from './limits/torch.ts';
 import { measureCase, type Outcome } from './turns.ts';
@@ -29,7 +29,6 @@ export interface Arena {
   readonly candidates: readonly Candidate[];
   readonly schedule: Results['schedule'];
   readonly overhead?: Overhead;
-  readonly firstCalls?: readonly FirstCall[];
   /** The times of the library of the device's vendor, or why there are none. */
   readonly torch?: Torch;
   /** Given by hand. Default: the value that PyTorch measured. */
@@ -82,13 +81,12 @@ export async function runArena(arena: Arena, { out, ...part }: RunOptions): Prom
 }
 
 function resultsOf(arena: Arena, contestants: readonly ContestantResult[], cases: readonly CaseResult[]): Results {
-  const { name, device, driver, schedule, overhead, firstCalls, torch } = arena;
+  const { name, device, driver, schedule, overhead, torch } = arena;
   const ceilings = arena.ceilings ?? (torch !== undefined && 'ceilings' in torch ? torch.ceilings : undefined);
   return newResults({
     ...{ arena: name, device, ...(driver !== undefined && { driver }), schedule, contestants },
     ...(ceilings && { ceilings }),
     ...(overhead && { overhead }),
-    ...(firstCalls && { firstCalls }),
     cases,
   });
 }

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Arena, runArena } from './arena.ts';
 import { checkDevice, installNavigator, readySoftwareDevices, slugOf, useDevice, useLevelZeroCpu } from './device.ts';
-import { describeBackend, measureFirstCalls } from './overhead.ts';
+import { describeBackend } from './overhead.ts';
 import { type CaseSet, casesOf, checkOps, type LimitCase, selectCases } from './limits/cases.ts';
 import { readTorch, runTorch } from './limits/torch.ts';
 import { CASE_OPTIONS, EXIT, oneOf, parseCeilings, positive } from './options.ts';
@@ -183,16 +183,14 @@ async function onWebgpu(values: Values): Promise<Ground> {
   const { device, overhead } = await describeBackend(create(), quick);
   const isSoftware = device.type === 'software' || device.type === 'cpu';
   const set = isSoftware ? 'software' : 'gpu';
-  const cases = selected(values, set);
   await installNavigator({ pauses: isSoftware });
-  const firstCalls = await measureFirstCalls(oneOfEach(cases), () => create());
   const unchecked = {
     name: 'concord, robustness off',
     remark: 'dawn: { robustness: false }, for products of f16',
     ops: ['gemm_f16'],
   } as const;
   return {
-    ...{ name: `webgpu-${slugOf(device.name)}`, device: device.name, driver: device.driver, set, overhead, firstCalls },
+    ...{ name: `webgpu-${slugOf(device.name)}`, device: device.name, driver: device.driver, set, overhead },
     // Waits for a software device take milliseconds, so its rounds are longer. A GPU that had nothing to do runs at a
     // fraction of its clock for some tenths of a second. The wait at the end of a round takes up to half a millisecond,
     // which PyTorch's events do not see.
@@ -211,12 +209,4 @@ async function onWebgpu(values: Values): Promise<Ground> {
       candidate('onnxruntime webgpu', async () => (await import('./peers/onnxruntime.ts')).onnxruntimeWebgpu),
     ],
   };
-}
-
-/** The case in the middle of those of each op: a usual size. */
-function oneOfEach(cases: readonly LimitCase[]): LimitCase[] {
-  return [...new Set(cases.map(({ op }) => op))].map((op) => {
-    const ofOp = cases.filter((each) => each.op === op);
-    return ofOp[Math.floor((ofOp.length - 1) / 3)] as LimitCase;
-  });
 }

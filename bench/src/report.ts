@@ -3,7 +3,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { formatModel, MODEL_FILES } from './models.ts';
 import { NotHere } from './options.ts';
-import { formatResults, geometricMean, row, type Standing, standingsOf, table } from './table.ts';
+import { formatResults, geometricMean, type Standing, standingsOf } from './table.ts';
 import { loadResults, type Results, RESULTS, saveText } from './results.ts';
 
 /** Ratios of ours to others over the cases of a run. */
@@ -140,48 +140,10 @@ function ratiosOf(values: readonly (number | undefined)[]): Ratios | undefined {
   return { mean: geometricMean(known), least: Math.min(...known), most: Math.max(...known), count: known.length };
 }
 
-/** All runs in one table: for each op, on each device, how far ours is from the limit and from the fastest peer. */
-export function formatSummary(all: readonly Results[]): string {
-  const rows = all.flatMap((results) => {
-    const standings = standingsOf(results);
-    return [...new Set(standings.map(({ result }) => result.op))].map((op) => {
-      const ofOp = standings.filter(({ result }) => result.op === op);
-      return row(
-        ...[results.arena, op, casesOf(ofOp)],
-        range(ofOp.map(({ ofLimit }) => ofLimit)),
-        range(ofOp.map(({ overPeer }) => overPeer)),
-        fastestPeers(ofOp),
-      );
-    });
-  });
-  return table(['results', 'op', 'cases', 'of the limit', 'against the fastest peer', 'which is'], rows);
-}
-
-/** The name of a case, or the first and the last of several. */
-function casesOf(standings: readonly Standing[]): string {
-  const names = standings.map(({ result }) => result.case);
-  return names.length < 2 ? names.join() : `${names.length}, ${names[0]} to ${names.at(-1)}`;
-}
-
-function range(values: readonly (number | undefined)[]): string {
-  const known = values.filter((value) => value !== undefined);
-  if (known.length === 0) return '–';
-  const [least, most] = [Math.min(...known), Math.max(...known)].map((value) => `${value.toFixed(2)}x`) as [
-    string,
-    string,
-  ];
-  return least === most ? least : `${least} to ${most}`;
-}
-
-function fastestPeers(standings: readonly Standing[]): string {
-  const names = standings.flatMap(({ peer }) => (peer === undefined ? [] : [peer.name]));
-  return names.length === 0 ? '–' : [...new Set(names)].join(', ');
-}
-
 const README = new URL('../README.md', import.meta.url);
 
 /**
- * `[--check] [FOLDER]`: writes tables beside every result in the folder. Of the committed results, the picture and the table
+ * `[--check] [FOLDER]`: writes tables beside every result in the folder. Of the committed results, the picture
  * of all and the part of README.md between markers too, so that no number is typed. `--check` writes nothing.
  *
  * @returns whether all files agree with the results; always true without `--check`
@@ -206,7 +168,6 @@ export async function benchReport(args: readonly string[]): Promise<boolean> {
   if (path === undefined) {
     const runs = all.map(({ results }) => results);
     files.push([new URL('overview.svg', RESULTS), drawOverview(runs)]);
-    files.push([new URL('summary.md', RESULTS), `${formatSummary(runs)}\n`]);
     files.push([README, fillMarkers(readFileSync(README, 'utf8'), new Map([['advice', formatAdvice(runs)]]))]);
   }
   if (!values.check) {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { cpus } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { FirstCall, Overhead } from './overhead.ts';
+import type { Overhead } from './overhead.ts';
 import type { LimitCase } from './limits/cases.ts';
 import { figureOf, type Outcome, type Schedule, type Turns } from './turns.ts';
 import { reasonOf } from './options.ts';
@@ -71,7 +71,6 @@ export interface Results {
   readonly contestants: readonly ContestantResult[];
   readonly ceilings?: Ceilings;
   readonly overhead?: Overhead;
-  readonly firstCalls?: readonly FirstCall[];
   readonly cases: readonly CaseResult[];
 }
 

@@ -1,4 +1,4 @@
-import { formatFirstCalls, formatOverhead } from './overhead.ts';
+import { formatOverhead } from './overhead.ts';
 import type { Role } from './peer.ts';
 import type { CaseResult, Ceilings, ContestantResult, Entry, Results } from './results.ts';
 
@@ -88,7 +88,6 @@ export function formatResults(results: Results): string {
     formatTable(results),
     formatContestants(results),
     ...(results.overhead === undefined ? [] : [formatOverhead(results.overhead)]),
-    ...(results.firstCalls === undefined ? [] : [formatFirstCalls(results.firstCalls)]),
   ];
   return parts.join('\n\n');
 }

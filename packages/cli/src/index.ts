@@ -4,7 +4,6 @@
  * @packageDocumentation
  */
 export type { BenchOp, BenchUnit } from './bench/bench-case.ts';
-export type { Peaks } from './bench/bench-run.ts';
 export type {
   BenchBackendJson,
   BenchCaseJson,

@@ -5,11 +5,10 @@ import { present } from '../objects.ts';
 import type { ReportEnvironment } from '../report-environment.ts';
 import type { BenchCase } from './bench-case.ts';
 import {
+  type BenchBackend,
   type BenchOutcome,
   type BenchRow,
   type BenchRun,
-  type Peaks,
-  peaksOf,
   ratioOf,
   speedOf,
   spreadOf,
@@ -50,7 +49,6 @@ export interface BenchBackendJson {
   readonly backend: string;
   readonly device: DeviceInfo | null;
   readonly versions: Readonly<Record<string, string>>;
-  readonly peaks: Peaks;
   readonly forced?: readonly string[];
   readonly tuning?: ProfileState;
   readonly notRun?: { readonly message: string; readonly hint: string | null; readonly isFailure: boolean };
@@ -92,17 +90,14 @@ export function toBenchJson(run: BenchRun, { date, concord, host }: ReportEnviro
       ...{ seconds: run.seconds, roundMs: ROUND_MS, minRounds: MIN_ROUNDS, maxRounds: MAX_ROUNDS },
       ...{ maxCallsPerRound: MAX_CALLS, checkedEntries: CHECKED_ENTRIES, spread: '10th to 90th percentile of rounds' },
     },
-    backends: run.backends.map((each) => backendJson(each, run)),
+    backends: run.backends.map(backendJson),
     cases: run.rows.map((row) => caseJson(row, first)),
   };
 }
 
-function backendJson(
-  { backend, device, forced, tuning, notRun }: BenchRun['backends'][number],
-  run: BenchRun,
-): BenchBackendJson {
+function backendJson({ backend, device, forced, tuning, notRun }: BenchBackend): BenchBackendJson {
   return {
-    ...{ backend, device, versions: device === null ? {} : { driver: device.driver }, peaks: peaksOf(run, backend) },
+    ...{ backend, device, versions: device === null ? {} : { driver: device.driver } },
     ...present({ forced, tuning, notRun: notRun && toNotRunJson(notRun) }),
   };
 }

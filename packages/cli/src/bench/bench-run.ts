@@ -35,28 +35,9 @@ export interface BenchRun {
   readonly ms: number;
 }
 
-/** The best that a backend reached in any case: the roof over all of its cases. */
-export interface Peaks {
-  readonly gflops: number | null;
-  /** Copies from and to the host are not in it: they do not go at the speed of the device's memory. */
-  readonly gbs: number | null;
-}
-
 /** Tells that a result is wrong, or that an op failed. */
 export function hasFailure({ rows }: BenchRun): boolean {
   return rows.some(({ results }) => results.some(({ outcome }) => isFailure(outcome)));
-}
-
-/** The best speeds of a backend, of the medians. */
-export function peaksOf({ rows }: BenchRun, backend: string): Peaks {
-  let [gflops, gbs] = [0, 0];
-  for (const { benchCase, results } of rows) {
-    const outcome = results.find((result) => result.backend === backend)?.outcome;
-    if (outcome?.status !== 'measured' || isHostCopy(benchCase)) continue;
-    gflops = Math.max(gflops, speedOf({ ...benchCase, unit: 'GFLOP/s' }, outcome).median);
-    gbs = Math.max(gbs, speedOf({ ...benchCase, unit: 'GB/s' }, outcome).median);
-  }
-  return { gflops: gflops || null, gbs: gbs || null };
 }
 
 /** The median speed beside that of the first backend; undefined for the first, and where one of the two is missing. */
@@ -71,10 +52,6 @@ export function ratioOf(
     return outcome?.status === 'measured' ? speedOf(benchCase, outcome).median : undefined;
   });
   return speeds[0] === undefined || speeds[1] === undefined ? undefined : speeds[0] / speeds[1];
-}
-
-function isHostCopy({ id }: BenchCase): boolean {
-  return id.startsWith('memory/') && !id.startsWith('memory/device/');
 }
 
 /** The outcome of a case on a backend. */
