@@ -205,9 +205,9 @@ const bench: AddCommand = (program, context, finish) =>
 const PROFILE_HELP = `
 The file exports a function that receives an open backend:
   export default async function (backend) { ... }
-Times are the device's if it reports them ("device"), else the host's if the call
-itself does the work ("host"). Each launch is timed by itself; the first of a
-kernel includes its compilation: see --warm-up.
+Times are the device's if it reports them ("device"), else the host's if the
+call itself does the work ("host"). Each launch is timed by itself; the first of
+a kernel includes its compilation: see --warm-up.
 
 Examples:
   concord profile ./dist/model.js

@@ -30,7 +30,7 @@ const TURNED = {
   sin: { type: 'f32', access: 'gather', rank: 2 },
 } as const;
 
-/** Pairs withPositions by the angles of the row's position: `place`, with `steps` so many places on as the row is along axis 2. */
+/** Pairs turned by the angles of the row's position: `place`, with `steps` so many places on as the row is along axis 2. */
 const turns = [false, true].map((steps) =>
   defineKernel(`rotary ${steps}`, { inputs: TURNED }, ({ a, b, place, cos, sin }, k) => {
     const at = [steps ? k.add(place, k.toI32(k.index(2))) : place, k.toI32(k.index(3))];
@@ -50,7 +50,7 @@ interface Rotary {
   readonly interleaved: boolean;
 }
 
-/** `[batch, heads, rows, dim]` with the first elements of each row withPositions in pairs. */
+/** `[batch, heads, rows, dim]` with the first elements of each row turned in pairs. */
 function rotated(x: Tensor, { cos, sin, positions, interleaved }: Rotary): Tensor {
   const [batch = 0, heads = 0, rows = 0, dim = 0] = x.shape;
   const half = cos.shape[1] as number;

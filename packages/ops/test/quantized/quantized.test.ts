@@ -154,11 +154,11 @@ describe.each<readonly [string, () => ComputeBackend]>([
     expectInvalid(() => ops.quantizeWeight(flat), 'quantizeWeight: takes a matrix [n, k], got [2]');
     expectInvalid(
       () => ops.quantizeWeight(matrix, { dtype: 'u8' as 'u4' }),
-      'quantizeWeight: dtype must be i8 or u4, got u8',
+      'quantizeWeight: dtype must be i8 or u4, got "u8"',
     );
     expectInvalid(
       () => ops.quantizeWeight(matrix, { dtypeScales: 'bf16' as 'f16' }),
-      'quantizeWeight: dtypeScales must be f32 or f16, got bf16',
+      'quantizeWeight: dtypeScales must be f32 or f16, got "bf16"',
     );
   });
 
@@ -350,7 +350,7 @@ describe('memory and errors', () => {
 
   test.each<readonly [string, object, RegExp]>([
     ['a shape of one axis', { shape: [4] }, /shape must be \[n, k\], got \[4\]/],
-    ['a type that is none', { dtype: 'f32' }, /dtype must be one of i8, u8, i4, u4, got f32/],
+    ['a type that is none', { dtype: 'f32' }, /dtype must be one of i8, u8, i4, u4, got "f32"/],
     ['an empty block', { block: 0 }, /a block is 1 element or more, got 0/],
     ['fewer bytes', { data: new Uint8Array(3) }, /data must be \[2, 2\] for u4\[2, 4\] in blocks of 2, got 3/],
     ['other numbers', { data: new Float32Array(4) }, /data must be bytes in a Uint8Array or Int8Array/],
@@ -358,7 +358,7 @@ describe('memory and errors', () => {
     ['scales that are bytes', { scales: new Uint8Array(4) }, /scales must be numbers or a Float32Array/],
     ['fewer zeros', { zeros: new Uint8Array(1) }, /zeros must be \[2, 1\]/],
     ['zeros and offsets', { offsets: [1, 2, 3, 4] }, /takes zeros or offsets, not both/],
-    ['other scales', { dtypeScales: 'bf16' }, /dtypeScales must be f32 or f16, got bf16/],
+    ['other scales', { dtypeScales: 'bf16' }, /dtypeScales must be f32 or f16, got "bf16"/],
   ])('quantizedTensor refuses %s', (_, wrong, message) => {
     const before = ops.memory();
     expectInvalid(() => ops.quantizedTensor(backend, { ...right, ...wrong }), message);
@@ -376,7 +376,7 @@ describe('memory and errors', () => {
   });
 
   test.each<readonly [string, object, RegExp]>([
-    ['another type', { type: 'q2_K' }, /type must be one of q8_0, q4_0, q4_1, q4_K, q6_K, got q2_K/],
+    ['another type', { type: 'q2_K' }, /type must be one of q8_0, q4_0, q4_1, q4_K, q6_K, got "q2_K"/],
     ['rows that are not whole blocks', { shape: [2, 128] }, /shape of q4_K must be \[n, k\], k whole blocks of 256/],
     ['fewer bytes', { bytes: new Uint8Array(287) }, /q4_K\[2, 256\] has 288 bytes/],
     ['no bytes', { bytes: [1, 2] }, /q4_K\[2, 256\] has 288 bytes/],
