@@ -339,8 +339,14 @@ it.each([
   expect(await rejection(new WebGpuBackend(options).init())).toMatchObject({ code: 'INVALID_ARGUMENT', detail });
 });
 
+it('the provider refuses options where they are written', () => {
+  const detail = 'software must be allow or refuse, got never';
+  expect(() => webgpu({ software: 'never' as 'allow' })).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', detail }),
+  );
+});
+
 it.each([
-  [{ software: 'never' as 'allow' }, 'software must be allow or refuse, got never'],
   [{ device: {} as GPUDevice }, undefined],
   [{ dawn: { backend: 'voodoo' } }, /^Dawn: .*voodoo/],
 ])('probe with %o does not throw', async (options, message) => {
