@@ -148,11 +148,23 @@ describe('a session', () => {
   it.each([
     [undefined, 'input "x" is missing'],
     [null, 'input "x" is missing'],
+    [
+      { type: 'float32', shape: [1, 4], data: new Float32Array(4) },
+      'input "x" must be a tensor, or { type, dims, data }',
+    ],
     [{ type: 'float32', dims: [1, 4], data: [1, 2, 3, 4] }, 'input "x" is float32, its data is of Array'],
     [{ type: 'float32', dims: [1, 4], data: new Int32Array(4) }, 'input "x" is float32, its data is of Int32Array'],
     [{ type: 'float32', dims: [1, 4], data: new Float32Array(3) }, 'input "x" has 3 elements, its shape 4'],
   ])('refuses %j', async (x, text) => {
     using model = await loadOnnx(backend, layer);
     await expect(model.runOnHost({ x: x as never })).rejects.toThrow(text);
+  });
+
+  it('refuses no inputs, options that there are not, and what is no backend', async () => {
+    using model = await loadOnnx(backend, layer);
+    await expect(model.run(undefined as never)).rejects.toThrow('inputs are given by name, in one object');
+    const hint = 'options has no field maxProgram; did you mean maxPrograms?';
+    await expect(loadOnnx(backend, layer, { maxProgram: 3 } as object)).rejects.toThrow(hint);
+    await expect(loadOnnx(layer as never, layer)).rejects.toThrow('loadOnnx takes a backend first');
   });
 });

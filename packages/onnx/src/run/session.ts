@@ -165,9 +165,7 @@ export class Session {
   #check(feeds: Feeds): void {
     const { inputs } = this.model.graph;
     const free = new Map<string, number>();
-    if (typeof feeds !== 'object' || feeds === null) {
-      throw refuse(`inputs are given by name, such as { ${inputs[0]?.name ?? 'x'} }`);
-    }
+    if (typeof feeds !== 'object' || feeds === null) throw refuse('inputs are given by name, in one object');
     for (const name of Object.keys(feeds)) {
       if (!this.#names.has(name))
         throw refuse(`there is no input "${name}", there are ${inputs.map((each) => each.name).join(', ')}`);
@@ -178,15 +176,14 @@ export class Session {
   #checkInput(info: ValueInfo, given: HostTensor | Tensor | undefined, free: Map<string, number>): void {
     const { name, dims } = info;
     if (typeof given !== 'object' || given === null) throw refuse(`input "${name}" is missing`);
-    if (!(given instanceof Tensor) && !Array.isArray(given.dims)) {
-      throw refuse(`input "${name}" must be a tensor, or { type, dims, data }`);
-    }
     const { backend, float64 } = this.#settings;
     const shape = given instanceof Tensor ? given.shape : given.dims;
     if (given instanceof Tensor) {
       if (given.backend !== backend) throw refuse(`input "${name}" is on another backend`);
       if (given.dtype !== deviceType(info.type, float64))
         throw refuse(`input "${name}" is ${info.type}, got a tensor of ${given.dtype}`);
+    } else if (!Array.isArray(given.dims)) {
+      throw refuse(`input "${name}" must be a tensor, or { type, dims, data }`);
     } else if (given.type !== info.type) {
       throw refuse(`input "${name}" is ${info.type}, got ${given.type}`);
     } else if (tagOf(given.data) !== (given.type === 'string' ? 'Array' : arrayOf(given.type).name)) {

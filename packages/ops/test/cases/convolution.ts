@@ -46,6 +46,14 @@ export const convolutionCases: OpCases = {
     want: [0, 1].map((transposed) => [54, 63, 72, 99, 108, 117, 144, 153, 162].map((sum) => sum + 1 - transposed)),
     shape: [1, 1, 3, 3],
   },
+  'conv2d of a tensor by itself': {
+    run: (b) => {
+      const x = tensor(b, [1, 2, 3, 4], [1, 1, 2, 2]);
+      return conv2d(x, x);
+    },
+    want: [30],
+    shape: [1, 1, 1, 1],
+  },
   'conv2d with bias, activation and residual': {
     run: (b) =>
       conv2d(tensor(b, X, X_SHAPE), tensor(b, W, W_SHAPE), {
