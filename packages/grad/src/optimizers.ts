@@ -158,6 +158,13 @@ export function sgd<Params>(params: Params, options: SgdOptions): Optimizer<Para
  * Kingma, Ba, Adam, 2015.
  *
  * @throws {BackendError} INVALID_ARGUMENT if there is no tensor, and for one under two names
+ * @example
+ * ```ts
+ * const params = { w: tensor(backend, [1, 2]) };
+ * const optimizer = adam(params, { rate: 0.1 });
+ * optimizer.step(grad(({ w }: typeof params) => sum(mul(w, w)))(params));
+ * await params.w.toArray(); // [0.9, 1.9]
+ * ```
  */
 export function adam<Params>(params: Params, options: AdamOptions): Optimizer<Params> {
   return adapted(ADAM, params, options, 0);
@@ -169,6 +176,13 @@ export function adam<Params>(params: Params, options: AdamOptions): Optimizer<Pa
  * Loshchilov, Hutter, Decoupled weight decay regularization, 2019.
  *
  * @throws {BackendError} INVALID_ARGUMENT if there is no tensor, and for one under two names
+ * @example
+ * ```ts
+ * const params = { w: tensor(backend, [1, 2]) };
+ * const optimizer = adamW(params, { rate: 0.1 });
+ * optimizer.step(grad(({ w }: typeof params) => sum(mul(w, w)))(params));
+ * await params.w.toArray(); // [0.899, 1.898]
+ * ```
  */
 export function adamW<Params>(params: Params, options: AdamOptions): Optimizer<Params> {
   return adapted(ADAM_W, params, options, 0.01);
@@ -187,6 +201,13 @@ function adapted<Params>(rule: Rule, params: Params, options: AdamOptions, usual
  * Chen et al., Symbolic discovery of optimization algorithms, 2023.
  *
  * @throws {BackendError} INVALID_ARGUMENT if there is no tensor, and for one under two names
+ * @example
+ * ```ts
+ * const params = { w: tensor(backend, [1, 2]) };
+ * const optimizer = lion(params, { rate: 0.1 });
+ * optimizer.step(grad(({ w }: typeof params) => sum(mul(w, w)))(params));
+ * await params.w.toArray(); // [0.9, 1.9]
+ * ```
  */
 export function lion<Params>(params: Params, options: LionOptions): Optimizer<Params> {
   checkOptions('lion', options, { rate: 'rate', beta1: 'number', beta2: 'number', decay: 'number' }, ['rate']);

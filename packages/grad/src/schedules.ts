@@ -48,7 +48,15 @@ export function warmupCosine(options: WarmupOptions): (step: Tensor) => Tensor {
   return scheduled(COSINE, options);
 }
 
-/** {@link warmupCosine} that falls evenly. */
+/**
+ * {@link warmupCosine} that falls evenly.
+ *
+ * @example
+ * ```ts
+ * const rate = warmupLinear({ peak: 0.1, warmup: 10, total: 110 });
+ * await rate(tensor(backend, [60])).toArray(); // [0.05]
+ * ```
+ */
 export function warmupLinear(options: WarmupOptions): (step: Tensor) => Tensor {
   return scheduled(LINEAR, options);
 }
