@@ -73,12 +73,17 @@ export const LONG = {
 export const QUARTERS = {
   'packages/backend-webgpu/test/tiny-windows.test.ts': '1',
   'packages/backend-levelzero/test/intel-driver.test.ts': '1',
+  'packages/backend-levelzero/src/kernels/run/nodes.test.ts': '1',
   'packages/backend-levelzero/test/gpu-variants.test.ts': '2',
+  'packages/backend-levelzero/src/kernels/attention/variants.test.ts': '2',
   'packages/backend-webgpu/test/fast-math.test.ts': '2',
   'packages/conformance/test/run-cases.test.ts': '2',
   'packages/backend-webgpu/test/gpu-variants.test.ts': '3',
+  'packages/backend-levelzero/src/kernels/run/variants.test.ts': '3',
+  'packages/backend-webgpu/src/kernels/gemm/epilogue.test.ts': '3',
   'packages/backend-webgpu/src/kernels/attention/variants.test.ts': '4',
   'packages/backend-webgpu/src/kernels/gemm/variants.test.ts': '4',
+  'packages/backend-webgpu/src/kernels/conv2d/variants.test.ts': '4',
 };
 
 /** Measured CPU minutes of each part, printed before a run. @type {Record<TestPart, number>} */
