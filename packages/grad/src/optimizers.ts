@@ -1,8 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import { describe } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
 import { add, reshape, run, Tensor, tidy, zeros } from '@concord/ops';
-import { Kernels } from '@concord/ops/listen';
-import { checkOptions, invalidArgument } from './errors.ts';
+import { checkOptions, Kernels } from '@concord/ops/listen';
+import { invalidArgument } from './errors.ts';
 import { byPath, inOrderOf, misfit } from './tree.ts';
 
 type Float = Value<'f32'>;
@@ -146,7 +147,7 @@ const LION: Rule = {
  * ```
  */
 export function sgd<Params>(params: Params, options: SgdOptions): Optimizer<Params> {
-  checkOptions('sgd', options, { rate: 'rate', momentum: 'number', nesterov: 'boolean', decay: 'number' }, ['rate']);
+  checkOptions('sgd', options, { rate: 'any', momentum: 'number', nesterov: 'boolean', decay: 'number' });
   const { rate, momentum: factor = 0, nesterov = false, decay = 0 } = options;
   if (factor === 0) return optimizer(SGD, params, rate, { decay });
   return optimizer(nesterov ? NESTEROV : MOMENTUM, params, rate, { decay, momentum: factor });
@@ -189,8 +190,10 @@ export function adamW<Params>(params: Params, options: AdamOptions): Optimizer<P
 }
 
 function adapted<Params>(rule: Rule, params: Params, options: AdamOptions, usualDecay: number): Optimizer<Params> {
-  const kinds = { rate: 'rate', beta1: 'number', beta2: 'number', eps: 'number', decay: 'number' } as const;
-  checkOptions(rule.name, options, kinds, ['rate']);
+  checkOptions(rule.name, options, {
+    rate: 'any',
+    ...{ beta1: 'number', beta2: 'number', eps: 'number', decay: 'number' },
+  });
   const { rate, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, decay = usualDecay } = options;
   return optimizer(rule, params, rate, { beta1, beta2, log1: Math.log(beta1), log2: Math.log(beta2), eps, decay });
 }
@@ -210,7 +213,7 @@ function adapted<Params>(rule: Rule, params: Params, options: AdamOptions, usual
  * ```
  */
 export function lion<Params>(params: Params, options: LionOptions): Optimizer<Params> {
-  checkOptions('lion', options, { rate: 'rate', beta1: 'number', beta2: 'number', decay: 'number' }, ['rate']);
+  checkOptions('lion', options, { rate: 'any', beta1: 'number', beta2: 'number', decay: 'number' });
   const { rate, beta1 = 0.9, beta2 = 0.99, decay = 0 } = options;
   return optimizer(LION, params, rate, { beta1, beta2, decay });
 }
@@ -234,6 +237,9 @@ function optimizer<Params>(
   rate: Rate,
   numbers: Readonly<Record<string, number>>,
 ): Optimizer<Params> {
+  if (!(rate instanceof Tensor) && typeof rate !== 'number' && typeof rate !== 'function') {
+    throw invalidArgument(rule.name, `rate must be a number, a tensor or a function, got ${describe(rate)}`);
+  }
   const form = byPath(params);
   const tensors = form.map(([, p]) => p);
   const [first] = tensors;

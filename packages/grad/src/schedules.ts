@@ -1,7 +1,7 @@
-import { describe } from '@concord/backend-core/implement';
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
 import { mul, norm, run, stack, type Tensor, tidy } from '@concord/ops';
-import { checkOptions, invalidArgument } from './errors.ts';
+import { checkNumbers, checkOptions } from '@concord/ops/listen';
+import { invalidArgument } from './errors.ts';
 import { tensorsOf } from './tree.ts';
 
 type Float = Value<'f32'>;
@@ -62,9 +62,9 @@ export function warmupLinear(options: WarmupOptions): (step: Tensor) => Tensor {
 }
 
 function scheduled(kernel: Kernel, options: WarmupOptions): (step: Tensor) => Tensor {
-  const kinds = { peak: 'number', warmup: 'number', total: 'number', floor: 'number' } as const;
-  checkOptions(kernel.name, options, kinds, ['peak', 'total']);
+  checkOptions(kernel.name, options, { peak: 'any', warmup: 'number', total: 'any', floor: 'number' });
   const { peak, warmup = 0, total, floor = 0 } = options;
+  checkNumbers(kernel.name, { peak, total });
   return (step) => run(kernel, { step }, { params: { peak, warmup, total, floor } })['rate'] as Tensor;
 }
 
@@ -84,7 +84,7 @@ function scheduled(kernel: Kernel, options: WarmupOptions): (step: Tensor) => Te
 export function clipByNorm(gradients: unknown, most: number): Tensor {
   const tensors = tensorsOf(gradients);
   if (tensors.length === 0) throw invalidArgument('clipByNorm', 'takes gradients, of which there are none');
-  if (typeof most !== 'number') throw invalidArgument('clipByNorm', `most must be a number, got ${describe(most)}`);
+  checkNumbers('clipByNorm', { most });
   return tidy(() => {
     const total = norm(stack(tensors.map((each) => norm(each))));
     const factor = run(CLIP, { total }, { params: { most } })['factor'] as Tensor;

@@ -1,8 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { ComputeBackend } from '@concord/backend-core';
-import { checkFields } from '@concord/backend-core/implement';
 import type { Tensor } from '@concord/ops';
-import { refuse } from './errors.ts';
+import { checkBackend, checkOptions } from '@concord/ops/listen';
 import type { Model, ValueInfo } from './graph/graph.ts';
 import type { HostTensor } from './graph/host-tensor.ts';
 import { optimise, withoutDead } from './graph/passes.ts';
@@ -64,10 +63,8 @@ export async function loadOnnx(
   source: OnnxSource,
   options: LoadOnnxOptions = {},
 ): Promise<OnnxModel> {
-  if (typeof (backend as ComputeBackend | null)?.copyHtod !== 'function') {
-    throw refuse('loadOnnx takes a backend first', { hint: 'const { backend } = await selectBackend(...)' });
-  }
-  checkFields('onnx: options', options, ['externalData', 'float64', 'maxPrograms'], { op: 'onnx' });
+  checkBackend('loadOnnx', backend);
+  checkOptions('loadOnnx', options, { externalData: 'any', float64: 'any', maxPrograms: 'number' });
   return modelOf(await openSession(backend, source, options));
 }
 

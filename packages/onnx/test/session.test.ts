@@ -165,6 +165,6 @@ describe('a session', () => {
     await expect(model.run(undefined as never)).rejects.toThrow('inputs are given by name, in one object');
     const hint = 'options has no field maxProgram; did you mean maxPrograms?';
     await expect(loadOnnx(backend, layer, { maxProgram: 3 } as object)).rejects.toThrow(hint);
-    await expect(loadOnnx(layer as never, layer)).rejects.toThrow('loadOnnx takes a backend first');
+    await expect(loadOnnx(layer as never, layer)).rejects.toThrow('loadOnnx: takes a backend first');
   });
 });

@@ -10,6 +10,7 @@ export { copyElements, type Place, type View } from './compute/copy.ts';
 export { launchKernel } from './compute/launches.ts';
 export { fillWith } from './create/full.ts';
 export { type KernelCall, type Launched, listen, type Listener, listeners, unheard } from './tensor/listeners.ts';
+export { checkBackend, checkNumbers, checkOptions, type OptionKind, type OptionKinds } from './tensor/arguments.ts';
 export { denseLayout, type SharedLayout, sharedLayout } from './tensor/layout.ts';
 export { broadcastShapes, denseStrides, isDense } from './tensor/shape.ts';
 export { Storage } from './tensor/storage.ts';
