@@ -12,7 +12,7 @@ interface Manifest {
 
 // `npm test` runs a share of the tests, `npm run test:all` all of them; so does vitest by itself.
 const part = partOf(process.env);
-const quarter = process.env['CONCORD_TEST_QUARTER'];
+const turn = process.env['CONCORD_TEST_TURN'];
 
 // The device that the tests of a backend run on has to be there before the backend looks for one.
 const SETUP: Record<string, string[]> = {
@@ -80,7 +80,7 @@ const SHARING: ReadonlySet<string> = new Set(
 );
 
 // Of a tenth of the suite, `npm test` runs this share and `npm run test:all` what is left of it.
-const OF_A_TENTH = sampleOfTenth(part);
+const OF_A_TENTH = sampleOfTenth(part, turn);
 
 // Level Zero's loader checks the arguments of every call.
 const VALIDATED = {
@@ -144,7 +144,7 @@ export default defineConfig({
     projects: [
       ...workspaces
         .filter(({ folder }) => hasLevelZero || !NEED_LEVEL_ZERO.includes(folder))
-        .map(({ folder, manifest }) => ({ folder, manifest, tests: testsOf(part, folder, quarter) }))
+        .map(({ folder, manifest }) => ({ folder, manifest, tests: testsOf(part, folder, turn) }))
         .filter(({ tests }) => tests.include?.length !== 0)
         .map(({ folder, manifest, tests }) => ({
           extends: true as const,
@@ -157,7 +157,7 @@ export default defineConfig({
             globalSetup: GLOBAL_SETUP[folder] ?? [],
             isolate: part !== 'share' || !SHARING.has(folder),
             env: /^packages\/(backend-|spirv-builder$)/.test(folder)
-              ? { ...REQUIRED, ...environmentOf(part, quarter) }
+              ? { ...REQUIRED, ...environmentOf(part, turn) }
               : {},
           },
         })),

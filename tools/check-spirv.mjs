@@ -1,6 +1,6 @@
 // @ts-check
-// `check-spirv [--list]`: every SPIR-V module that the Level Zero backend can emit, for every kind of device: is it valid,
-// and has it run? Runs a part of the conformance cases on the CPU driver as each kind of device, and counts which kernels
+// `check-spirv [--list] [--kind K]`: every SPIR-V module that the Level Zero backend can emit, for every kind of device or the
+// K-th (from 1, and around): is it valid, and has it run? Runs a part of the conformance cases on the CPU driver as each kind of device, and counts which kernels
 // ran; for those that did not, cases are drawn until one is planned with them.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -84,7 +84,10 @@ CommandStream.prototype.run = function countedRun(
   return runPlan.call(this, op, plan, ...rest);
 };
 
-for (const device of DEVICES) await runAs(device);
+const kindAt = process.argv.indexOf('--kind');
+const only = kindAt < 0 ? undefined : DEVICES[(Number(process.argv[kindAt + 1]) - 1) % DEVICES.length];
+if (kindAt >= 0 && only === undefined) throw new Error(`--kind must be a whole number from 1`);
+for (const device of only ? [only] : DEVICES) await runAs(device);
 const invalid = validate();
 
 const names = [...emitted.keys()];

@@ -1,6 +1,7 @@
 // @ts-check
-// Checks that the types of each public package compile where only it and its dependencies are installed: no optional peer, no
-// @types/node, no skipLibCheck, as an application has those only if it wants them.
+// `check-types-alone [--newest]`: checks that the types of each public package compile where only it and its dependencies are installed: no optional peer, no
+// @types/node, no skipLibCheck, as an application has those only if it wants them. Under every TypeScript that is still met, or
+// the newest alone.
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,6 +35,8 @@ const OPTIONS = {
   ...{ target: 'es2022', module: 'nodenext', strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false },
   noEmit: true,
 };
+
+const newestAlone = process.argv.includes('--newest');
 
 /** @typedef {import('./lib/published.mjs').Manifest} Manifest */
 
@@ -71,7 +74,7 @@ await runMain(async () => {
       for (const { title, lib, types, compilers } of suitable) {
         const compilerOptions = { ...OPTIONS, lib, types };
         writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['index.ts'] }));
-        for (const compiler of compilers) {
+        for (const compiler of compilers.filter((each) => !newestAlone || each === NEWEST)) {
           const { version, bin } = readManifest(compiler);
           const tsc = join(compiler, bin?.tsc ?? '');
           try {

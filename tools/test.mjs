@@ -1,6 +1,6 @@
 // @ts-check
 // `npm test`: tests of every package on every device, in minutes. `npm run test:all` runs all there are, and with `--rest`
-// those alone that `npm test` leaves out, with CONCORD_TEST_QUARTER=1 to 4 a quarter of what takes longest. Named tests run
+// those alone that `npm test` leaves out, with CONCORD_TEST_TURN=1 to 8 an eighth of what takes longest. Named tests run
 // whole: `npm test -- --project backend-cpu`.
 // The last line is the plain count `N passed, N failed, N skipped`.
 import { availableParallelism } from 'node:os';

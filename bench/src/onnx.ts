@@ -44,9 +44,11 @@ function ocr(file: string, dims: readonly number[], output: string): ZooModel {
 
 const [DETECT, READ] = ['ch_PP-OCRv4_det_infer.onnx', 'ch_PP-OCRv4_rec_infer.onnx'];
 const LLAMA_1B = { layers: 16, width: 2048, inner: 8192, heads: 32, kvHeads: 8, words: 128_256, cached: 512 };
+const SMOLLM2_135M = { layers: 30, width: 576, inner: 1536, heads: 9, kvHeads: 3, words: 49_152, cached: 1024 };
 const TINY_LLAMA = { layers: 2, width: 256, inner: 512, heads: 4, kvHeads: 2, words: 512, cached: 32 };
 
-type Case = readonly [op: string, name: string, make: () => ZooModel];
+/** On which of the two a case is timed; on both without. */
+type Case = readonly [op: string, name: string, make: () => ZooModel, on?: 'webgpu' | 'wasm'];
 
 /** The models of a `--size`; those of the second one are for a software device. */
 const CASES: Readonly<Record<string, readonly Case[]>> = {
@@ -56,7 +58,8 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     ['mobilenet_v2', '16x3x224x224', () => mobilenetV2(16, 224)],
     ['ocr_detection', '1x3x960x960', () => ocr(DETECT, [1, 3, 960, 960], 'sigmoid_0.tmp_0')],
     ['ocr_recognition', '32x3x48x320', () => ocr(READ, [32, 3, 48, 320], 'softmax_11.tmp_0')],
-    ['llama_1b_q4', 'token at 512', () => decoder(LLAMA_1B)],
+    ['llama_1b_q4', 'token at 512', () => decoder(LLAMA_1B), 'webgpu'],
+    ['smollm2_135m_q4', 'token at 1024', () => decoder(SMOLLM2_135M), 'wasm'],
   ],
   tiny: [
     ['resnet50', '1x3x64x64', () => resnet50(1, 64)],
@@ -84,7 +87,8 @@ export async function benchOnnx(args: readonly string[]): Promise<boolean> {
       only: { type: 'string' },
     },
   });
-  const isWasm = oneOf('--backend', values.backend, ['webgpu', 'wasm']) === 'wasm';
+  const where = oneOf('--backend', values.backend, ['webgpu', 'wasm'] as const);
+  const isWasm = where === 'wasm';
   const size = oneOf('--size', values.size, Object.keys(CASES));
   const threads = values.threads === undefined ? availableParallelism() : positive('--threads', values.threads);
   const device = isWasm ? await deviceOf(new WasmBackend({ threads })) : await startDevice(values.device);
@@ -92,10 +96,8 @@ export async function benchOnnx(args: readonly string[]): Promise<boolean> {
   const schedule = size === 'tiny' ? QUICK : isWasm ? WHOLE_ON_WASM : WHOLE;
   const { runOnCpu } = await import('./onnx/sessions.ts');
   const cases: CaseResult[] = [];
-  for (const [op, name, make] of CASES[size] as readonly Case[]) {
-    if (values.only !== undefined && !values.only.split(',').includes(op)) continue;
-    // On the cores a token of a billion weights says nothing.
-    if (isWasm && op.startsWith('llama') && size === 'whole') continue;
+  for (const [op, name, make, on = where] of CASES[size] as readonly Case[]) {
+    if (on !== where || (values.only !== undefined && !values.only.split(',').includes(op))) continue;
     const model = make();
     const { data, dims } = await runOnCpu(model);
     const prepares = present.map((each) => [each.name, () => each.prepare(model, dims)] as const);
@@ -110,15 +112,22 @@ export async function benchOnnx(args: readonly string[]): Promise<boolean> {
   });
 }
 
+/** Ours: through `@concord/onnx`, and a decoder through `examples/lm`. */
+function ours(name: string, create: () => ComputeBackend): readonly Candidate<OnnxContestant>[] {
+  return [
+    candidate('concord', () => concord(name, create), 'ours'),
+    candidate('examples/lm', async () => (await import('./onnx/lm.ts')).exampleLm(name, create), 'limit'),
+  ];
+}
+
 const ON_WEBGPU: readonly Candidate<OnnxContestant>[] = [
-  candidate('concord', () => concord('@concord/backend-webgpu', () => new WebGpuBackend({ dawn: {} })), 'ours'),
+  ...ours('@concord/backend-webgpu', () => new WebGpuBackend({ dawn: {} })),
   candidate('onnxruntime webgpu', async () => (await import('./onnx/sessions.ts')).onWebGpu),
-  candidate('examples/lm', async () => (await import('./onnx/lm.ts')).exampleLm, 'limit'),
 ];
 
 function onWasm(threads: number): readonly Candidate<OnnxContestant>[] {
   return [
-    candidate('concord', () => concord('@concord/backend-wasm', () => new WasmBackend({ threads })), 'ours'),
+    ...ours('@concord/backend-wasm', () => new WasmBackend({ threads })),
     candidate('onnxruntime web', async () => (await import('./onnx/web-runtime.ts')).onWeb(threads)),
     candidate('onnxruntime cpu', async () => (await import('./onnx/sessions.ts')).onCpu(threads), 'limit'),
   ];

@@ -69,21 +69,34 @@ export const LONG = {
   'software-devices/vulkan/test/setup.test.mjs': 10,
 };
 
-/** Those that look at many kernels, each in one quarter of the rest only. @type {Readonly<Record<string, string>>} */
-export const QUARTERS = {
-  'packages/backend-webgpu/test/tiny-windows.test.ts': '1',
-  'packages/backend-levelzero/test/intel-driver.test.ts': '1',
-  'packages/backend-levelzero/src/kernels/run/nodes.test.ts': '1',
-  'packages/backend-levelzero/test/gpu-variants.test.ts': '2',
-  'packages/backend-levelzero/src/kernels/attention/variants.test.ts': '2',
-  'packages/backend-webgpu/test/fast-math.test.ts': '2',
-  'packages/conformance/test/run-cases.test.ts': '2',
-  'packages/backend-webgpu/test/gpu-variants.test.ts': '3',
-  'packages/backend-levelzero/src/kernels/run/variants.test.ts': '3',
-  'packages/backend-webgpu/src/kernels/gemm/epilogue.test.ts': '3',
-  'packages/backend-webgpu/src/kernels/attention/variants.test.ts': '4',
-  'packages/backend-webgpu/src/kernels/gemm/variants.test.ts': '4',
-  'packages/backend-webgpu/src/kernels/conv2d/variants.test.ts': '4',
+/** How many runs of CI it takes to run all of the rest once. */
+export const TURNS = 8;
+
+/** Those that take longest, each in one turn of the rest only. @type {Readonly<Record<string, number>>} */
+export const TURN_OF = {
+  'packages/backend-webgpu/test/tiny-windows.test.ts': 1,
+  'packages/backend-webgpu/src/kernels/conv2d/variants.test.ts': 2,
+  'packages/backend-levelzero/src/kernels/run/nodes.test.ts': 3,
+  'packages/backend-webgpu/test/gpu-variants.test.ts': 3,
+  'docs/site/test/site.test.mjs': 4,
+  'packages/backend-levelzero/test/gpu-variants.test.ts': 4,
+  'packages/backend-webgpu/src/kernels/gemm/variants.test.ts': 4,
+  'packages/backend-webgpu/src/kernels/attention/variants.test.ts': 5,
+  'packages/backend-webgpu/test/fast-math.test.ts': 5,
+  'packages/kernel/test/functions.test.ts': 5,
+  'examples/minimal-backend/test/conformance.test.ts': 6,
+  'packages/backend-levelzero/src/kernels/run/variants.test.ts': 6,
+  'packages/backend-webgpu/test/without-f16.test.ts': 6,
+  'docs/site/test/ocr.test.ts': 7,
+  'packages/backend-levelzero/src/kernels/attention/variants.test.ts': 7,
+  'packages/backend-levelzero/test/intel-driver.test.ts': 7,
+  'packages/backend-webgpu/src/kernels/gemm/epilogue.test.ts': 7,
+  'packages/conformance/test/other-devices.test.ts': 7,
+  'bench/test/quick.test.ts': 8,
+  'docs/site/test/playground.test.ts': 8,
+  'examples/lm/test/pytorch.test.ts': 8,
+  'packages/backend-webgpu/test/kernels-compile.test.ts': 8,
+  'packages/conformance/test/run-cases.test.ts': 8,
 };
 
 /** Measured CPU minutes of each part, printed before a run. @type {Record<TestPart, number>} */
@@ -94,17 +107,17 @@ export const CPU_MINUTES = { share: 14, rest: 60, all: 74 };
  *
  * @param {TestPart} part
  * @param {string} folder
- * @param {string} [quarter] of the rest: 1 to 4; all without
+ * @param {string} [turn] of the rest: 1 to {@link TURNS}; all without
  * @returns {{ include: readonly string[] | undefined, exclude: readonly string[] }} patterns in the folder; no `include` is
  *   all that is not left out
  */
-export function testsOf(part, folder, quarter = '') {
+export function testsOf(part, folder, turn = '') {
   const inFolder = (/** @type {readonly string[]} */ files) =>
     files.filter((file) => file.startsWith(`${folder}/`)).map((file) => file.slice(folder.length + 1));
   const long = inFolder(Object.keys(LONG));
   if (part === 'share') return { include: undefined, exclude: long };
   if (part === 'rest') {
-    const others = Object.keys(QUARTERS).filter((file) => quarter !== '' && QUARTERS[file] !== quarter);
+    const others = Object.keys(TURN_OF).filter((file) => turn !== '' && TURN_OF[file] !== Number(turn));
     return { include: [...inFolder(DIVIDED), ...long], exclude: inFolder(others) };
   }
   return { include: undefined, exclude: [] };
@@ -114,33 +127,42 @@ export function testsOf(part, folder, quarter = '') {
  * The environment of conformance tests in a part.
  *
  * @param {TestPart} part
- * @param {string} [quarter] as for {@link testsOf}
+ * @param {string} [turn] as for {@link testsOf}
  * @returns {Record<string, string>}
  */
-export function environmentOf(part, quarter = '') {
+export function environmentOf(part, turn = '') {
   if (part === 'share') return { CONCORD_TEST_PART: part, CONCORD_SAMPLE: String(CONFORMANCE_SHARE) };
   if (part === 'all') return {};
-  if (!['', '1', '2', '3', '4'].includes(quarter)) {
-    throw new Error(`CONCORD_TEST_QUARTER must be 1, 2, 3 or 4, got ${quarter}`);
-  }
-  const end = (/** @type {number} */ quarters) => CONFORMANCE_SHARE + (1 - CONFORMANCE_SHARE) * (quarters / 4);
-  return {
-    CONCORD_TEST_PART: part,
-    CONCORD_SAMPLE_AFTER: String(end(quarter === '' ? 0 : Number(quarter) - 1)),
-    CONCORD_SAMPLE: String(end(quarter === '' ? 4 : Number(quarter))),
-  };
+  return { CONCORD_TEST_PART: part, ...restOf(CONFORMANCE_SHARE, 1, turn) };
 }
 
 /**
  * The environment of conformance tests that run a tenth of the suite.
  *
  * @param {TestPart} part
+ * @param {string} [turn] as for {@link testsOf}
  * @returns {{ CONCORD_SAMPLE: string, CONCORD_SAMPLE_AFTER: string }}
  */
-export function sampleOfTenth(part) {
+export function sampleOfTenth(part, turn = '') {
+  if (part === 'rest') return restOf(TENTH_SHARE, 0.1, turn);
+  return { CONCORD_SAMPLE: String(part === 'share' ? TENTH_SHARE : 0.1), CONCORD_SAMPLE_AFTER: '0' };
+}
+
+/**
+ * What lies between two shares of the suite, or one turn of it.
+ *
+ * @param {number} from
+ * @param {number} to
+ * @param {string} turn
+ */
+function restOf(from, to, turn) {
+  if (turn !== '' && !(Number.isInteger(Number(turn)) && Number(turn) >= 1 && Number(turn) <= TURNS)) {
+    throw new Error(`CONCORD_TEST_TURN must be 1 to ${TURNS}, got ${turn}`);
+  }
+  const end = (/** @type {number} */ turns) => from + (to - from) * (turns / TURNS);
   return {
-    CONCORD_SAMPLE: String(part === 'share' ? TENTH_SHARE : 0.1),
-    CONCORD_SAMPLE_AFTER: String(part === 'rest' ? TENTH_SHARE : 0),
+    CONCORD_SAMPLE_AFTER: String(end(turn === '' ? 0 : Number(turn) - 1)),
+    CONCORD_SAMPLE: String(end(turn === '' ? TURNS : Number(turn))),
   };
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { root } from '../lib/paths.mjs';
 import { countTests } from '../lib/progress-reporter.mjs';
-import { DIVIDED, environmentOf, QUARTERS, LONG, partOf, sampleOfTenth, testsOf } from '../lib/test-parts.mjs';
+import { DIVIDED, environmentOf, LONG, partOf, sampleOfTenth, testsOf, TURN_OF, TURNS } from '../lib/test-parts.mjs';
 
 test('every file that is named is there, in one list only', () => {
   const files = [...DIVIDED, ...Object.keys(LONG)];
@@ -24,26 +24,34 @@ test('what the share leaves out is what the rest runs, beside the files that are
   expect(testsOf('all', 'packages/conformance')).toEqual({ include: undefined, exclude: [] });
 });
 
-test('what one quarter leaves out is in one of the others', () => {
-  const here = Object.keys(QUARTERS).filter((file) => file.startsWith('packages/backend-webgpu/'));
+const ALL_TURNS = Array.from({ length: TURNS }, (_, i) => String(i + 1));
+
+test('what one turn leaves out is in one of the others', () => {
+  const here = Object.keys(TURN_OF).filter((file) => file.startsWith('packages/backend-webgpu/'));
   for (const file of here) {
     const inFolder = file.slice('packages/backend-webgpu/'.length);
-    const run = ['1', '2', '3', '4'].filter(
-      (quarter) => !testsOf('rest', 'packages/backend-webgpu', quarter).exclude.includes(inFolder),
+    const run = ALL_TURNS.filter(
+      (turn) => !testsOf('rest', 'packages/backend-webgpu', turn).exclude.includes(inFolder),
     );
-    expect(run).toEqual([QUARTERS[file]]);
+    expect(run).toEqual([String(TURN_OF[file])]);
   }
-  expect(Object.keys(QUARTERS).filter((file) => !(file in LONG))).toEqual([]);
+  expect(Object.keys(TURN_OF).filter((file) => !(file in LONG))).toEqual([]);
 });
 
-test('a share of conformance ends where the rest begins, and each quarter where the next one does', () => {
-  const parts = [environmentOf('share'), ...['1', '2', '3', '4'].map((quarter) => environmentOf('rest', quarter))];
+test('a share of conformance ends where the rest begins, and each turn where the next one does', () => {
+  const parts = [environmentOf('share'), ...ALL_TURNS.map((turn) => environmentOf('rest', turn))];
   const begins = parts.map((env) => env['CONCORD_SAMPLE_AFTER'] ?? '0');
   expect([...begins, '1']).toEqual(['0', ...parts.map((env) => env['CONCORD_SAMPLE'])]);
   expect(environmentOf('rest')).toEqual({ ...parts[1], CONCORD_SAMPLE: '1' });
   expect(environmentOf('all')).toEqual({});
-  expect(() => environmentOf('rest', '5')).toThrow('must be 1, 2, 3 or 4, got 5');
-  expect(sampleOfTenth('share').CONCORD_SAMPLE).toBe(sampleOfTenth('rest').CONCORD_SAMPLE_AFTER);
+  for (const wrong of ['0', '9', '1.5', 'one']) {
+    expect(() => environmentOf('rest', wrong)).toThrow(`CONCORD_TEST_TURN must be 1 to 8, got ${wrong}`);
+  }
+  const tenths = [sampleOfTenth('share'), ...ALL_TURNS.map((turn) => sampleOfTenth('rest', turn))];
+  expect([...tenths.map((env) => env.CONCORD_SAMPLE_AFTER), '0.1']).toEqual([
+    '0',
+    ...tenths.map((env) => env.CONCORD_SAMPLE),
+  ]);
   expect(sampleOfTenth('all')).toEqual({ CONCORD_SAMPLE: '0.1', CONCORD_SAMPLE_AFTER: '0' });
 });
 

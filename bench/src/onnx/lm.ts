@@ -1,4 +1,4 @@
-import { WebGpuBackend } from '@concord/backend-webgpu';
+import type { ComputeBackend } from '@concord/backend-core';
 import { Decoder, parseConfig, weightsOf } from '@concord/example-lm';
 import { randomNormal, tensor, type Tensor } from '@concord/ops';
 import { recordToken } from '../gpt/concord.ts';
@@ -8,12 +8,12 @@ import { NotOffered } from '../peer.ts';
 import type { DecoderSizes } from './zoo.ts';
 
 /** The decoder of `examples/lm` with random weights of 4 bits, whose token is replayed. */
-export const exampleLm: OnnxContestant = {
-  ...{ name: 'examples/lm', role: 'limit', version: '@concord/backend-webgpu and examples/lm, this checkout' },
+export const exampleLm = (name: string, create: () => ComputeBackend): OnnxContestant => ({
+  ...{ name: 'examples/lm', role: 'limit', version: `${name} and examples/lm, this checkout` },
   remark: 'its own program for the same shape, with other weights',
   async prepare({ decoder }) {
     if (decoder === undefined) throw new NotOffered('is a decoder');
-    const backend = new WebGpuBackend({ dawn: {} });
+    const backend = create();
     await backend.init();
     const config = parseConfig(configOf(decoder), 'the case');
     const model = new Decoder(backend, config, weightsOf(weights(backend, decoder), config, { quantize: 'i4' }));
@@ -36,7 +36,7 @@ export const exampleLm: OnnxContestant = {
       },
     };
   },
-};
+});
 
 function configOf({ layers, width, inner, heads, kvHeads, words, cached }: DecoderSizes): Record<string, unknown> {
   return {
@@ -46,7 +46,7 @@ function configOf({ layers, width, inner, heads, kvHeads, words, cached }: Decod
   };
 }
 
-function weights(backend: WebGpuBackend, sizes: DecoderSizes): Record<string, Tensor> {
+function weights(backend: ComputeBackend, sizes: DecoderSizes): Record<string, Tensor> {
   const { layers, width, inner, heads, kvHeads, words } = sizes;
   const dim = width / heads;
   const made: Record<string, Tensor> = {};

@@ -34,8 +34,12 @@ const title = async (page) => (await page.locator('h1').innerText()).replace('\u
 
 /** @param {Page} page @param {string} words */
 async function search(page, words) {
-  await page.keyboard.press('Control+k');
-  await page.locator('#localsearch-input:focus').waitFor();
+  // Pressed again while the page does not listen to keys yet.
+  const isOpen = async () => {
+    await page.keyboard.press('Control+k');
+    return page.locator('#localsearch-input:focus').count();
+  };
+  await expect.poll(isOpen, { timeout: 30_000, interval: 200 }).toBe(1);
   await page.keyboard.type(words);
   await page.locator('#localsearch-list [role=option]').first().waitFor();
 }

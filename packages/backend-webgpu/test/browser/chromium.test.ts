@@ -14,7 +14,7 @@ import { type ServedPage, servePage } from './serve-page.mjs';
 import type {} from './page.ts';
 
 const part = partOf(process.env);
-const { CONCORD_SAMPLE, CONCORD_SAMPLE_AFTER } = sampleOfTenth(part);
+const { CONCORD_SAMPLE, CONCORD_SAMPLE_AFTER } = sampleOfTenth(part, process.env['CONCORD_TEST_TURN']);
 const selection = { sample: Number(CONCORD_SAMPLE), after: Number(CONCORD_SAMPLE_AFTER) };
 const cases = selectCases(selection);
 
