@@ -66,6 +66,30 @@ describe('which kernel a processor runs', () => {
     expect(kinds(cpu, 4096, 1, 4096, { ldb: 5 })).toEqual(['pack', 'wide-rows']);
   });
 
+  it('decodes weights where it multiplies a few lines by them, and before it does more', () => {
+    const quantB = { block: 32, blocks: 64, scales: { dtype: 'f16', strides: [0, 64, 1] }, zero: 8 } as const;
+    const scales = fakeSpan(2 * 4096 * 64);
+    const u4 = { transB: true, dtypeB: 'u4', quantB, 'quantB.scales': scales, b: fakeSpan(1024 * 4096) } as const;
+    const [m, n, k] = [8, 4096, 2048];
+    for (const traits of [cpu, gpu]) {
+      expect(kinds(traits, m, n, k, u4)).toEqual(['weight-rows']);
+      expect(kinds(traits, 1, n, k, { transB: true, dtypeB: 'bf16' })).toEqual(['weight-rows']);
+      const excluded = new Map([['gemm/weight-rows', { reason: 'it does not compile' }]]);
+      const others = [
+        planned(traits, 9, n, k, u4),
+        planned(traits, m, n, k, { ...u4, ldb: 2052 }),
+        planned(traits, m, n, 2044, { ...u4, ldb: 2048 }),
+        planned(traits, m, n, k, { ...u4, quantB: { ...quantB, block: 24, blocks: 86 } }),
+        planned(traits, 1, n, k, { dtypeB: 'bf16' }),
+        planned({ ...traits, preferences: { forced: [], tuned: {}, excluded } as never }, m, n, k, u4),
+      ];
+      for (const { kernelNames } of others) {
+        expect(kernelNames[0]).toMatch(/^run/);
+        expect(kernelNames.join()).not.toContain('weight-rows');
+      }
+    }
+  });
+
   it('has one work-item for each entry of what is tiny', () => {
     expect(kinds(cpu, 2, 2, 2, { batchCount: 66_000 })).toEqual(['direct']);
     expect(kinds(cpu, 1, 3, 300_007)).toEqual(['direct', 'finish']);

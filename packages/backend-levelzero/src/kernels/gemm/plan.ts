@@ -12,6 +12,7 @@ import { type Matrix, partOf, parts, type Product, productOf } from './product.t
 import { DTYPES, type ProductTable, type ProductWork, ReusedScratch, type Splits, type Variant } from './table.ts';
 import { subgroupTable } from './subgroup.spv.ts';
 import { vectorTables } from './vectors.ts';
+import { isOfWeightRows, weightRowsTable } from './weight-rows.ts';
 import { wideTable } from './wide.spv.ts';
 
 /** Kernels that compute products. A new one is added here, and nothing else has to know of it. */
@@ -23,6 +24,16 @@ export const productTables: VariantTables<Product, ProductWork, Recorder, Kernel
       return `gemm ${a.dtype} ${letters} ${[m, n, k, batchCount].map(sizeStep).join(' ')}`;
     },
   );
+
+/** Kernels that decode a B of a type of its own themselves. */
+const weightTables: VariantTables<Product, ProductWork, Recorder, Kernel, Variant, ProductTable> = new VariantTables(
+  [weightRowsTable],
+  ({ m, n, k, batchCount, a, weights }) =>
+    `gemm ${a.dtype} ${weights?.dtype} ${[m, n, k, batchCount].map(sizeStep).join(' ')}`,
+);
+
+const tablesFor = ({ weights }: Product): typeof productTables =>
+  weights === undefined ? productTables : weightTables;
 
 /** The kernels that add up the ranges of k. */
 const finishTable: KernelTable<DeviceTraits, Kernel> = {
@@ -36,7 +47,7 @@ export const gemmFamily: Family<'gemm', DeviceMemory, Recorder, Kernel> = {
   dtypes: ['f32', 'f16', 'bf16'],
   features: ['epilogues', ...WEIGHT_FEATURES],
   plan: planGemm,
-  tables: [productTables, finishTable],
+  tables: [productTables, weightTables, finishTable],
 };
 
 type ChooseVariant = (product: Product, recorder: Recorder) => Variant;
@@ -59,12 +70,10 @@ export function planGemm(
     floatResults.bfloatProduct(call, recorder, (wide) => planGemm(wide, recorder, choose));
     return;
   }
-  const plain = call.dtypeB === undefined ? call : withPlainB(call, recorder);
-  if (call.epilogue === undefined) planProduct(productOf(plain), recorder, choose);
-  else
-    floatResults.product(plain, recorder, (change) =>
-      planProduct({ ...productOf(plain), ...change }, recorder, choose),
-    );
+  const isDecoded = call.dtypeB !== undefined && !isOfWeightRows(productOf(call), recorder.traits);
+  const own = isDecoded ? withPlainB(call, recorder) : call;
+  if (call.epilogue === undefined) planProduct(productOf(own), recorder, choose);
+  else floatResults.product(own, recorder, (change) => planProduct({ ...productOf(own), ...change }, recorder, choose));
 }
 
 /** The same product of a B in the dtype of A and C, which is written to scratch memory first. */
@@ -77,7 +86,7 @@ function withPlainB(call: ResolvedGemm<DeviceMemory>, recorder: Recorder): Resol
 
 function planProduct(product: Product, recorder: Recorder, choose: ChooseVariant): void {
   const variant = choose(product, recorder);
-  const table = productTables.tableOf(variant);
+  const table = tablesFor(product).tableOf(variant);
   const scratch = new ReusedScratch(recorder);
   if (table.mostAtOnce === undefined) {
     table.launch({ product, splits: { depth: product.k, count: 1, stride: 0 }, scratch }, variant, recorder);
@@ -92,7 +101,7 @@ function planProduct(product: Product, recorder: Recorder, choose: ChooseVariant
 }
 
 function chooseVariant(product: Product, recorder: Recorder): Variant {
-  return productTables.choose(product, recorder);
+  return tablesFor(product).choose(product, recorder);
 }
 
 function multiply(

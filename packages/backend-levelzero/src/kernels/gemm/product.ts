@@ -1,5 +1,5 @@
-import type { FloatDType } from '@concord/backend-core';
-import { BYTES_OF, type ResolvedGemm } from '@concord/backend-core/implement';
+import type { FloatDType, WeightDType } from '@concord/backend-core';
+import { BYTES_OF, type CheckedQuant, type ResolvedGemm } from '@concord/backend-core/implement';
 import { cuts } from '../work.ts';
 import type { DeviceMemory, Span } from '../recorder.ts';
 
@@ -9,6 +9,18 @@ export interface Matrix {
   readonly dtype: FloatDType;
   readonly ld: number;
   readonly stride: number;
+}
+
+/** A B of a type of its own as it is stored. */
+export interface Weights {
+  readonly dtype: WeightDType;
+  readonly span: Span;
+  readonly ld: number;
+  readonly stride: number;
+  /** The quantization of integers, its scales, and its zeros or offsets. */
+  readonly quant?: CheckedQuant | undefined;
+  readonly scales?: Span | undefined;
+  readonly shifts?: Span | undefined;
 }
 
 /** Sizes of a product, and which operands are transposed: what the choice of a kernel depends on besides the device. */
@@ -33,6 +45,8 @@ export interface Product extends ProductShape {
   readonly beta: number;
   readonly a: Matrix;
   readonly b: Matrix;
+  /** B where it is of a type of its own, which takes the place of `b`. */
+  readonly weights?: Weights | undefined;
   readonly c: Matrix;
 }
 
@@ -53,8 +67,17 @@ export function productOf(call: ResolvedGemm<DeviceMemory>): Product {
     ...{ m, n, k, batchCount, transA, transB, alpha, beta },
     a: matrix(call.a, rowsA, columnsA, call.lda, call.strideA),
     b: matrix(call.b, rowsB, columnsB, call.ldb, call.strideB),
+    weights: weightsOf(call),
     c: matrix(call.c, m, n, call.ldc, call.strideC),
   };
+}
+
+/** The B of a call as it is stored, if it is of a type of its own. */
+function weightsOf(call: ResolvedGemm<DeviceMemory>): Weights | undefined {
+  const { dtypeB, b, ldb, strideB, quantB } = call;
+  if (dtypeB === undefined) return undefined;
+  const [scales, shifts] = [call['quantB.scales'], call['quantB.zeros'] ?? call['quantB.offsets']];
+  return { dtype: dtypeB, span: b, ld: ldb, stride: strideB, quant: quantB, scales, shifts };
 }
 
 /** Arithmetic of a product. */

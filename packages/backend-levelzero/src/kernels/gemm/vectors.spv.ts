@@ -47,7 +47,7 @@ interface Team {
 }
 
 /** Adds up the values of a team: the sum is at the place of lane 0. All work-items of the group must call it. */
-function sumOfTeam(k: FunctionBuilder, { place, lane, size, step }: Team, value: Value): void {
+export function sumOfTeam(k: FunctionBuilder, { place, lane, size, step }: Team, value: Value): void {
   k.store(place, value);
   k.barrier();
   for (let half = size / 2; half >= 1; half /= 2) {
@@ -57,7 +57,7 @@ function sumOfTeam(k: FunctionBuilder, { place, lane, size, step }: Team, value:
 }
 
 /** The sum of a vector's components, in pairs. The number of components is a power of two. */
-function sumOfComponents(k: FunctionBuilder, vector: Value): Value {
+export function sumOfComponents(k: FunctionBuilder, vector: Value): Value {
   if (vector.type.kind !== 'vector') return vector;
   let parts = Array.from({ length: vector.type.count }, (_, index) => k.extract(vector, index));
   while (parts.length > 1) {

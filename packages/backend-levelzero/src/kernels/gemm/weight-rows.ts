@@ -1,0 +1,101 @@
+import { type FloatDType, WEIGHT_BITS } from '@concord/backend-core';
+import type { CheckedBlocks } from '@concord/backend-core/implement';
+import { type DeviceTraits, lanesToAskFor } from '../recorder.ts';
+import { gridOf } from '../work.ts';
+import { FORMATS, type ProductTable } from './table.ts';
+import type { Product, Weights } from './product.ts';
+import { rowsOf, UNIT, type WeightForm, weightRows } from './weight-rows.spv.ts';
+
+const ID = 'gemm/weight-rows';
+/** Lines of A for which B is read again for each four rather than written decoded. */
+const MOST_LINES = 8;
+const FLOATS: readonly FloatDType[] = ['f32', 'f16'];
+
+const INTEGERS: readonly WeightForm[] = (['u8', 'u4'] as const).flatMap((weights) =>
+  FLOATS.flatMap((scales) => (['one', 'own', 'offsets'] as const).map((zeros) => ({ weights, scales, zeros }))),
+);
+
+/** Every form of weights beside A of a dtype. */
+function formsFor(input: FloatDType): readonly WeightForm[] {
+  const floats = ([...FLOATS, 'bf16'] as const).filter((weights) => weights !== input);
+  return [...floats.map((weights) => ({ weights })), ...INTEGERS];
+}
+
+const teamOn = (traits: DeviceTraits): { readonly team: 1 | 64; readonly lanes: 16 | undefined } =>
+  traits.isCpuLike ? { team: 1, lanes: undefined } : { team: 64, lanes: lanesToAskFor(traits) };
+
+/** The storage of weights as kernels tell it; undefined where zeros are floats. */
+function formOf({ dtype, quant }: Weights): WeightForm | undefined {
+  if (quant === undefined) return { weights: dtype as FloatDType };
+  const { zeros, offsets, scales } = quant;
+  const weights = WEIGHT_BITS[dtype] === 4 ? 'u4' : 'u8';
+  if (zeros !== undefined && zeros.dtype !== dtype) return undefined;
+  const kind = offsets !== undefined ? 'offsets' : zeros === undefined ? 'one' : 'own';
+  return { weights, scales: scales.dtype, zeros: kind };
+}
+
+/** log2 of the elements of a block, if there is one that is a number of units; a row of a single block has all of them. */
+function shiftOf({ quant }: Weights, k: number): number | undefined {
+  if (quant === undefined || quant.block >= k) return 32;
+  const shift = Math.log2(quant.block);
+  return Number.isInteger(shift) && quant.block >= UNIT ? shift : undefined;
+}
+
+/** Returns whether the kernel takes a product: few lines, rows of B at whole words and of whole units. */
+export function isOfWeightRows({ m, k, batchCount, transA, transB, weights }: Product, traits: DeviceTraits): boolean {
+  if (weights === undefined || transA || !transB || m > MOST_LINES || k % UNIT !== 0 || k > 2 ** 31) return false;
+  if (batchCount > traits.maxGroups[2] || traits.preferences?.excluded?.has(ID) === true) return false;
+  const { dtype, span, ld, stride, quant } = weights;
+  const inByte = 8 / WEIGHT_BITS[dtype];
+  const places = quant === undefined ? [] : [span.byteOffset, ld / inByte, stride / inByte];
+  return places.every((bytes) => bytes % 4 === 0) && shiftOf(weights, k) !== undefined && formOf(weights) !== undefined;
+}
+
+/** Products of a few lines and a B of a type of its own, which is decoded in registers. */
+export const weightRowsTable: ProductTable = {
+  ids: [ID],
+  kernelsFor: (traits) =>
+    FORMATS.flatMap(({ input, output }) =>
+      formsFor(input).flatMap((form) =>
+        ([1, 4] as const).map((lines) => weightRows({ ...form, input, output, lines, ...teamOn(traits) })),
+      ),
+    ),
+  candidates: (product, traits) => {
+    if (!isOfWeightRows(product, traits)) return undefined;
+    const variant = { id: ID, splits: 1 };
+    return { variants: [variant], preferred: variant };
+  },
+  launch: ({ product }, variant, recorder) => {
+    const { m, n, k, batchCount, a, c, alpha, beta } = product;
+    const weights = product.weights as Weights;
+    const { dtype, quant, scales, shifts } = weights;
+    const form = formOf(weights) as WeightForm;
+    const team = teamOn(recorder.traits);
+    const kernel = weightRows({ ...form, input: a.dtype, output: c.dtype, lines: m === 1 ? 1 : 4, ...team });
+    const inElement = WEIGHT_BITS[dtype] === 4 ? UNIT : 1;
+    const strides = (kind: string, blocks: CheckedBlocks | undefined): Record<string, number> => {
+      const [batch, row, block] = blocks?.strides ?? [0, 0, 0];
+      return { [`${kind}_batch`]: batch, [`${kind}_row`]: row, [`${kind}_block`]: block };
+    };
+    const isSigned = dtype === 'i8' || dtype === 'i4';
+    const flip = isSigned ? 2 ** (WEIGHT_BITS[dtype] - 1) : 0;
+    recorder.launch({
+      kernel,
+      args: {
+        ...{ a: a.span, b: weights.span, c: c.span, n, k, lines: m, alpha, beta },
+        ...{ a_ld: a.ld, a_stride: a.stride, b_ld: weights.ld / inElement, b_stride: weights.stride / inElement },
+        ...{ c_ld: c.ld, c_stride: c.stride },
+        ...(quant === undefined || scales === undefined
+          ? {}
+          : {
+              ...{ scales, block_shift: shiftOf(weights, k) as number, flip, zero: quant.zero + flip },
+              ...(shifts === undefined ? {} : { zeros: shifts }),
+              ...strides('scale', quant.scales),
+              ...strides('zero', quant.zeros ?? quant.offsets),
+            }),
+      },
+      groups: gridOf(Math.ceil(n / rowsOf(team)), recorder.traits, batchCount),
+      variant: variant.id,
+    });
+  },
+};
