@@ -81,3 +81,12 @@ export {
   type VariantQuestion,
 } from './variant-choice.ts';
 export type { ShippedProfile, VariantSet } from './variant-choice.ts';
+export {
+  unsignedBias,
+  blockShift,
+  formsBeside,
+  FORMS_OF_INTEGERS,
+  unsignedOf,
+  type WeightForm,
+  weightFormOf,
+} from './weight-forms.ts';

@@ -261,6 +261,13 @@ describe('dtypeB', () => {
       () => quant({}, { zeros: { strides: [0, 3, 1] } }),
       'quantB.zeros.strides[1] must be even for i4, so that rows begin at bytes, got 3',
     );
+    const ofThree = { strides: [3, 3, 1] };
+    const several = { transB: 'T', dtypeB: 'i8', k: 5, strideA: 10, quantB: { block: 2, scales: ofThree } };
+    expect(batched({ ...several, strideB: 15 })).toMatchObject({ quantB: { scales: ofThree } });
+    expectInvalid(
+      () => batched({ ...several, strideB: 0 }),
+      'quantB.scales.strides[0] must be 0 where strideB is, got 3: there is one B',
+    );
     expectInvalid(() => quant({}, { zero: {} }), 'quantB has no field zero; did you mean zeros?');
   });
 });

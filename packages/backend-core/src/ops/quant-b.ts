@@ -15,7 +15,7 @@ export type BlockStrides = readonly [batch: number, row: number, block: number];
  * The numbers that integers of B stand for: element q is `(q - zero) * scale`, or `q * scale + offset`. There are
  * `ceil(k / block)` blocks in each of the n stored rows of B, the last of which may be short, and a scale for each.
  *
- * Strides are, by default, those of packed `[n, blocks]` for each B of the batch.
+ * Strides are, by default, those of packed `[n, blocks]` for each B of the batch; where `strideB` is 0 there is one.
  */
 export interface QuantShape {
   /** Consecutive elements along k that have one scale. At least 1. */
@@ -124,6 +124,9 @@ export function checkQuant(given: unknown, { dtypeB, n, k, batchCount, strideB }
     const own = sizes as unknown as BlockStrides;
     if (batchCount > 1) checkWholeBytes(`${path}.strides[0]`, dtype, own[0]);
     if (n > 1) checkWholeBytes(`${path}.strides[1]`, dtype, own[1]);
+    if (batchCount > 1 && strideB === 0 && own[0] !== 0) {
+      throw invalid(`${path}.strides[0] must be 0 where strideB is, got ${own[0]}: there is one B`);
+    }
     return { dtype, strides: own };
   };
   const checked = read('scales', scales, FLOATS);

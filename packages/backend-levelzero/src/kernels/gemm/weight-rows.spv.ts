@@ -1,4 +1,4 @@
-import { ofType } from '@concord/variants';
+import { ofType, type WeightForm } from '@concord/variants';
 import type { FloatDType } from '@concord/backend-core';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import { groupIndex } from '../work.ts';
@@ -7,18 +7,8 @@ import { defineKernel, type Kernel, type ParameterType, variants } from '../kern
 import { loadElement, storeResult } from './storage.ts';
 import { sumOfComponents, sumOfTeam } from './vectors.spv.ts';
 
-/** Weights as kernels tell them: integers by their bits, signed ones with a flipped sign bit. */
-export type WeightForm =
-  | { readonly weights: FloatDType | 'bf16' }
-  | {
-      readonly weights: 'u8' | 'u4';
-      readonly scales: FloatDType;
-      /** All blocks have one zero, or each its own of the weights' type, or an offset of the scales' type. */
-      readonly zeros: 'one' | 'own' | 'offsets';
-    };
-
 /** The parameters of {@link weightRows}. */
-export type WeightRowsParams = WeightForm & {
+export interface WeightRowsParams extends WeightForm {
   readonly input: FloatDType;
   readonly output: FloatDType;
   /** Lines of A at a time. */
@@ -27,7 +17,7 @@ export type WeightRowsParams = WeightForm & {
   readonly team: 1 | 64;
   /** The size of sub-groups to ask for. */
   readonly lanes: 16 | undefined;
-};
+}
 
 /** Elements that are decoded at once. */
 export const UNIT = 8;
@@ -46,8 +36,8 @@ function parametersOf(params: WeightRowsParams): Record<string, ParameterType> {
   const { input, output, weights } = params;
   const operands = { a: `${input}*`, b: `${STORED_AS[weights]}*`, c: `${output}*` } as const;
   const own = { ...operands, ...ofType('u64', SIZES), ...ofType('f32', 'alpha beta') };
-  if (!('scales' in params)) return own;
   const { scales, zeros } = params;
+  if (scales === undefined) return own;
   return {
     ...own,
     scales: `${scales}*`,
@@ -126,12 +116,11 @@ function decoderOf(
 ): (p: Value) => Value {
   const { types } = k;
   const eight = types.vector(types.float(32), UNIT);
-  if (!('scales' in params)) {
-    const { weights } = params;
-    if (weights !== 'bf16') return (p) => loadElement(k, weights, k.at(row, p), UNIT);
+  const { weights, scales, zeros } = params;
+  if (scales === undefined) {
+    if (weights === 'f32' || weights === 'f16') return (p) => loadElement(k, weights, k.at(row, p), UNIT);
     return (p) => decode(k, k.loadVector(k.at(row, p), UNIT), 'bf16');
   }
-  const { weights, scales, zeros } = params;
   const words = types.vector(types.int(32), UNIT);
   const flip = k.splat(words, word('flip'));
   const zero = k.splat(eight, word('zero'));

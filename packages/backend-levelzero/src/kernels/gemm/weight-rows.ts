@@ -1,44 +1,25 @@
-import { type FloatDType, WEIGHT_BITS } from '@concord/backend-core';
+import { WEIGHT_BITS } from '@concord/backend-core';
 import type { CheckedBlocks } from '@concord/backend-core/implement';
+import { blockShift, formsBeside, unsignedBias, type WeightForm, weightFormOf } from '@concord/variants';
 import { type DeviceTraits, lanesToAskFor } from '../recorder.ts';
 import { gridOf } from '../work.ts';
 import { FORMATS, type ProductTable } from './table.ts';
 import type { Product, Weights } from './product.ts';
-import { rowsOf, UNIT, type WeightForm, weightRows } from './weight-rows.spv.ts';
+import { rowsOf, UNIT, weightRows } from './weight-rows.spv.ts';
 
 const ID = 'gemm/weight-rows';
 /** Lines of A for which B is read again for each four rather than written decoded. */
 const MOST_LINES = 8;
-const FLOATS: readonly FloatDType[] = ['f32', 'f16'];
-
-const INTEGERS: readonly WeightForm[] = (['u8', 'u4'] as const).flatMap((weights) =>
-  FLOATS.flatMap((scales) => (['one', 'own', 'offsets'] as const).map((zeros) => ({ weights, scales, zeros }))),
-);
-
-/** Every form of weights beside A of a dtype. */
-function formsFor(input: FloatDType): readonly WeightForm[] {
-  const floats = ([...FLOATS, 'bf16'] as const).filter((weights) => weights !== input);
-  return [...floats.map((weights) => ({ weights })), ...INTEGERS];
-}
+/** What the kernels take: no zeros that are floats. */
+const isTaken = ({ zeros }: WeightForm): boolean => zeros !== 'floats';
 
 const teamOn = (traits: DeviceTraits): { readonly team: 1 | 64; readonly lanes: 16 | undefined } =>
   traits.isCpuLike ? { team: 1, lanes: undefined } : { team: 64, lanes: lanesToAskFor(traits) };
 
-/** The storage of weights as kernels tell it; undefined where zeros are floats. */
-function formOf({ dtype, quant }: Weights): WeightForm | undefined {
-  if (quant === undefined) return { weights: dtype as FloatDType };
-  const { zeros, offsets, scales } = quant;
-  const weights = WEIGHT_BITS[dtype] === 4 ? 'u4' : 'u8';
-  if (zeros !== undefined && zeros.dtype !== dtype) return undefined;
-  const kind = offsets !== undefined ? 'offsets' : zeros === undefined ? 'one' : 'own';
-  return { weights, scales: scales.dtype, zeros: kind };
-}
-
-/** log2 of the elements of a block, if there is one that is a number of units; a row of a single block has all of them. */
+/** log2 of the elements of a block, if there is one that is a number of units. */
 function shiftOf({ quant }: Weights, k: number): number | undefined {
-  if (quant === undefined || quant.block >= k) return 32;
-  const shift = Math.log2(quant.block);
-  return Number.isInteger(shift) && quant.block >= UNIT ? shift : undefined;
+  const units = blockShift(quant?.block ?? k, k, UNIT);
+  return units === undefined ? undefined : units + Math.log2(UNIT);
 }
 
 /** Returns whether the kernel takes a product: few lines, rows of B at whole words and of whole units. */
@@ -48,7 +29,8 @@ export function isOfWeightRows({ m, k, batchCount, transA, transB, weights }: Pr
   const { dtype, span, ld, stride, quant } = weights;
   const inByte = 8 / WEIGHT_BITS[dtype];
   const places = quant === undefined ? [] : [span.byteOffset, ld / inByte, stride / inByte];
-  return places.every((bytes) => bytes % 4 === 0) && shiftOf(weights, k) !== undefined && formOf(weights) !== undefined;
+  const isWhole = places.every((bytes) => bytes % 4 === 0) && shiftOf(weights, k) !== undefined;
+  return isWhole && isTaken(weightFormOf(dtype, quant));
 }
 
 /** Products of a few lines and a B of a type of its own, which is decoded in registers. */
@@ -56,9 +38,11 @@ export const weightRowsTable: ProductTable = {
   ids: [ID],
   kernelsFor: (traits) =>
     FORMATS.flatMap(({ input, output }) =>
-      formsFor(input).flatMap((form) =>
-        ([1, 4] as const).map((lines) => weightRows({ ...form, input, output, lines, ...teamOn(traits) })),
-      ),
+      formsBeside(input)
+        .filter(isTaken)
+        .flatMap((form) =>
+          ([1, 4] as const).map((lines) => weightRows({ ...form, input, output, lines, ...teamOn(traits) })),
+        ),
     ),
   candidates: (product, traits) => {
     if (!isOfWeightRows(product, traits)) return undefined;
@@ -69,7 +53,7 @@ export const weightRowsTable: ProductTable = {
     const { m, n, k, batchCount, a, c, alpha, beta } = product;
     const weights = product.weights as Weights;
     const { dtype, quant, scales, shifts } = weights;
-    const form = formOf(weights) as WeightForm;
+    const form = weightFormOf(dtype, quant);
     const team = teamOn(recorder.traits);
     const kernel = weightRows({ ...form, input: a.dtype, output: c.dtype, lines: m === 1 ? 1 : 4, ...team });
     const inElement = WEIGHT_BITS[dtype] === 4 ? UNIT : 1;
@@ -77,8 +61,7 @@ export const weightRowsTable: ProductTable = {
       const [batch, row, block] = blocks?.strides ?? [0, 0, 0];
       return { [`${kind}_batch`]: batch, [`${kind}_row`]: row, [`${kind}_block`]: block };
     };
-    const isSigned = dtype === 'i8' || dtype === 'i4';
-    const flip = isSigned ? 2 ** (WEIGHT_BITS[dtype] - 1) : 0;
+    const flip = unsignedBias(dtype);
     recorder.launch({
       kernel,
       args: {

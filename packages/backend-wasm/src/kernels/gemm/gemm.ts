@@ -1,6 +1,7 @@
 import { WEIGHT_BITS } from '@concord/backend-core';
 import type { BackendKernels, ResolvedGemm, RunKernel } from '@concord/backend-core/implement';
 import { decodeStep, WEIGHT_FEATURES } from '@concord/kernel';
+import { unsignedBias } from '@concord/variants';
 import type { Launcher, WasmBuffer } from '../kernel.ts';
 import { bitsOf, operandAddress } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
@@ -53,13 +54,14 @@ function formOfRow(call: ResolvedGemm<WasmBuffer>): MatrixForm | undefined {
   return { bits, isSigned: dtypeB.startsWith('i'), hasZeros: zeros !== undefined, scales: scales.dtype };
 }
 
-/** The arguments of the blocks of B; those of a B that all matrices share are shared too. */
+/** The arguments of the blocks of B. */
 function blockArguments(call: ResolvedGemm<WasmBuffer>): readonly number[] {
-  const { dtypeB, quantB, strideB, m } = call;
-  if (quantB === undefined) return [];
+  const { dtypeB, quantB, m } = call;
+  if (quantB === undefined || dtypeB === undefined) return [];
   const [scaleBatch, scaleRow, scaleBlock] = quantB.scales.strides;
   const [zeroBatch, zeroRow, zeroBlock] = quantB.zeros?.strides ?? [0, 0, 0];
-  const isShared = strideB === 0 || m > 1;
+  // Several rows of A are as many products.
+  const isShared = m > 1;
   const given = {
     scales: operandAddress(call['quantB.scales']),
     scaleBatch: isShared ? 0 : scaleBatch,
@@ -70,7 +72,7 @@ function blockArguments(call: ResolvedGemm<WasmBuffer>): readonly number[] {
     zeroRow,
     zeroBlock,
     block: Math.min(quantB.block, 2 ** 31),
-    zero: quantB.zero + ({ i4: 8, i8: 128 }[dtypeB as string] ?? 0),
+    zero: quantB.zero + unsignedBias(dtypeB),
   };
   return BLOCKS.pack(given, {});
 }

@@ -1,6 +1,14 @@
-import { type FloatDType, WEIGHT_BITS, type WeightDType } from '@concord/backend-core';
+import { WEIGHT_BITS, type WeightDType } from '@concord/backend-core';
 import { BYTES_OF, type CheckedBlocks } from '@concord/backend-core/implement';
-import { shapeOf } from '@concord/variants';
+import {
+  blockShift,
+  formsBeside,
+  shapeOf,
+  unsignedBias,
+  unsignedOf,
+  type WeightForm,
+  weightFormOf,
+} from '@concord/variants';
 import { bindEpilogue } from '../epilogue/fused-epilogue.ts';
 import { apartFrom, bindable } from '../operands.ts';
 import type { Kernel } from '../kernel.ts';
@@ -16,10 +24,9 @@ import {
   type ProductTable,
   type ProductWork,
   type Variant,
-  type Weights,
 } from './product.ts';
 import { tilesOn } from './tile.ts';
-import { eachOf, MOST_LINES, unitOf, unsignedOf, type WeightForm, weightRows, wordsOf } from './weight-rows.wgsl.ts';
+import { eachOf, MOST_LINES, unitOf, weightRows, wordsOf } from './weight-rows.wgsl.ts';
 import type { WeightProduct } from './plan.ts';
 
 /** Workgroups, smallest team first; that of one invocation for devices where barriers are expensive. */
@@ -39,32 +46,6 @@ const MIN_UNITS = 2;
 const MIN_SPLIT_UNITS = 16;
 
 const LINES = [1, 2, 4, MOST_LINES] as const;
-const FLOATS: readonly FloatDType[] = ['f32', 'f16'];
-
-/** Every form of integers. */
-export const FORMS_OF_INTEGERS: readonly (WeightForm & { readonly weights: 'u8' | 'u4' })[] = (
-  ['u8', 'u4'] as const
-).flatMap((weights) =>
-  FLOATS.flatMap((scales) =>
-    (['one', 'own', 'floats', 'offsets'] as const).map((zeros) => ({ weights, scales, zeros })),
-  ),
-);
-
-/** Every form of weights beside A of a dtype. */
-function formsFor(input: FloatDType): readonly WeightForm[] {
-  const floats = ([...FLOATS, 'bf16'] as const).filter((weights) => weights !== input);
-  return [...floats.map((weights) => ({ weights })), ...FORMS_OF_INTEGERS];
-}
-
-/** Returns the storage of weights, as kernels tell it. */
-export function formOf({ dtype, quant }: Weights): WeightForm {
-  const weights = unsignedOf(dtype);
-  if (quant === undefined) return { weights };
-  const { zeros, offsets, scales } = quant;
-  const isOwn = zeros?.dtype === dtype;
-  const kind = offsets !== undefined ? 'offsets' : zeros === undefined ? 'one' : isOwn ? 'own' : 'floats';
-  return { weights, scales: scales.dtype, zeros: kind };
-}
 
 /** Returns whether the kernels for few rows take a product: rows of B at whole words, blocks of a power of two. */
 export function isOfWeightRows(product: Product, traits: DeviceTraits): boolean {
@@ -76,7 +57,7 @@ export function isOfWeightRows(product: Product, traits: DeviceTraits): boolean 
   const places = [n === 1 ? 0 : ld, batchCount === 1 ? 0 : stride, ((span.byteOffset % 4) * inWord) / 4];
   return (
     places.every(isWhole) &&
-    (quant === undefined || shiftOf(quant.block, k, inWord) !== undefined) &&
+    (quant === undefined || blockShift(quant.block, k, inWord) !== undefined) &&
     areBindable(product as WeightProduct, traits)
   );
 }
@@ -91,19 +72,12 @@ export function areBindable({ a, c, weights }: WeightProduct, traits: DeviceTrai
   );
 }
 
-/** log2 of the units of a block, if there is one: a row of a single block has all of them. */
-function shiftOf(block: number, k: number, unit: number): number | undefined {
-  if (block >= k) return 31;
-  const shift = Math.log2(block / unit);
-  return Number.isInteger(shift) && shift >= 0 ? shift : undefined;
-}
-
 /** Products of few rows and weights of a type of their own. */
 export const weightRowsTable: ProductTable = {
   ids: [...GROUP_OF.keys()],
   kernelsFor: (traits) =>
     storagesOn(traits).flatMap(({ input, output }) =>
-      formsFor(input).flatMap((form) =>
+      formsBeside(input).flatMap((form) =>
         LINES.flatMap((lines) =>
           [0 as const, ...wordsOf({ ...form, lines })].flatMap((wide) => {
             const reading = { lines, wide: wide > 0, words: wide || 1 } as const;
@@ -162,14 +136,12 @@ function readingOf(product: WeightProduct): { readonly weights: WeightForm['weig
 /** Binds the memory of elements of a type: the binding, and the elements in it before the first. */
 type Bind = (span: Span, dtype: WeightDType) => { readonly span: Span; readonly start: number };
 
-/** Numbers of blocks as a kernel gets them; those of a B that all matrices share are shared too. */
-function blocksOf(name: string, view: CheckedBlocks | undefined, strideB: number, span: Span | undefined, bind: Bind) {
+/** Numbers of blocks as a kernel gets them. */
+function blocksOf(name: string, view: CheckedBlocks | undefined, span: Span | undefined, bind: Bind) {
   if (view === undefined || span === undefined)
     return { storage: {}, dtype: undefined, start: 0, strides: [0, 0, 0] } as const;
-  const [batch, row, block] = view.strides;
   const bound = bind(span, view.dtype);
-  const strides = [strideB === 0 ? 0 : batch, row, block] as const;
-  return { storage: { [name]: bound.span }, dtype: view.dtype, start: bound.start, strides } as const;
+  return { storage: { [name]: bound.span }, dtype: view.dtype, start: bound.start, strides: view.strides } as const;
 }
 
 function launchWeightRows(work: ProductWork, variant: Variant, recorder: Recorder): void {
@@ -177,7 +149,7 @@ function launchWeightRows(work: ProductWork, variant: Variant, recorder: Recorde
   const product = work.product as WeightProduct;
   const { a, c, weights } = product;
   const lines = linesOf(product);
-  const form = formOf(weights);
+  const form = weightFormOf(weights.dtype, weights.quant);
   const reading = readingOf(product);
   const possible = wordsOf(reading).find((words) => isByUnits(product, unitOf({ ...reading, words }), recorder.traits));
   const [wide, words] = [possible !== undefined, possible ?? 1];
@@ -199,7 +171,7 @@ export function isByUnits(product: WeightProduct, unit: number, { storageAlignme
     areFours(a.start, product.a.ld, product.a.stride) &&
     // Rows of a single one, and matrices of a single one, may be any distance apart.
     [k, start, n === 1 ? 0 : ld, batchCount === 1 ? 0 : stride].every((count) => count % unit === 0) &&
-    (quant === undefined || shiftOf(quant.block, k, unit) !== undefined)
+    (quant === undefined || blockShift(quant.block, k, unit) !== undefined)
   );
 }
 
@@ -231,13 +203,11 @@ export function launchWeights(
   const [ld, strideB] = [n === 1 ? 0 : weights.ld, batchCount === 1 ? 0 : weights.stride];
   const fused = epilogue === undefined ? undefined : bindEpilogue(epilogue, 1, storageAlignment);
   const tiles = Math.ceil(n / columns);
-  const isSigned = dtype === 'i8' || dtype === 'i4';
   const [aRow, aColumn] = transA ? [1, product.a.ld] : [product.a.ld, 1];
-  const scales = blocksOf('scales', quant?.scales, strideB, weights.blocks.scales, bound);
+  const scales = blocksOf('scales', quant?.scales, weights.blocks.scales, bound);
   const zeros = blocksOf(
     'zeros',
     quant?.zeros ?? quant?.offsets,
-    strideB,
     weights.blocks.zeros ?? weights.blocks.offsets,
     bound,
   );
@@ -271,9 +241,9 @@ export function launchWeights(
       depth: splits.depth,
       c_split: splits.stride,
       tiles,
-      flip: isSigned ? (bits === 8 ? 0x80808080 : 0x88888888) : 0,
-      zero_of_all: (quant?.zeros === undefined ? (quant?.zero ?? 0) : 0) + (isSigned ? 2 ** (bits - 1) : 0),
-      block_shift: quant === undefined ? 0 : (shiftOf(quant.block, k, unit) as number),
+      flip: unsignedBias(dtype) * (bits === 8 ? 0x01010101 : 0x11111111),
+      zero_of_all: (quant?.zeros === undefined ? (quant?.zero ?? 0) : 0) + unsignedBias(dtype),
+      block_shift: quant === undefined ? 0 : (blockShift(quant.block, k, unit) as number),
       alpha,
       beta,
       reads_c: Number(beta !== 0),

@@ -1,5 +1,5 @@
-import { ofType } from '@concord/variants';
-import { type FloatDType, WEIGHT_BITS, type WeightDType } from '@concord/backend-core';
+import { ofType, type WeightForm } from '@concord/variants';
+import { type FloatDType, WEIGHT_BITS } from '@concord/backend-core';
 import { mainOf, type StorageBinding, type UniformType } from '../kernel.ts';
 import { repeat, storeC } from '../wgsl/snippets.ts';
 import { inPairs, MATVEC_EACH, MATVEC_PLACE, MATVEC_UNIFORMS, type MatvecGroup } from './matvec.wgsl.ts';
@@ -12,16 +12,6 @@ import {
   readFunction,
   storeFunction,
 } from './storage-formats.ts';
-
-/** The storage of weights. */
-export interface WeightForm {
-  /** Storage of B; signed integers are read as unsigned ones, with a sign bit that is turned. */
-  readonly weights: 'f32' | 'f16' | 'bf16' | 'u8' | 'u4';
-  /** Storage of the scales of integers. */
-  readonly scales?: FloatDType | undefined;
-  /** The zeros of integers: one for all, one of their own type for each block, or floats. */
-  readonly zeros?: 'one' | 'own' | 'floats' | 'offsets' | undefined;
-}
 
 /** The parameters that distinguish the kernels of a product of few rows and weights of a type of their own. */
 export interface WeightRowsParams extends WeightForm {
@@ -319,9 +309,3 @@ ${team === 1 ? repeat(lines, (line) => store(`${line}u`, `sum${line}`)) : combin
 }`,
   };
 });
-
-/** Returns these kernels' name for a type of weights. */
-export function unsignedOf(dtype: WeightDType): WeightRowsParams['weights'] {
-  if (dtype === 'i8') return 'u8';
-  return dtype === 'i4' ? 'u4' : dtype;
-}

@@ -1,9 +1,10 @@
+import { FORMS_OF_INTEGERS, weightFormOf } from '@concord/variants';
 import { bindable } from '../operands.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { SUBGROUP, UNIT, VECTOR } from './matrix-tile.ts';
 import type { WeightProduct } from './plan.ts';
 import { type Product, type ProductTable, bindMatrix } from './product.ts';
-import { areBindable, formOf, FORMS_OF_INTEGERS, isByUnits, launchWeights } from './weight-rows.ts';
+import { areBindable, isByUnits, launchWeights } from './weight-rows.ts';
 import { MOST_LINES } from './weight-rows.wgsl.ts';
 import { UNITS_BYTES, UNITS_EACH, UNITS_INVOCATIONS, UNITS_STEP, weightUnits } from './weight-units.wgsl.ts';
 
@@ -48,7 +49,7 @@ export const weightUnitsTable: ProductTable = {
   appliesEpilogues: () => true,
   launch: (work, variant, recorder) => {
     const product = work.product as WeightProduct;
-    const form = formOf(product.weights);
+    const form = weightFormOf(product.weights.dtype, product.weights.quant);
     launchWeights(work, variant, recorder, {
       unit: UNITS_EACH,
       columns: UNIT,

@@ -1,3 +1,4 @@
+import type { WeightForm } from '@concord/variants';
 import { type FloatDType, WEIGHT_BITS } from '@concord/backend-core';
 import { mainOf } from '../kernel.ts';
 import { repeat, storeC } from '../wgsl/snippets.ts';
@@ -5,14 +6,7 @@ import { SUBGROUP, UNIT, VECTOR } from './matrix-tile.ts';
 import { MATVEC_PLACE } from './matvec.wgsl.ts';
 import { type ProductKernel, productKernel } from './product-kernel.ts';
 import { outputType, storeFunction } from './storage-formats.ts';
-import {
-  blockFunctions,
-  blockStorage,
-  decodedWord,
-  integerConstants,
-  WEIGHT_UNIFORMS,
-  type WeightForm,
-} from './weight-rows.wgsl.ts';
+import { blockFunctions, blockStorage, decodedWord, integerConstants, WEIGHT_UNIFORMS } from './weight-rows.wgsl.ts';
 
 /** The parameters that distinguish the kernels of few rows on matrix units. A is f16. */
 export interface WeightUnitsParams extends WeightForm {
