@@ -124,8 +124,7 @@ function sunk(o: Tensor, lse: Tensor, sink: Tensor | undefined): Tensor {
 
 function groupQuery(call: Call): Results {
   const kinds = [call.text('k_quant_type', 'NONE'), call.text('v_quant_type', 'NONE')];
-  if (kinds.some((kind) => kind !== 'NONE') || call.has(12) || call.has(13)) call.refuse('a quantised cache');
-  if (call.has(14) || call.has(15)) call.refuse('a norm of heads');
+  if (kinds.some((kind) => kind !== 'NONE')) call.refuse('a quantised cache');
   if (call.int('qk_output', 0) !== 0 || call.node.outputs[3]) call.refuse('scores as a result');
   call.floats(0);
   const [heads, kvHeads] = [call.int('num_heads'), call.int('kv_num_heads')];
@@ -206,7 +205,7 @@ export function afterPast(past: Tensor | undefined, fresh: Tensor): Tensor {
 
 function multiHead(call: Call): Results {
   call.floats(0);
-  if (call.has(8) || call.has(9) || call.node.outputs[3]) call.refuse('beams, or scores as a result');
+  if (call.node.outputs[3]) call.refuse('scores as a result');
   const heads = call.int('num_heads');
   const given = call.x(0);
   const packed = given.rank === 5 ? given : call.x(1);
@@ -232,7 +231,7 @@ function multiHead(call: Call): Results {
 /** com.microsoft Attention: its products, then attention. */
 function selfAttention(call: Call): Results {
   call.floats(0, 1);
-  if (call.int('do_rotary', 0) !== 0 || call.has(6)) call.refuse('do_rotary, or a shared cache');
+  if (call.int('do_rotary', 0) !== 0) call.refuse('do_rotary');
   const heads = call.int('num_heads');
   const weights = call.x(1);
   const all = weights.shape[1] as number;

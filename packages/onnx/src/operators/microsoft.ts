@@ -17,7 +17,6 @@ function matMulNBits(call: Call): Results {
   call.floats(0);
   const [bits, blockSize] = [call.int('bits', 4), call.int('block_size')];
   if (bits !== 4 && bits !== 8) return call.refuse(`${bits} bits`);
-  if (call.has(4)) call.refuse('g_idx');
   if (![1, 2, 3].every((index) => call.inputs[index]?.isConstant !== false))
     call.refuse('a weight that is no constant');
   const { dtype } = call.x(0);

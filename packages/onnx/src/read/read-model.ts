@@ -192,6 +192,7 @@ const CONSTANTS: Readonly<Record<string, HostTensor['type']>> = {
 
 /** @throws {BackendError} UNSUPPORTED for a sparse one, and where there is more than a value */
 function constantOf(node: Node): HostTensor {
+  if (node.inputs.length > 0) throw unsupported(`node ${nodeText(node)} has the input 0, which is not supported`);
   const [[name = '', value] = [], ...others] = node.attributes;
   const isList = Array.isArray(value);
   const list = (isList ? value : [value]) as readonly (number | bigint | string)[];
