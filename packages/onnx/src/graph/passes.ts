@@ -1,6 +1,6 @@
 import { type Graph, graphsOf, type Node, readsOf } from './graph.ts';
 import { arrayOf, type HostTensor, int64s, isFloat, sizeOf } from './host-tensor.ts';
-import { withChains, withFunctions } from './chains.ts';
+import { functions, withChains } from './chains.ts';
 import { either, match, number, type Pattern, result, Uses, value } from './match.ts';
 
 /** A change of nodes: one in the place of the last of them, or several in that of the first, the rest gone. */
@@ -10,7 +10,8 @@ interface Rewrite {
   readonly constants?: ReadonlyMap<string, HostTensor>;
 }
 
-type Pass = (node: Node, uses: Uses) => Rewrite | undefined;
+/** Looks at one node and its neighbours. */
+export type Pass = (node: Node, uses: Uses) => Rewrite | undefined;
 
 /** A graph in which a pass did what it could, as often as it could. */
 function apply(graph: Graph, pass: Pass): Graph {
@@ -268,5 +269,5 @@ const PASSES: readonly Pass[] = [batchNorm, gelu, layerNorm, attention, bias, ac
 /** A graph that gives the same with fewer launches. What graphs in it read from outside stays. */
 export function optimise(graph: Graph): Graph {
   const nodes = graph.nodes.map((node) => inGraphs(node, optimise));
-  return withFunctions(withChains(withoutDead(PASSES.reduce(apply, withoutDead({ ...graph, nodes })))));
+  return apply(withChains(withoutDead(PASSES.reduce(apply, withoutDead({ ...graph, nodes })))), functions);
 }

@@ -50,84 +50,96 @@ export function owned(values: readonly Value[], held: readonly (Tensor | undefin
   });
 }
 
-/** Records a run, and its results as `own` gives them; undefined if it cannot be recorded. */
-export function recordRun(
-  backend: ComputeBackend,
-  slots: Readonly<Record<string, Tensor>>,
-  start: () => Generator<Value, Value[]>,
-  own: (values: Value[]) => Value[] = (values) => values,
-): Recorded<readonly Value[]> | undefined {
-  const run = (): Value[] => {
-    const work = start();
-    const step = work.next();
-    if (step.done === true) return own(step.value);
-    work.return([]);
-    throw refuse('a run that is recorded needs numbers of the device');
-  };
-  try {
-    return record(backend, run, { slots });
-  } catch (error) {
-    // Such as a slot that nothing queued uses. If it is an error of the work, running it says so.
-    if (isBackendError(error, 'INVALID_ARGUMENT')) return undefined;
-    throw error;
-  }
-}
-
-/** What is kept of nodes that run together: a recording, from the second run on that is like the one before. */
-export class Part implements Disposable {
-  #key: string | undefined;
-  readonly #uploads: Tensor[] = [];
-  /** Copies of the inputs on the device: a replay is quick where memory is that of the one before. */
-  #inputs: (Tensor | undefined)[] = [];
+/** What is kept of work on inputs of one kind. */
+export class Program implements Disposable {
+  /** `parted`: ran in parts, which copied other tensors than all of it does; `eager`: ran, and cannot be recorded. */
+  state: 'new' | 'parted' | 'ran' | 'eager' = 'new';
+  /** Tensors that were computed on the host and copied to the device, in the order of a run. */
+  readonly uploads: Tensor[] = [];
+  /** The tensors of a recording that are filled before each replay. */
+  readonly inputs: Map<string, Tensor> = new Map();
+  /** Those of the caller that the work reads, which a replay gets anew. One object for all replays, whose names are looked up fast. */
+  readonly slots: Record<string, Tensor> = {};
   #recorded: Recorded<readonly Value[]> | undefined;
-  #isEager = false;
 
   /** The memory that later runs use again. */
   get held(): readonly (Tensor | undefined)[] {
-    return [...this.#uploads, ...this.#inputs, ...(this.#recorded?.result ?? []).map(({ tensor }) => tensor)];
+    return [...this.uploads, ...this.inputs.values(), ...(this.#recorded?.result ?? []).map(({ tensor }) => tensor)];
   }
+
+  /** The results of a replay, or of the run that is recorded, as `own` gives them; undefined if it cannot be. */
+  replay(
+    backend: ComputeBackend,
+    start: () => Generator<Value, Value[]>,
+    own: (values: Value[]) => Value[] = (values) => values,
+  ): readonly Value[] | undefined {
+    if (this.#recorded !== undefined) this.#recorded.replay(this.slots);
+    else {
+      const run = (): Value[] => {
+        const work = start();
+        const step = work.next();
+        if (step.done === true) return own(step.value);
+        work.return([]);
+        throw refuse('a run that is recorded needs numbers of the device');
+      };
+      try {
+        this.#recorded = record(backend, run, { slots: this.slots });
+      } catch (error) {
+        // Such as a slot that nothing queued uses. If it is an error of the work, running it says so.
+        if (!isBackendError(error, 'INVALID_ARGUMENT')) throw error;
+        this.state = 'eager';
+      }
+    }
+    return this.#recorded?.result;
+  }
+
+  [Symbol.dispose](): void {
+    this.#recorded?.dispose();
+    for (const tensor of [...this.uploads, ...this.inputs.values()]) tensor.dispose();
+  }
+}
+
+/** The program of nodes that run together: of the inputs that they had last. */
+export class Part implements Disposable {
+  #key: string | undefined;
+  program: Program = new Program();
 
   *run(call: Call): Generator<Value, Value[]> {
     const graph = call.graph('part');
-    const given = graph.inputs.map((_, i) => call.value(i));
-    const texts = given.map((value) => value.signature);
+    const given = graph.inputs.map(({ name }, i) => ({ name, value: call.value(i) }));
+    const texts = given.map(({ value }) => value.signature);
     const key = texts.includes(undefined) ? undefined : texts.join(';');
-    if (key === undefined || key !== this.#key) this[Symbol.dispose]();
-    else if (!this.#isEager) {
-      if (this.#recorded === undefined) {
-        this.#inputs = given.map(({ tensor, host, isConstant }) =>
-          host || isConstant ? undefined : copy(tensor as Tensor),
-        );
-        const values = given.map((value, i) => apart(value, this.#inputs[i]));
-        const start = (): Generator<Value, Value[]> => call.body(graph, values, this.#uploads);
-        this.#recorded = recordRun(call.backend, {}, start);
-        this.#isEager = this.#recorded === undefined;
-      } else {
-        for (const [i, to] of this.#inputs.entries()) {
-          const from = given[i]?.tensor;
-          if (to !== undefined && from !== undefined && to.size > 0) copyElements(call.backend, to.shape, from, to);
-        }
-        this.#recorded.replay();
-      }
-      if (this.#recorded !== undefined) return this.#recorded.result.map((value) => value.share());
+    if (key === undefined || key !== this.#key) {
+      this[Symbol.dispose]();
+      [this.#key, this.program] = [key, new Program()];
     }
-    const values = given.map((value) => apart(value));
+    const { uploads, inputs, state } = this.program;
+    if (state === 'ran') {
+      // A replay is quick where memory is that of the one before.
+      for (const { name, value } of given) {
+        const [from, to] = [value.host || value.isConstant ? undefined : value.tensor, inputs.get(name)];
+        if (to === undefined) from && inputs.set(name, copy(from));
+        else if (from !== undefined && to.size > 0) copyElements(call.backend, to.shape, from, to);
+      }
+      const own = given.map(({ name, value }) => apart(value, inputs.get(name)));
+      const values = this.program.replay(call.backend, () => call.body(graph, own, uploads));
+      if (values !== undefined) return values.map((value) => value.share());
+    }
+    const own = given.map(({ value }) => apart(value));
     try {
-      const results = yield* call.body(graph, values, this.#uploads);
-      this.#key = key;
+      const results = yield* call.body(graph, own, uploads);
+      if (state === 'new') this.program.state = 'ran';
       return results;
     } finally {
-      for (const [i, value] of values.entries()) {
+      for (const [i, value] of own.entries()) {
         if (value.host === undefined) value.disposeDerived();
-        else if (value !== given[i]) value.dispose();
+        else if (value !== given[i]?.value) value.dispose();
       }
     }
   }
 
   [Symbol.dispose](): void {
-    this.#recorded?.dispose();
-    for (const tensor of [...this.#uploads.splice(0), ...this.#inputs.splice(0)]) tensor?.dispose();
-    [this.#key, this.#recorded, this.#isEager] = [undefined, undefined, false];
+    this.program[Symbol.dispose]();
   }
 }
 

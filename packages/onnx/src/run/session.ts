@@ -1,5 +1,5 @@
 import type { ComputeBackend } from '@concord/backend-core';
-import { copy, type Recorded, Tensor } from '@concord/ops';
+import { copy, Tensor } from '@concord/ops';
 import { errorOf, refuse } from '../errors.ts';
 import { type Graph, graphsOf, type Model, type Node, readsOf, type ValueInfo } from '../graph/graph.ts';
 import { arrayOf, type HostTensor, lengthOf, sizeOf } from '../graph/host-tensor.ts';
@@ -7,7 +7,7 @@ import { Uses } from '../graph/match.ts';
 import { neededOnHost } from '../graph/placement.ts';
 import type { Context } from './call.ts';
 import { operatorOf, runGraph, SMALL } from './execute.ts';
-import { owned, Part, recordRun, withParts } from './part.ts';
+import { owned, Part, Program, withParts } from './part.ts';
 import { deviceType, type Float64, isOnDevice, textOf, typeOf, upload, Value } from './value.ts';
 
 /** Inputs of a model: tensors of the host, or of the session's backend. */
@@ -22,19 +22,6 @@ export interface SessionSettings {
   readonly float64: Float64;
   /** The number of signatures of input shapes that are kept. */
   readonly maxPrograms: number;
-}
-
-/** The program that is kept for a signature of inputs. */
-interface Program {
-  /** `parted`: ran in parts, which copied other tensors than all of it does; `eager`: ran, and cannot be recorded. */
-  state: 'new' | 'parted' | 'ran' | 'eager';
-  /** Tensors that were computed on the host and copied to the device, in the order of a run. */
-  readonly uploads: Tensor[];
-  /** The tensors of a recording that are filled with what is given on the host. */
-  readonly inputs: Map<string, Tensor>;
-  /** Those of the caller that the work reads, which a replay gets anew. One object for all replays, whose names are looked up fast. */
-  readonly slots: Record<string, Tensor>;
-  recorded?: Recorded<readonly Value[]> | undefined;
 }
 
 /** Microseconds of host time of a node, or of a whole run. */
@@ -153,7 +140,7 @@ export class Session {
   }
 
   #free(): void {
-    for (const program of this.#programs.values()) end(program);
+    for (const program of this.#programs.values()) program[Symbol.dispose]();
     this.#programs.clear();
     for (const values of [...this.#constants.values(), ...this.#folded.values()]) {
       for (const value of values.values()) value.dispose();
@@ -225,39 +212,32 @@ export class Session {
   }
 
   #programOf(key: string): Program {
-    const program = this.#programs.get(key) ?? { state: 'new', uploads: [], inputs: new Map(), slots: {} };
+    const program = this.#programs.get(key) ?? new Program();
     this.#programs.delete(key);
     this.#programs.set(key, program);
     const [oldest] = this.#programs;
     if (this.#programs.size > this.#settings.maxPrograms && oldest !== undefined) {
       this.#programs.delete(oldest[0]);
-      end(oldest[1]);
+      oldest[1][Symbol.dispose]();
     }
     return program;
   }
 
   async #compute(feeds: Feeds, program: Program | undefined): Promise<{ values: readonly Value[]; isOwn: boolean }> {
     const canRecord = 'record' in this.#settings.backend && this.trace === undefined;
-    if (program === undefined || program.state !== 'ran' || !canRecord) {
-      return { values: await this.#runOnce(feeds, program, canRecord), isOwn: true };
-    }
-    this.#copyInputs(feeds, program.inputs);
-    for (const { name } of this.model.graph.inputs) {
-      const given = feeds[name];
-      if (given instanceof Tensor && given.size > 0 && this.#reads.has(name)) program.slots[name] = given;
-    }
-    if (program.recorded !== undefined) program.recorded.replay(program.slots);
-    else {
-      const [inputs, { backend }] = [this.#inputs(feeds, program.inputs), this.#settings];
+    if (program?.state === 'ran' && canRecord) {
+      this.#copyInputs(feeds, program.inputs);
+      for (const { name } of this.model.graph.inputs) {
+        const given = feeds[name];
+        if (given instanceof Tensor && given.size > 0 && this.#reads.has(name)) program.slots[name] = given;
+      }
+      const inputs = this.#inputs(feeds, program.inputs);
       const start = (): Generator<Value, Value[]> => runGraph(this.model.graph, inputs, this.#context(program.uploads));
       const own = (values: readonly Value[]): Value[] => this.#own(values, inputs, program.uploads);
-      program.recorded = recordRun(backend, program.slots, start, own);
-      if (program.recorded === undefined) {
-        program.state = 'eager';
-        return { values: await this.#runOnce(feeds, program, false), isOwn: true };
-      }
+      const values = program.replay(this.#settings.backend, start, own);
+      if (values !== undefined) return { values, isOwn: false };
     }
-    return { values: program.recorded.result, isOwn: false };
+    return { values: await this.#runOnce(feeds, program, canRecord), isOwn: true };
   }
 
   /** The first run for a signature, and every one of a model that has to wait in between. */
@@ -307,7 +287,7 @@ export class Session {
   /** Results that share no memory with the inputs, nor with what is kept from run to run. */
   #own(values: readonly Value[], inputs: ReadonlyMap<string, Value>, uploads: readonly Tensor[]): Value[] {
     const held = [inputs, ...this.#constants.values(), ...this.#folded.values()].flatMap((each) => [...each.values()]);
-    const parts = [...this.#kept.values()].flatMap((each) => (each instanceof Part ? each.held : []));
+    const parts = [...this.#kept.values()].flatMap((each) => (each instanceof Part ? each.program.held : []));
     return owned(values, [...held.map(({ tensor }) => tensor), ...parts, ...uploads]);
   }
 
@@ -392,9 +372,4 @@ function tagOf(data: unknown): string {
 
 function hasRandom({ nodes }: Graph): boolean {
   return nodes.some((node) => operatorOf(node)?.isRandom === true || graphsOf(node).some(hasRandom));
-}
-
-function end({ recorded, uploads, inputs }: Program): void {
-  recorded?.dispose();
-  for (const tensor of [...uploads, ...inputs.values()]) tensor.dispose();
 }
