@@ -198,6 +198,12 @@ function maskOf(call: Call, index: number, keys: number): Tensor | undefined {
   return plus(reshape(added, [batch, 1, dims.length === 3 ? rows : 1, keys]));
 }
 
+/** Attention, with a mask that is input `index`. */
+function masked(call: Call, index: number, q: Tensor, k: Tensor, v: Tensor): Tensor {
+  const [causal, scale] = [call.int('unidirectional', 0) === 1, scaleOf(call, q.shape[3] as number)];
+  return merged(attention(q, k, v, { scale, causal, mask: maskOf(call, index, k.shape[2] as number) }));
+}
+
 /** Rows after those of a cache. */
 export function afterPast(past: Tensor | undefined, fresh: Tensor): Tensor {
   return past === undefined || past.shape[2] === 0 ? fresh : concat([past, fresh], { axis: 2 });
@@ -223,9 +229,7 @@ function multiHead(call: Call): Results {
   const last = given.rank === 5 ? 1 : 0;
   const k = afterPast(call.maybe(6), isPacked ? part(last) : own(call.x(1), width));
   const v = afterPast(call.maybe(7), isPacked ? part(last + 1) : own(call.x(2), 2 * width));
-  const causal = call.int('unidirectional', 0) === 1;
-  const mask = maskOf(call, 4, k.shape[2] as number);
-  return [merged(attention(q, k, v, { scale: scaleOf(call, q.shape[3] as number), causal, mask })), k, v];
+  return [masked(call, 4, q, k, v), k, v];
 }
 
 /** com.microsoft Attention: its products, then attention. */
@@ -240,9 +244,7 @@ function selfAttention(call: Call): Results {
   const [q, key, value] = split(product, sizes, 2).map((each) => headsOf(each, heads)) as [Tensor, Tensor, Tensor];
   const past = call.maybe(4);
   const [k, v] = [key, value].map((each, i) => afterPast(past && slice(past, [i]), each)) as [Tensor, Tensor];
-  const causal = call.int('unidirectional', 0) === 1;
-  const mask = maskOf(call, 3, k.shape[2] as number);
-  const o = merged(attention(q, k, v, { scale: scaleOf(call, q.shape[3] as number), causal, mask }));
+  const o = masked(call, 3, q, k, v);
   return call.node.outputs[1] ? [o, stack([k, v])] : o;
 }
 
