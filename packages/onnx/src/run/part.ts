@@ -118,8 +118,9 @@ export class Part implements Disposable {
       // A replay is quick where memory is that of the one before.
       for (const { name, value } of given) {
         const [from, to] = [value.host || value.isConstant ? undefined : value.tensor, inputs.get(name)];
-        if (to === undefined) from && inputs.set(name, copy(from));
-        else if (from !== undefined && to.size > 0) copyElements(call.backend, to.shape, from, to);
+        if (from === undefined) continue;
+        if (to === undefined) inputs.set(name, copy(from));
+        else if (to.size > 0) copyElements(call.backend, to.shape, from, to);
       }
       const own = given.map(({ name, value }) => apart(value, inputs.get(name)));
       const values = this.program.replay(call.backend, () => call.body(graph, own, uploads));
