@@ -179,9 +179,8 @@ const GELU = either(times(times(x, bump), half), times(times(bump, half), x), ti
 
 /** x (1 + erf(x / sqrt 2)) / 2, in the orders in which exporters write it. */
 const gelu: Pass = (node, uses) => {
-  const found = match(node, GELU, uses);
-  const inputs = [found?.names['x'] as string];
-  return found && { gone: found.nodes, node: { ...node, op: 'Gelu', inputs, attributes: new Map() } };
+  const { nodes: gone, names } = match(node, GELU, uses) ?? {};
+  return gone && { gone, node: { ...node, op: 'Gelu', inputs: [names?.['x'] as string], attributes: new Map() } };
 };
 
 /** Whether a ReduceMean is of the last axis, which it keeps. */
@@ -233,10 +232,8 @@ const attention: Pass = (node, uses) => {
   const { q = '', k = '', v = '', mask = '', factor, divisor } = found.names;
   const scale = uses.number(factor) ?? 1 / (uses.number(divisor) ?? 1);
   const attributes = new Map([['scale', scale]]);
-  return {
-    gone: found.nodes,
-    node: { ...node, domain: 'concord', op: 'Attention', inputs: [q, k, v, mask], attributes },
-  };
+  const inputs = [q, k, v, mask];
+  return { gone: found.nodes, node: { ...node, domain: 'concord', op: 'Attention', inputs, attributes } };
 };
 
 /** Leaves out nodes whose results nothing reads, in the graphs within nodes too. */

@@ -180,6 +180,11 @@ function groupQuery(call: Call): Results {
 
 const upTo = (count: number): HostTensor => hostTensor('int32', [count], [...Array(count).keys()]);
 
+/** What is added to scores where 0 hides a key. */
+export function hiding(mask: Tensor, filter: number): Tensor {
+  return elements(`Mask ${filter}`, (k, each) => k.select(k.ne(each, 0), k.f32(0), filter), [mask], 'f32');
+}
+
 /** What is added to scores: input 5, and of a mask of integers `filter` where 0 hides a key. */
 function maskOf(call: Call, index: number, keys: number): Tensor | undefined {
   const bias = call.maybe(5);
@@ -194,8 +199,7 @@ function maskOf(call: Call, index: number, keys: number): Tensor | undefined {
     return plus(elements(`LengthMask ${filter}`, formula, [places, reshape(mask, [batch, 1, 1, 1])], 'f32'));
   }
   if (dims.length < 2 || dims.length > 3 || dims.at(-1) !== keys) call.refuse(`a mask of [${dims.join(', ')}]`);
-  const added = elements(`Mask ${filter}`, (k, each) => k.select(k.ne(each, 0), k.f32(0), filter), [mask], 'f32');
-  return plus(reshape(added, [batch, 1, dims.length === 3 ? rows : 1, keys]));
+  return plus(reshape(hiding(mask, filter), [batch, 1, dims.length === 3 ? rows : 1, keys]));
 }
 
 /** Attention, with a mask that is input `index`. */

@@ -5,7 +5,7 @@ import { refuse } from '../errors.ts';
 import { elementType, type ElementType, isFloat } from '../graph/host-tensor.ts';
 import type { Call } from '../run/call.ts';
 import { deviceType } from '../run/value.ts';
-import { ACTIVATIONS, hardSigmoid, softplus } from './activations.ts';
+import { ACTIVATIONS, hardSigmoid, softplus, swish } from './activations.ts';
 import { binary, checkOneType, elements, float, type Formula, hasFloats, type Num, ofFloats } from './elements.ts';
 import type { Operator, Operators } from './operator.ts';
 
@@ -195,15 +195,14 @@ export const POINTWISE: Operators = {
   ),
   SwiGLU: (call) => {
     const alpha = call.float('alpha', 1);
-    const formula: Formula = (k, a, b) => k.mul(k.mul(a, k.sigmoid(k.mul(a, alpha))), b);
-    return elements(`SwiGLU ${alpha}`, formula, [call.x(0), call.x(1)]);
+    return elements(`SwiGLU ${alpha}`, (k, a, b) => k.mul(swish(k, a, alpha), b), [call.x(0), call.x(1)]);
   },
-  Swish: float((k, x, alpha) => k.mul(x, k.sigmoid(k.mul(x, alpha))), { alpha: 1 }),
+  Swish: float(swish, { alpha: 1 }),
   Gelu: ofFloats((call) => {
     const tanh = call.choice('approximate', 'none', 'tanh') === 'tanh';
     return { name: `Gelu ${tanh}`, formula: (k, x) => (tanh ? k.geluTanh(x) : k.gelu(x)) };
   }),
-  IsNaN: { ...unary((k, x) => k.isNan(x), 'bool') },
+  IsNaN: unary((k, x) => k.isNan(x), 'bool'),
   IsInf: {
     type: 'bool',
     run: (call) => {
