@@ -23,13 +23,15 @@ export function withParts(graph: Graph, isFixed: (node: Node) => boolean): Graph
     (groups[group] ??= []).push(node);
     for (const name of node.outputs) groupOf.set(name, group);
   }
-  const wanted = graph.outputs.map(({ name }) => name);
+  const shared = new Set(graph.outputs.map(({ name }) => name));
+  for (const [i, group] of groups.entries()) {
+    for (const name of (group ?? []).flatMap(readsOf)) if (groupOf.get(name) !== i) shared.add(name);
+  }
   const nodes = groups.flatMap((group, i) => {
     const given = new Set(group.flatMap(({ outputs }) => outputs));
     const reads = new Set(group.flatMap(readsOf));
     const inputs = [...reads].filter((name) => !given.has(name) && !graph.constants.has(name));
-    const others = new Set([...wanted, ...groups.flatMap((each) => (each === group ? [] : each.flatMap(readsOf)))]);
-    const outputs = [...given].filter((name) => others.has(name));
+    const outputs = [...given].filter((name) => shared.has(name));
     const [first] = group as [Node];
     if (i % 2 === 1 || group.length < LEAST_NODES || inputs.length === 0) return group;
     const value = (name: string): Graph['inputs'][number] => ({ name, type: 'float32' });
