@@ -346,16 +346,6 @@ const CASES: Readonly<Record<string, OneNode>> = {
 };
 
 const REFUSED: Readonly<Record<string, OneNode>> = {
-  g_idx: {
-    ...nBits([3, 64], 8),
-    inputs: [
-      ...nBits([3, 64], 8).inputs.slice(0, 4),
-      i32(
-        [64],
-        Array.from({ length: 64 }, (_, i) => i >> 5),
-      ),
-    ],
-  },
   'a weight that is no constant': { ...nBits([3, 64], 8), constant: [] },
   '2 bits': nBits([3, 64], 8, { bits: 2 }),
   transBatchA: {

@@ -2,6 +2,7 @@ import { operatorOf } from '../run/execute.ts';
 import { type Graph, type Node, readsOf } from './graph.ts';
 import type { HostTensor } from './host-tensor.ts';
 import { Uses } from './match.ts';
+import type { Pass } from './passes.ts';
 import { neededOnHost } from './placement.ts';
 
 /** The maximum number of nodes that become one kernel. */
@@ -56,25 +57,19 @@ const PRODUCTS = ['Conv', 'ConvTranspose', 'Gemm', 'MatMul'];
  * Joins a function that follows a product alone, and depends on nothing else, to the product: it is applied before the
  * result is stored.
  */
-export function withFunctions(graph: Graph): Graph {
-  const uses = new Uses(graph, readsOf);
-  const made = new Map<Node, Node>();
-  const gone = new Set<Node>();
-  for (const node of graph.nodes) {
-    const chain = node.op === 'Chain' ? (node.attributes.get('chain') as Graph) : elementOf(node);
-    const given = node.inputs.filter((name) => uses.number(name) === undefined);
-    const product = given.length === 1 ? uses.giver(given[0], ...PRODUCTS) : undefined;
-    if (chain === undefined || product === undefined || !isOnlyReader(uses, product, node)) continue;
-    if (product.inputs.length > 3 || product.attributes.has('concord.activation')) continue;
-    const constants = new Map(
-      node.inputs.flatMap((name) => (name === given[0] ? [] : [[name, uses.constant(name) as HostTensor] as const])),
-    );
-    const attributes = new Map([...product.attributes, ['concord.activation', { ...chain, constants }] as const]);
-    gone.add(product);
-    made.set(node, { ...product, outputs: node.outputs, attributes });
-  }
-  return { ...graph, nodes: graph.nodes.flatMap((node) => made.get(node) ?? (gone.has(node) ? [] : [node])) };
-}
+export const functions: Pass = (node, uses) => {
+  const given = node.inputs.filter((name) => uses.number(name) === undefined);
+  const product = given.length === 1 ? uses.giver(given[0], ...PRODUCTS) : undefined;
+  if (product === undefined || !isOnlyReader(uses, product, node)) return undefined;
+  const chain = node.op === 'Chain' ? (node.attributes.get('chain') as Graph) : elementOf(node);
+  if (chain === undefined || product.inputs.length > 3 || product.attributes.has('concord.activation'))
+    return undefined;
+  const constants = new Map(
+    node.inputs.flatMap((name) => (name === given[0] ? [] : [[name, uses.constant(name) as HostTensor] as const])),
+  );
+  const attributes = new Map([...product.attributes, ['concord.activation', { ...chain, constants }] as const]);
+  return { gone: [product, node], node: { ...product, outputs: node.outputs, attributes } };
+};
 
 /** A node by itself as a graph of what it does to each element. */
 function elementOf(node: Node): Graph | undefined {

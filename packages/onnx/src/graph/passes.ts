@@ -1,6 +1,6 @@
 import { type Graph, graphsOf, type Node, readsOf } from './graph.ts';
 import { arrayOf, type HostTensor, int64s, isFloat, sizeOf } from './host-tensor.ts';
-import { withChains, withFunctions } from './chains.ts';
+import { functions, withChains } from './chains.ts';
 import { either, match, number, type Pattern, result, Uses, value } from './match.ts';
 
 /** A change of nodes: one in the place of the last of them, or several in that of the first, the rest gone. */
@@ -10,7 +10,8 @@ interface Rewrite {
   readonly constants?: ReadonlyMap<string, HostTensor>;
 }
 
-type Pass = (node: Node, uses: Uses) => Rewrite | undefined;
+/** Looks at one node and its neighbours. */
+export type Pass = (node: Node, uses: Uses) => Rewrite | undefined;
 
 /** A graph in which a pass did what it could, as often as it could. */
 function apply(graph: Graph, pass: Pass): Graph {
@@ -178,9 +179,8 @@ const GELU = either(times(times(x, bump), half), times(times(bump, half), x), ti
 
 /** x (1 + erf(x / sqrt 2)) / 2, in the orders in which exporters write it. */
 const gelu: Pass = (node, uses) => {
-  const found = match(node, GELU, uses);
-  const inputs = [found?.names['x'] as string];
-  return found && { gone: found.nodes, node: { ...node, op: 'Gelu', inputs, attributes: new Map() } };
+  const { nodes: gone, names } = match(node, GELU, uses) ?? {};
+  return gone && { gone, node: { ...node, op: 'Gelu', inputs: [names?.['x'] as string], attributes: new Map() } };
 };
 
 /** Whether a ReduceMean is of the last axis, which it keeps. */
@@ -232,10 +232,8 @@ const attention: Pass = (node, uses) => {
   const { q = '', k = '', v = '', mask = '', factor, divisor } = found.names;
   const scale = uses.number(factor) ?? 1 / (uses.number(divisor) ?? 1);
   const attributes = new Map([['scale', scale]]);
-  return {
-    gone: found.nodes,
-    node: { ...node, domain: 'concord', op: 'Attention', inputs: [q, k, v, mask], attributes },
-  };
+  const inputs = [q, k, v, mask];
+  return { gone: found.nodes, node: { ...node, domain: 'concord', op: 'Attention', inputs, attributes } };
 };
 
 /** Leaves out nodes whose results nothing reads, in the graphs within nodes too. */
@@ -268,5 +266,5 @@ const PASSES: readonly Pass[] = [batchNorm, gelu, layerNorm, attention, bias, ac
 /** A graph that gives the same with fewer launches. What graphs in it read from outside stays. */
 export function optimise(graph: Graph): Graph {
   const nodes = graph.nodes.map((node) => inGraphs(node, optimise));
-  return withFunctions(withChains(withoutDead(PASSES.reduce(apply, withoutDead({ ...graph, nodes })))));
+  return apply(withChains(withoutDead(PASSES.reduce(apply, withoutDead({ ...graph, nodes })))), functions);
 }

@@ -8,6 +8,8 @@ export const softplus = (k: KernelBuilder, x: Num): Num => k.add(k.max(x, 0), k.
 
 export const hardSigmoid: Activated = (k, x, alpha, beta) => k.clamp(k.add(k.mul(x, alpha), beta), 0, 1);
 
+export const swish = (k: KernelBuilder, x: Num, alpha: number): Num => k.mul(x, k.sigmoid(k.mul(x, alpha)));
+
 /** Functions that are operators and end others, with the defaults of their parameters. */
 export const ACTIVATIONS: Readonly<Record<string, readonly [Activated, { alpha?: number; beta?: number }]>> = {
   Relu: [(k, x) => k.max(x, 0), {}],

@@ -124,8 +124,7 @@ function sunk(o: Tensor, lse: Tensor, sink: Tensor | undefined): Tensor {
 
 function groupQuery(call: Call): Results {
   const kinds = [call.text('k_quant_type', 'NONE'), call.text('v_quant_type', 'NONE')];
-  if (kinds.some((kind) => kind !== 'NONE') || call.has(12) || call.has(13)) call.refuse('a quantised cache');
-  if (call.has(14) || call.has(15)) call.refuse('a norm of heads');
+  if (kinds.some((kind) => kind !== 'NONE')) call.refuse('a quantised cache');
   if (call.int('qk_output', 0) !== 0 || call.node.outputs[3]) call.refuse('scores as a result');
   call.floats(0);
   const [heads, kvHeads] = [call.int('num_heads'), call.int('kv_num_heads')];
@@ -181,6 +180,11 @@ function groupQuery(call: Call): Results {
 
 const upTo = (count: number): HostTensor => hostTensor('int32', [count], [...Array(count).keys()]);
 
+/** What is added to scores where 0 hides a key. */
+export function hiding(mask: Tensor, filter: number): Tensor {
+  return elements(`Mask ${filter}`, (k, each) => k.select(k.ne(each, 0), k.f32(0), filter), [mask], 'f32');
+}
+
 /** What is added to scores: input 5, and of a mask of integers `filter` where 0 hides a key. */
 function maskOf(call: Call, index: number, keys: number): Tensor | undefined {
   const bias = call.maybe(5);
@@ -195,8 +199,13 @@ function maskOf(call: Call, index: number, keys: number): Tensor | undefined {
     return plus(elements(`LengthMask ${filter}`, formula, [places, reshape(mask, [batch, 1, 1, 1])], 'f32'));
   }
   if (dims.length < 2 || dims.length > 3 || dims.at(-1) !== keys) call.refuse(`a mask of [${dims.join(', ')}]`);
-  const added = elements(`Mask ${filter}`, (k, each) => k.select(k.ne(each, 0), k.f32(0), filter), [mask], 'f32');
-  return plus(reshape(added, [batch, 1, dims.length === 3 ? rows : 1, keys]));
+  return plus(reshape(hiding(mask, filter), [batch, 1, dims.length === 3 ? rows : 1, keys]));
+}
+
+/** Attention, with a mask that is input `index`. */
+function masked(call: Call, index: number, q: Tensor, k: Tensor, v: Tensor): Tensor {
+  const [causal, scale] = [call.int('unidirectional', 0) === 1, scaleOf(call, q.shape[3] as number)];
+  return merged(attention(q, k, v, { scale, causal, mask: maskOf(call, index, k.shape[2] as number) }));
 }
 
 /** Rows after those of a cache. */
@@ -206,7 +215,7 @@ export function afterPast(past: Tensor | undefined, fresh: Tensor): Tensor {
 
 function multiHead(call: Call): Results {
   call.floats(0);
-  if (call.has(8) || call.has(9) || call.node.outputs[3]) call.refuse('beams, or scores as a result');
+  if (call.node.outputs[3]) call.refuse('scores as a result');
   const heads = call.int('num_heads');
   const given = call.x(0);
   const packed = given.rank === 5 ? given : call.x(1);
@@ -224,15 +233,13 @@ function multiHead(call: Call): Results {
   const last = given.rank === 5 ? 1 : 0;
   const k = afterPast(call.maybe(6), isPacked ? part(last) : own(call.x(1), width));
   const v = afterPast(call.maybe(7), isPacked ? part(last + 1) : own(call.x(2), 2 * width));
-  const causal = call.int('unidirectional', 0) === 1;
-  const mask = maskOf(call, 4, k.shape[2] as number);
-  return [merged(attention(q, k, v, { scale: scaleOf(call, q.shape[3] as number), causal, mask })), k, v];
+  return [masked(call, 4, q, k, v), k, v];
 }
 
 /** com.microsoft Attention: its products, then attention. */
 function selfAttention(call: Call): Results {
   call.floats(0, 1);
-  if (call.int('do_rotary', 0) !== 0 || call.has(6)) call.refuse('do_rotary, or a shared cache');
+  if (call.int('do_rotary', 0) !== 0) call.refuse('do_rotary');
   const heads = call.int('num_heads');
   const weights = call.x(1);
   const all = weights.shape[1] as number;
@@ -241,9 +248,7 @@ function selfAttention(call: Call): Results {
   const [q, key, value] = split(product, sizes, 2).map((each) => headsOf(each, heads)) as [Tensor, Tensor, Tensor];
   const past = call.maybe(4);
   const [k, v] = [key, value].map((each, i) => afterPast(past && slice(past, [i]), each)) as [Tensor, Tensor];
-  const causal = call.int('unidirectional', 0) === 1;
-  const mask = maskOf(call, 3, k.shape[2] as number);
-  const o = merged(attention(q, k, v, { scale: scaleOf(call, q.shape[3] as number), causal, mask }));
+  const o = masked(call, 3, q, k, v);
   return call.node.outputs[1] ? [o, stack([k, v])] : o;
 }
 

@@ -162,7 +162,6 @@ function maximum(call: Call): Results {
 }
 
 function unpool(call: Call): Tensor {
-  if (call.has(2)) return call.refuse('output_shape');
   const [x, indices] = [call.x(0), call.x(1)];
   const size = x.shape.slice(2);
   const { kernel, stride, pads } = sweepOf(call, size, call.list('kernel_shape') ?? []);

@@ -11,7 +11,8 @@ function seedOf(call: Call): number {
   return seed === undefined ? Math.floor(Math.random() * 2 ** 32) : Math.abs(Math.trunc(Number(seed))) % 2 ** 32;
 }
 
-function typeOf(call: Call): ElementType {
+/** The element type of an attribute, or else that of input 0, or float32. */
+export function wantedType(call: Call): ElementType {
   if (call.attribute('dtype') !== undefined) return elementType('attribute dtype', call.int('dtype'));
   return call.has(0) ? call.type(0) : 'float32';
 }
@@ -24,7 +25,7 @@ interface Drawing {
 const drawn = (draw: (call: Call, shape: readonly number[], options: Drawing) => Tensor): Operator => ({
   isRandom: true,
   run: (call) => {
-    const type = typeOf(call);
+    const type = wantedType(call);
     const shape = call.has(0) ? call.dims(0) : (call.list('shape') ?? []);
     return call.typed(draw(call, shape, { dtype: deviceType(type, call.context.float64), seed: seedOf(call) }), type);
   },

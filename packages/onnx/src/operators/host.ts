@@ -127,13 +127,12 @@ function concat(call: Call): HostTensor {
   const dims = first.dims.map((size, each) =>
     each === axis ? all.reduce((sum, { dims: of }) => sum + (of[axis] as number), 0) : size,
   );
-  const lists = all.map((each) => (each.type === 'string' ? (each.data as readonly string[]) : scalars(each)));
-  const values = Array.from({ length: sizeOf(dims.slice(0, axis)) }, (_, row) =>
-    all.flatMap((each, n) => {
-      const width = sizeOf(each.dims.slice(axis));
-      return Array.from({ length: width }, (__, i) => (lists[n] as ArrayLike<Scalar | string>)[row * width + i]);
-    }),
-  ).flat();
+  const lists = all.map((each) => ({
+    list: Array.from<Scalar | string>(each.type === 'string' ? (each.data as readonly string[]) : scalars(each)),
+    width: sizeOf(each.dims.slice(axis)),
+  }));
+  const rows = [...Array(sizeOf(dims.slice(0, axis))).keys()];
+  const values = rows.flatMap((row) => lists.flatMap(({ list, width }) => list.slice(row * width, (row + 1) * width)));
   if (first.type === 'string') return { ...first, dims, data: values as string[] };
   return hostTensor(first.type, dims, values as Scalar[]);
 }

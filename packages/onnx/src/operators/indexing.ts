@@ -18,8 +18,9 @@ function areFromFront(call: Call, index: number): boolean {
   return isConstant && host !== undefined && call.numbers(index).every((at) => at >= 0);
 }
 
-function indicesOf(call: Call, index: number, size: number): Tensor {
-  return areFromFront(call, index) ? call.x(index) : fromFront(call.x(index), size);
+/** The indices of input 1, along an axis of input 0. */
+function indicesOf(call: Call, axis: number): Tensor {
+  return areFromFront(call, 1) ? call.x(1) : fromFront(call.x(1), call.dims(0)[axis] as number);
 }
 
 /** Tuples of indices along the first axes, after batch axes, as places in all of these as one: `[..., m]` to `[...]`. */
@@ -67,20 +68,14 @@ function scatterNd(call: Call): Tensor {
   const [x, values] = [call.x(0), call.x(2)];
   const { places, size } = placesOf(call, 0);
   const rest = sizeOf(x.shape) / size;
-  const written = ops.indexPut(
-    ops.reshape(x, [size, rest]),
-    [ops.reshape(places, [-1])],
-    ops.reshape(values, [places.size, rest]),
-    {
-      accumulate: joins(call),
-    },
-  );
+  const [table, rows] = [ops.reshape(x, [size, rest]), ops.reshape(values, [places.size, rest])];
+  const written = ops.indexPut(table, [ops.reshape(places, [-1])], rows, { accumulate: joins(call) });
   return ops.reshape(written, x.shape);
 }
 
 function scatterElements(call: Call): Tensor {
   const axis = call.axis(call.int('axis', 0));
-  const [x, indices, values] = [call.x(0), indicesOf(call, 1, call.dims(0)[axis] as number), call.x(2)];
+  const [x, indices, values] = [call.x(0), indicesOf(call, axis), call.x(2)];
   return joins(call) ? ops.scatterAdd(x, axis, indices, values) : ops.scatter(x, axis, indices, values);
 }
 
@@ -115,6 +110,9 @@ function reverse(call: Call): Tensor {
   return ops.takeAlongAxis(x, places, time);
 }
 
+/** The corners of a box. */
+type Box = readonly [x0: number, y0: number, x1: number, y1: number];
+
 /** Boxes that are kept, greedily, by their scores: which are is known only on the host. */
 function suppress(call: Call): HostTensor {
   const [boxes, scores] = [call.numbers(0), call.numbers(1)];
@@ -122,22 +120,15 @@ function suppress(call: Call): HostTensor {
   const limit = call.scalar(2, 0);
   const [overlap, least] = [call.scalar(3, 0), call.has(4) ? call.scalar(4) : -Infinity];
   const isCentred = call.int('center_point_box', 0) === 1;
-  const box = (batch: number, i: number): [number, number, number, number] => {
-    const [a, b, c, d] = boxes.slice((batch * count + i) * 4, (batch * count + i) * 4 + 4) as [
-      number,
-      number,
-      number,
-      number,
-    ];
+  const box = (batch: number, i: number): Box => {
+    const [a = 0, b = 0, c = 0, d = 0] = boxes.slice((batch * count + i) * 4, (batch * count + i) * 4 + 4);
     if (isCentred) return [a - c / 2, b - d / 2, a + c / 2, b + d / 2];
     return [Math.min(a, c), Math.min(b, d), Math.max(a, c), Math.max(b, d)];
   };
-  const shared = (p: readonly number[], q: readonly number[]): number => {
-    const side = (i: 0 | 1): number =>
-      Math.max(0, Math.min(p[i + 2] as number, q[i + 2] as number) - Math.max(p[i] as number, q[i] as number));
-    const area = ([x0, y0, x1, y1]: readonly number[]): number =>
-      ((x1 as number) - (x0 as number)) * ((y1 as number) - (y0 as number));
-    const both = side(0) * side(1);
+  const area = ([x0, y0, x1, y1]: Box): number => (x1 - x0) * (y1 - y0);
+  const shared = (p: Box, q: Box): number => {
+    const [width, height] = [Math.min(p[2], q[2]) - Math.max(p[0], q[0]), Math.min(p[3], q[3]) - Math.max(p[1], q[1])];
+    const both = Math.max(0, width) * Math.max(0, height);
     return both === 0 ? 0 : both / (area(p) + area(q) - both);
   };
   const found: number[] = [];
@@ -161,7 +152,7 @@ function suppress(call: Call): HostTensor {
 export const INDEXING: Operators = {
   Gather: (call) => {
     const axis = call.axis(call.int('axis', 0));
-    return ops.gather(call.x(0), indicesOf(call, 1, call.dims(0)[axis] as number), { axis });
+    return ops.gather(call.x(0), indicesOf(call, axis), { axis });
   },
   GatherElements: (call) => {
     const axis = call.axis(call.int('axis', 0));
@@ -170,7 +161,7 @@ export const INDEXING: Operators = {
       call.x(0),
       dims.map((size, each) => (each === axis ? null : ([0, size] as const))),
     );
-    return ops.takeAlongAxis(x, indicesOf(call, 1, call.dims(0)[axis] as number), axis);
+    return ops.takeAlongAxis(x, indicesOf(call, axis), axis);
   },
   GatherND: gatherNd,
   ScatterND: scatterNd,

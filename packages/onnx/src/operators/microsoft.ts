@@ -5,10 +5,10 @@ import { Kernels } from '@concord/ops/listen';
 import { type HostTensor, hostTensor, scalars } from '../graph/host-tensor.ts';
 import type { Call, Results } from '../run/call.ts';
 import { upload } from '../run/value.ts';
-import { type Activated, ACTIVATIONS } from './activations.ts';
+import { type Activated, ACTIVATIONS, swish } from './activations.ts';
 import { ATTENTION } from './attention.ts';
 import { convolution } from './convolution.ts';
-import { elements, type Num } from './elements.ts';
+import { elements, float, type Num } from './elements.ts';
 import type { Operator, Operators } from './operator.ts';
 import { unpacked } from './quantised.ts';
 
@@ -17,7 +17,6 @@ function matMulNBits(call: Call): Results {
   call.floats(0);
   const [bits, blockSize] = [call.int('bits', 4), call.int('block_size')];
   if (bits !== 4 && bits !== 8) return call.refuse(`${bits} bits`);
-  if (call.has(4)) call.refuse('g_idx');
   if (![1, 2, 3].every((index) => call.inputs[index]?.isConstant !== false))
     call.refuse('a weight that is no constant');
   const { dtype } = call.x(0);
@@ -161,11 +160,7 @@ export const MICROSOFT: Operators = {
   'com.microsoft.Gelu': ofSum((k, x) => k.gelu(x)),
   'com.microsoft.BiasGelu': ofSum((k, x) => k.gelu(x)),
   'com.microsoft.FastGelu': ofSum((k, x) => k.geluTanh(x)),
-  'com.microsoft.QuickGelu': (call) => {
-    const [x, alpha] = [call.x(0), call.float('alpha', 1.702)];
-    call.floats(0);
-    return elements(`QuickGelu ${alpha}`, (k, v) => k.mul(v, k.sigmoid(k.mul(v, alpha))), [x]);
-  },
+  'com.microsoft.QuickGelu': float(swish, { alpha: 1.702 }),
   'com.microsoft.FusedMatMul': fusedMatMul,
   'com.microsoft.FusedConv': fusedConv,
 };

@@ -5,7 +5,7 @@ import { refuse } from '../errors.ts';
 import { elementType, type ElementType, isFloat } from '../graph/host-tensor.ts';
 import type { Call } from '../run/call.ts';
 import { deviceType } from '../run/value.ts';
-import { ACTIVATIONS, hardSigmoid, softplus } from './activations.ts';
+import { ACTIVATIONS, hardSigmoid, softplus, swish } from './activations.ts';
 import { binary, checkOneType, elements, float, type Formula, hasFloats, type Num, ofFloats } from './elements.ts';
 import type { Operator, Operators } from './operator.ts';
 
@@ -109,18 +109,18 @@ function clip(call: Call): Tensor {
 }
 
 /** @throws {BackendError} UNSUPPORTED for a cast whose result would not be ONNX's */
-function castTo(call: Call, to: ElementType): Tensor {
+function castTo(call: Call, to: ElementType): ReturnType<Call['typed']> {
   const [x, from] = [call.x(0), call.type(0)];
   const dtype = deviceType(to, call.context.float64);
-  if (to === 'bool') return elements('Truth', (k, v) => k.ne(v, 0), [x], 'u8');
+  if (to === 'bool')
+    return call.typed(
+      elements('Truth', (k, v) => k.ne(v, 0), [x], 'u8'),
+      to,
+    );
   // Small integers wrap, where ops saturate; floats outside of an integer's range are undefined in ONNX.
   const wraps = !isFloat(from) && BYTES_OF[dtype] === 1 && BYTES_OF[x.dtype] >= BYTES_OF[dtype] && from !== 'bool';
   const signed: Formula = (k, v) => (x.dtype === 'u32' ? k.toI32(v) : integers(v));
-  return wraps && dtype !== x.dtype ? elements('Wrap', signed, [x], dtype) : cast(x, dtype);
-}
-
-function castOp(call: Call, to: ElementType): ReturnType<Call['typed']> {
-  return call.typed(castTo(call, to), to);
+  return call.typed(wraps && dtype !== x.dtype ? elements('Wrap', signed, [x], dtype) : cast(x, dtype), to);
 }
 
 const shift = (call: Call): Tensor => {
@@ -152,6 +152,8 @@ const bitwise = (name: 'and' | 'or' | 'xor'): Operator => binary((k, a, b) => k[
 const infinite = (k: KernelBuilder, x: Num, negative: number, positive: number): Value =>
   k.or(k.and(k.eq(x, Infinity), positive !== 0), k.and(k.eq(x, -Infinity), negative !== 0));
 
+const SUM = binary((k, a, b) => k.add(a, b));
+
 /** Operators that work element by element. */
 export const POINTWISE: Operators = {
   ...Object.fromEntries(
@@ -159,10 +161,7 @@ export const POINTWISE: Operators = {
   ),
   Abs: unary((k, x) => k.abs(x)),
   Neg: unary((k, x) => k.neg(x)),
-  Sign: (call) =>
-    hasFloats(call)
-      ? elements('Sign', (k, x) => k.sign(x), [call.x(0)])
-      : elements('Sign', (k, x) => k.clamp(x, -1, 1), [call.x(0)]),
+  Sign: (call) => elements('Sign', (k, x) => (hasFloats(call) ? k.sign(x) : k.clamp(x, -1, 1)), [call.x(0)]),
   Acos: float((k, x) => k.atan2(k.sqrt(k.mul(k.sub(1, x), k.add(x, 1))), x)),
   Acosh: float((k, x) => k.log(k.add(x, k.mul(k.sqrt(k.sub(x, 1)), k.sqrt(k.add(x, 1)))))),
   Asin: float((k, x) => k.atan2(x, k.sqrt(k.mul(k.sub(1, x), k.add(x, 1))))),
@@ -196,15 +195,14 @@ export const POINTWISE: Operators = {
   ),
   SwiGLU: (call) => {
     const alpha = call.float('alpha', 1);
-    const formula: Formula = (k, a, b) => k.mul(k.mul(a, k.sigmoid(k.mul(a, alpha))), b);
-    return elements(`SwiGLU ${alpha}`, formula, [call.x(0), call.x(1)]);
+    return elements(`SwiGLU ${alpha}`, (k, a, b) => k.mul(swish(k, a, alpha), b), [call.x(0), call.x(1)]);
   },
-  Swish: float((k, x, alpha) => k.mul(x, k.sigmoid(k.mul(x, alpha))), { alpha: 1 }),
+  Swish: float(swish, { alpha: 1 }),
   Gelu: ofFloats((call) => {
     const tanh = call.choice('approximate', 'none', 'tanh') === 'tanh';
     return { name: `Gelu ${tanh}`, formula: (k, x) => (tanh ? k.geluTanh(x) : k.gelu(x)) };
   }),
-  IsNaN: { ...unary((k, x) => k.isNan(x), 'bool') },
+  IsNaN: unary((k, x) => k.isNan(x), 'bool'),
   IsInf: {
     type: 'bool',
     run: (call) => {
@@ -218,21 +216,16 @@ export const POINTWISE: Operators = {
     call.type(0) === 'uint64'
       ? call.refuse('input 0 of uint64')
       : elements('BitwiseNot', (k, x) => k.not(integers(x)), [call.x(0)]),
-  Add: binary((k, a, b) => k.add(a, b)),
+  Add: SUM,
   Sub: binary((k, a, b) => k.sub(a, b)),
   Mul: binary((k, a, b) => k.mul(a, b)),
   Div: binary((k, a, b) => k.div(a, b)),
   Max: binary((k, a, b) => k.max(a, b)),
   Min: binary((k, a, b) => k.min(a, b)),
-  Sum: binary((k, a, b) => k.add(a, b)),
+  Sum: SUM,
   Mean: (call) => {
-    const [first, ...others] = call.all() as [Tensor, ...Tensor[]];
-    const sum = others.reduce(
-      (total, each) => elements('Sum', (k, a, b) => k.add(a, b), [total, each], first.dtype),
-      first,
-    );
     const count = call.inputs.length;
-    return elements(`Mean ${count}`, (k, x) => k.div(x, count), [sum], first.dtype);
+    return elements(`Mean ${count}`, (k, x) => k.div(x, count), [SUM.run?.(call) as Tensor]);
   },
   And: logical('and'),
   Or: logical('or'),
@@ -250,8 +243,8 @@ export const POINTWISE: Operators = {
   Pow: power,
   PRelu: binary((k, x, slope) => k.select(k.lt(x, 0), k.mul(x, slope), x)),
   Clip: { element: clipElement, run: clip },
-  Cast: (call) => castOp(call, elementType('attribute to', call.int('to'))),
-  CastLike: (call) => castOp(call, call.type(1)),
+  Cast: (call) => castTo(call, elementType('attribute to', call.int('to'))),
+  CastLike: (call) => castTo(call, call.type(1)),
   Where: (call) => {
     checkOneType(call, 1);
     return call.typed(where(call.x(0), call.x(1), call.x(2)), call.type(1));

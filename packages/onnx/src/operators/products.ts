@@ -14,17 +14,23 @@ function gemm(call: Call): Tensor {
   const weight = call.int('transB', 0) === 1 ? call.x(1) : transpose(call.x(1));
   const c = call.maybe(2);
   const n = weight.shape[0] as number;
-  const { activation } = activationOf(call);
   const isRow = c !== undefined && c.size === n && (c.shape.at(-1) ?? 1) === n && beta === 1 && alpha === 1;
-  if (isRow || (c === undefined && alpha === 1)) {
-    const residual = fitting(call, [a.shape[0] as number, n]);
-    const product = linear(a, weight, { bias: c && reshape(c, [n]), activation, residual });
-    return residual ? product : plus(product, call.maybe(3));
-  }
+  if (isRow || (c === undefined && alpha === 1)) return atOnce(call, a, weight, c && reshape(c, [n]));
   const product = linear(a, weight);
-  const scaled = alpha === 1 ? product : mul(product, alpha);
   const term = c === undefined || beta === 1 ? c : mul(c, beta);
-  return plus(activated(plus(scaled, term), activation), call.maybe(3));
+  return inSteps(call, alpha === 1 ? product : mul(product, alpha), term);
+}
+
+/** What passes made of a product has a bias, ends in a function, or has something added to it. */
+function atOnce(call: Call, a: Tensor, weight: Tensor, bias: Tensor | undefined): Tensor {
+  const residual = fitting(call, [...a.shape.slice(0, -1), weight.shape[0] as number]);
+  const product = linear(a, weight, { bias, ...activationOf(call), residual });
+  return residual ? product : plus(product, call.maybe(3));
+}
+
+/** The same after a product that could apply nothing of it. */
+function inSteps(call: Call, product: Tensor, bias: Tensor | undefined): Tensor {
+  return plus(activated(plus(product, bias), activationOf(call).activation), call.maybe(3));
 }
 
 /** A sum, of what broadcasts; of nothing more x itself. */
@@ -69,14 +75,8 @@ export const PRODUCTS: Operators = {
   MatMul: (call) => {
     call.floats(0, 1);
     const [a, b] = [call.x(0), call.x(1)];
-    // What passes made of a node has a bias, ends in a function, or has something added to it.
-    const { activation } = activationOf(call);
-    const bias = call.maybe(2);
-    if (b.rank !== 2 || a.rank < 2 || a.dtype === 'bf16')
-      return plus(activated(plus(productOf(a, b), bias), activation), call.maybe(3));
-    const residual = fitting(call, [...a.shape.slice(0, -1), b.shape[1] as number]);
-    const product = linear(a, transpose(b), { bias, activation, residual });
-    return residual ? product : plus(product, call.maybe(3));
+    const isLinear = b.rank === 2 && a.rank >= 2 && a.dtype !== 'bf16';
+    return isLinear ? atOnce(call, a, transpose(b), call.maybe(2)) : inSteps(call, productOf(a, b), call.maybe(2));
   },
   Gemm: gemm,
   'concord.Attention': fusedAttention,

@@ -204,7 +204,7 @@ function layer(call: Call, gates: number, usual: readonly string[], step: Step):
       if (!call.has(index)) return zeros(call.backend, [batch, hidden], { dtype: x.dtype });
       return slice(call.x(index), isBatchFirst ? [null, d] : [d]);
     };
-    const peepholes = hasCell && call.has(7) ? slice(call.x(7), [d]) : undefined;
+    const peepholes = call.has(7) ? slice(call.x(7), [d]) : undefined;
     const direction = { r, rBias, peepholes, functions: functions[d] as Functions };
     let states: States = { h: initial(5), ...(hasCell && { c: initial(6) }) };
     for (let i = 0; i < rows; i++) {

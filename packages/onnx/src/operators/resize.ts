@@ -134,7 +134,7 @@ function axesOf(call: Call): Axis[] {
   const scales = of(isOld ? call.ints(1, 'scales') : call.has(2) ? call.numbers(2) : undefined);
   const sizes = of(!isOld && call.has(3) ? call.numbers(3) : undefined);
   const roi = !isOld && call.has(1) ? call.numbers(1) : [];
-  if (scales === undefined && sizes === undefined) throw refuse('there are neither scales nor sizes');
+  if ((scales === undefined) === (sizes === undefined)) throw refuse('there must be either scales or sizes');
   const policy = call.choice('keep_aspect_ratio_policy', 'stretch', 'not_larger', 'not_smaller');
   const ratios = sizes?.map((size, i) => size / (dims[listed[i] as number] as number)) ?? [];
   const kept = policy === 'stretch' ? undefined : policy === 'not_larger' ? Math.min(...ratios) : Math.max(...ratios);

@@ -1,8 +1,9 @@
 import { concat, expand, pad, permute, reshape, slice, split, type Tensor, tile, tril, triu } from '@concord/ops';
 import { broadcastShapes } from '@concord/ops/listen';
 import { refuse } from '../errors.ts';
-import { elementType, type HostTensor, hostTensor, int64s, sizeOf } from '../graph/host-tensor.ts';
+import { type HostTensor, hostTensor, int64s, sizeOf } from '../graph/host-tensor.ts';
 import type { Call, Results } from '../run/call.ts';
+import { wantedType } from './create.ts';
 import type { Operator, Operators } from './operator.ts';
 
 /** The shape that Reshape's list of sizes means: 0 keeps a size, -1 is what remains. */
@@ -143,13 +144,17 @@ function padOp(call: Call): Results {
   axes.forEach((axis, i) => (pads[axis] = [list[i] as number, list[i + axes.length] as number]));
   const value = call.version < 11 ? call.float('value', 0) : call.scalar(2, 0);
   const mode = call.choice('mode', 'constant', 'reflect', 'edge', 'wrap');
-  // Negative pads crop.
+  return padded(call.x(0), pads, { mode, ...(mode === 'constant' ? { value } : {}) });
+}
+
+/** Pads axes before and after; what is negative crops. */
+function padded(x: Tensor, pads: readonly (readonly [number, number])[], options?: Parameters<typeof pad>[2]): Tensor {
   const cut = slice(
-    call.x(0),
-    pads.map(([a, b], axis) => (a < 0 || b < 0 ? [Math.max(0, -a), (dims[axis] as number) + Math.min(0, b)] : null)),
+    x,
+    pads.map(([a, b], axis) => (a < 0 || b < 0 ? [Math.max(0, -a), (x.shape[axis] as number) + Math.min(0, b)] : null)),
   );
   const around = pads.map(([a, b]) => [Math.max(0, a), Math.max(0, b)] as const);
-  return pad(cut, around, { mode, ...(mode === 'constant' ? { value } : {}) });
+  return pad(cut, around, options);
 }
 
 /** Cuts out the middle of some axes, or surrounds it with zeros. */
@@ -157,18 +162,12 @@ function centred(call: Call): Tensor {
   const dims = call.dims(0);
   const axes = (call.list('axes') ?? dims.map((_, axis) => axis)).map((axis) => call.axis(axis));
   const sizes = call.numbers(1);
-  // How much an axis grows, or shrinks; the odd one is at the end.
-  const more = dims.map((size, axis) => (axes.includes(axis) ? (sizes[axes.indexOf(axis)] as number) - size : 0));
-  const [cuts, pads] = [-1, 1].map((sign) =>
-    more.map((each) => [Math.floor(Math.max(0, sign * each) / 2), Math.ceil(Math.max(0, sign * each) / 2)] as const),
-  ) as [(readonly [number, number])[], (readonly [number, number])[]];
-  return pad(
-    slice(
-      call.x(0),
-      cuts.map(([a, b], axis) => [a, (dims[axis] as number) - b] as const),
-    ),
-    pads,
-  );
+  const pads = dims.map((size, axis) => {
+    const more = axes.includes(axis) ? (sizes[axes.indexOf(axis)] as number) - size : 0;
+    // The odd one is at the end.
+    return [Math.trunc(more / 2), more - Math.trunc(more / 2)] as const;
+  });
+  return padded(call.x(0), pads);
 }
 
 /** The number that ConstantOfShape repeats. */
@@ -185,12 +184,10 @@ function constantOfShape(call: Call): Results {
 function eyeLike(call: Call): HostTensor {
   const [rows, columns] = call.dims(0) as [number, number];
   const shift = call.int('k', 0);
-  const given = call.attribute('dtype') !== undefined;
-  const type = given ? elementType('attribute dtype', call.int('dtype')) : call.type(0);
   const values = Array.from({ length: rows * columns }, (_, i) =>
     Number((i % columns) - Math.floor(i / columns) === shift),
   );
-  return hostTensor(type, [rows, columns], values);
+  return hostTensor(wantedType(call), [rows, columns], values);
 }
 
 /** Operators that move, repeat or name elements and compute nothing. */

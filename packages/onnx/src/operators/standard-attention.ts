@@ -2,7 +2,7 @@ import * as ops from '@concord/ops';
 import type { Tensor } from '@concord/ops';
 import { hostTensor, sizeOf } from '../graph/host-tensor.ts';
 import type { Call, Results } from '../run/call.ts';
-import { afterPast, appended, headsOf, merged } from './attention.ts';
+import { afterPast, appended, headsOf, hiding, merged } from './attention.ts';
 import { elements, type Formula } from './elements.ts';
 import type { Operators } from './operator.ts';
 
@@ -35,7 +35,7 @@ function inPieces({ q, k, v, starts, lengths, mask, scale, softcap, left, right 
   const raw = ops.mul(products, scale);
   const soft: Formula = (b, x) => b.mul(b.tanh(b.div(x, softcap)), softcap);
   const capped = softcap > 0 ? elements(`Softcap ${softcap}`, soft, [raw], 'f32') : raw;
-  const added = mask === undefined || mask.dtype === 'u8' ? mask && hidden(mask) : ops.cast(mask, 'f32');
+  const added = mask === undefined || mask.dtype === 'u8' ? mask && hiding(mask, -Infinity) : ops.cast(mask, 'f32');
   const biased = added ? ops.add(capped, added) : capped;
   const seen = elements(
     `Seen ${left} ${right} ${lengths !== undefined}`,
@@ -55,9 +55,6 @@ function inPieces({ q, k, v, starts, lengths, mask, scale, softcap, left, right 
   const o = ops.cast(ops.matmul(shares, whole(v)), q.dtype);
   return [o, ops.cast([raw, capped, seen, shares][mode] as Tensor, q.dtype)];
 }
-
-const hidden = (mask: Tensor): Tensor =>
-  elements('Hidden', (k, x) => k.select(k.ne(x, 0), k.f32(0), -Infinity), [mask], 'f32');
 
 /** Attention of ONNX 23 and later. */
 function standard(call: Call): Results {

@@ -1,3 +1,4 @@
+import { Part } from '../run/part.ts';
 import { chain } from './chain.ts';
 import { CONVOLUTION } from './convolution.ts';
 import { CONTROL_FLOW } from './control-flow.ts';
@@ -19,6 +20,7 @@ import { STANDARD_ATTENTION } from './standard-attention.ts';
 
 const DEVICE: Operators = {
   'concord.Chain': { flow: chain },
+  'concord.Part': { flow: (call) => call.keep(() => new Part()).run(call) },
   ...CONTROL_FLOW,
   ...CONVOLUTION,
   ...CREATE,

@@ -1,9 +1,15 @@
+import type { BackendError } from '@concord/backend-core';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { refuse } from '../errors.ts';
+import { refuse, unsupported } from '../errors.ts';
 import { MESSAGES, type Proto } from './schema.ts';
 
 /** The fields of a message, by number. */
 export type Message = Readonly<Record<number, readonly [name: string, kind: string]>>;
+
+/** The maximum number of a model's nodes once its functions are inlined. */
+export const MAX_NODES = 100_000;
+
+export const tooMany = (): BackendError => unsupported(`the model has more than ${MAX_NODES} nodes`);
 
 /** Nested deeper than any model is. */
 const MAX_DEPTH = 100;
@@ -27,6 +33,7 @@ export function messageOf(name: keyof typeof MESSAGES): Message {
  * Reads a message of Protocol Buffers; bytes are views of those given, fields that the table lacks are left out.
  *
  * @throws {BackendError} INVALID_ARGUMENT for bytes that are no such message, with the place in it
+ * @throws {BackendError} UNSUPPORTED for too many nodes
  */
 export function decode<Name extends keyof typeof MESSAGES>(
   name: Name,
@@ -49,6 +56,8 @@ export function decode<Name extends keyof typeof MESSAGES>(
       const type = kind.replace('*', '');
       const list = type === kind ? undefined : ((result[key] ??= []) as unknown[]);
       const inner = type in MESSAGES;
+      // Before there is memory for all of them.
+      if (key === 'nodes' && list?.length === MAX_NODES) throw tooMany();
       place = `${path}.${key}${inner && list ? `[${list.length}]` : ''}`;
       const read = (): unknown =>
         inner ? decode(type as Name, reader.bytes(), place, depth + 1) : SCALARS[type]?.(reader);

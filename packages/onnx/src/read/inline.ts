@@ -47,7 +47,7 @@ export function versionsOf(sets: readonly Proto<'OperatorSet'>[] = []): (readonl
   return sets.map(({ domain, version = 1n }) => [domainOf(domain), Number(version)]);
 }
 
-/** @throws {BackendError} UNSUPPORTED for an attribute that the function does not name */
+/** @throws {BackendError} UNSUPPORTED for an attribute or input that the function does not name */
 function bodyOf(node: Proto<'Node'>, called: Proto<'Function'>, place: string): Proto<'Node'>[] {
   const names = new Map<string, string>([['', '']]);
   called.inputs?.forEach((name, i) => names.set(name, node.inputs?.[i] ?? ''));
@@ -55,14 +55,16 @@ function bodyOf(node: Proto<'Node'>, called: Proto<'Function'>, place: string): 
     const given = node.outputs?.[i] ?? '';
     if (given !== '') names.set(name, given);
   });
+  const text = `node ${nodeText({ name: '', op: '', domain: '', outputs: [], ...node })}`;
   const attributes = new Map((called.defaults ?? []).map((each) => [each.name, each]));
   for (const each of node.attributes ?? []) {
     if (!attributes.has(each.name) && called.attributes?.includes(each.name ?? '') !== true)
-      throw unsupported(
-        `node ${nodeText({ name: '', op: '', domain: '', outputs: [], ...node })} has the attribute ${each.name}, which its function does not have`,
-      );
+      throw unsupported(`${text} has the attribute ${each.name}, which its function does not have`);
     attributes.set(each.name, each);
   }
+  const count = called.inputs?.length ?? 0;
+  if ((node.inputs?.length ?? 0) > count)
+    throw unsupported(`${text} has the input ${count}, which its function does not have`);
   return (called.nodes ?? []).map((each) => rename(each, names, attributes, place));
 }
 

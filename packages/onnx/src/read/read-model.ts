@@ -1,13 +1,10 @@
 import { nodeText, refuse, unsupported } from '../errors.ts';
 import type { Attribute, Graph, Model, Node, ValueInfo } from '../graph/graph.ts';
 import { elementType, type HostTensor, hostTensor } from '../graph/host-tensor.ts';
-import { decode } from './decode.ts';
+import { decode, MAX_NODES, tooMany } from './decode.ts';
 import { domainOf, type Functions, inline, versionsOf } from './inline.ts';
 import type { Proto } from './schema.ts';
 import { dimsOf, externalFile, type ExternalData, readTensor } from './tensor.ts';
-
-/** The maximum number of a model's nodes once its functions are inlined. */
-export const MAX_NODES = 100_000;
 
 /** The operator sets that models may be written for. */
 const VERSIONS = { oldest: 7, newest: 28 };
@@ -77,7 +74,6 @@ export function readModel(proto: Proto<'Model'>, external: ExternalData): Model 
 }
 
 function readGraph(proto: Proto<'Graph'>, reading: Reading, outer: ReadonlySet<string>): Graph {
-  if ((proto.nodes?.length ?? 0) > MAX_NODES) countNode({ nodes: MAX_NODES });
   if ((proto.sparse ?? []).length > 0)
     throw unsupported(`an initializer of graph "${proto.name ?? ''}" is sparse, which is not supported`);
   const constants = new Map<string, HostTensor>();
@@ -89,7 +85,7 @@ function readGraph(proto: Proto<'Graph'>, reading: Reading, outer: ReadonlySet<s
   const known = new Set([...outer, ...constants.keys(), ...inputs.map(({ name }) => name)]);
   const nodes: Node[] = [];
   for (const { node, versions } of inline(proto.nodes ?? [], reading.functions, reading.versions)) {
-    countNode(reading);
+    if (++reading.nodes > MAX_NODES) throw tooMany();
     const read = readNode(node, versions, reading, known);
     const { outputs } = read;
     const missing = read.inputs.find((name) => name !== '' && !known.has(name));
@@ -114,11 +110,6 @@ function readGraph(proto: Proto<'Graph'>, reading: Reading, outer: ReadonlySet<s
   const outputs = (proto.outputs ?? []).map((each) => readInfo('output', each, true));
   for (const { name } of outputs) if (!known.has(name)) throw refuse(`output "${name}" is given by no node`);
   return { nodes, inputs, outputs, constants };
-}
-
-/** @throws {BackendError} UNSUPPORTED where it is one too many */
-function countNode(reading: { nodes: number }): void {
-  if (++reading.nodes > MAX_NODES) throw unsupported(`the model has more than ${MAX_NODES} nodes`);
 }
 
 function readInfo(what: string, { name = '', type }: Proto<'Value'>, isOutput: boolean): ValueInfo {
@@ -192,6 +183,7 @@ const CONSTANTS: Readonly<Record<string, HostTensor['type']>> = {
 
 /** @throws {BackendError} UNSUPPORTED for a sparse one, and where there is more than a value */
 function constantOf(node: Node): HostTensor {
+  if (node.inputs.length > 0) throw unsupported(`node ${nodeText(node)} has the input 0, which is not supported`);
   const [[name = '', value] = [], ...others] = node.attributes;
   const isList = Array.isArray(value);
   const list = (isList ? value : [value]) as readonly (number | bigint | string)[];

@@ -15,10 +15,14 @@ export interface Context {
   readonly kept: Map<Node, unknown>;
   /** The times of nodes, if they are wanted. */
   readonly trace: { name: string; ts: number; dur: number }[] | undefined;
+  /** What nodes got, in a run that is compared with the next. */
+  readonly signatures: Map<Node, string> | undefined;
   /** The values of a graph's constants. */
   constantsOf(graph: Graph): ReadonlyMap<string, Value>;
   /** Copies to the device what was computed on the host; the same tensor at each run of a program. */
   upload(host: HostTensor): Tensor;
+  /** The same with other copies. */
+  withUploads(uploads: Tensor[]): Context;
 }
 
 /** The result of an operator: tensors of ops, of the host, or values. */
@@ -27,8 +31,8 @@ export type Result = Tensor | HostTensor | Value;
 /** One result, or one for each output; those beyond the node's outputs are left out, and what nothing reads may be undefined. */
 export type Results = Result | readonly (Result | undefined)[];
 
-/** Runs a graph in an attribute of the node, on values of its inputs. The caller disposes what it gives. */
-export type Body = (graph: Graph, inputs: readonly Value[]) => Generator<Value, Value[]>;
+/** Runs a graph in an attribute of the node, on values of its inputs. The caller disposes what it gives, and the copies that it names. */
+export type Body = (graph: Graph, inputs: readonly Value[], uploads?: Tensor[]) => Generator<Value, Value[]>;
 
 /** A node about to run: its attributes and inputs, as an operator of the table reads them. */
 export class Call {

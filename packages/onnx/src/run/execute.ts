@@ -86,8 +86,16 @@ function* runNode(node: Node, find: Find, context: Context): Generator<Value, re
   if (folded !== undefined) return folded;
   const operator = operatorOf(node) as Operator;
   const inputs = node.inputs.map((name) => (name === '' ? undefined : find(name)));
-  const body: Body = (graph, given) =>
-    runGraph(graph, new Map(graph.inputs.map(({ name }, i) => [name, given[i] as Value])), context, find);
+  const body: Body = (graph, given, uploads) => {
+    const own = uploads ? context.withUploads(uploads) : context;
+    return runGraph(graph, new Map(graph.inputs.map(({ name }, i) => [name, given[i] as Value])), own, find);
+  };
+  context.signatures?.set(
+    node,
+    readsOf(node)
+      .map((name) => find(name)?.signature ?? NaN)
+      .join(),
+  );
   const call = new Call(node, inputs, context, body);
   const isConstant =
     operator.isRandom !== true &&

@@ -1,5 +1,5 @@
-import { type ComputeBackend, isBackendError } from '@concord/backend-core';
-import { copy, record, type Recorded, Tensor } from '@concord/ops';
+import type { ComputeBackend } from '@concord/backend-core';
+import { copy, Tensor } from '@concord/ops';
 import { errorOf, refuse } from '../errors.ts';
 import { type Graph, graphsOf, type Model, type Node, readsOf, type ValueInfo } from '../graph/graph.ts';
 import { arrayOf, type HostTensor, lengthOf, sizeOf } from '../graph/host-tensor.ts';
@@ -7,7 +7,8 @@ import { Uses } from '../graph/match.ts';
 import { neededOnHost } from '../graph/placement.ts';
 import type { Context } from './call.ts';
 import { operatorOf, runGraph, SMALL } from './execute.ts';
-import { deviceType, type Float64, isOnDevice, typeOf, upload, Value } from './value.ts';
+import { owned, Part, Program, withParts } from './part.ts';
+import { deviceType, type Float64, isOnDevice, textOf, typeOf, upload, Value } from './value.ts';
 
 /** Inputs of a model: tensors of the host, or of the session's backend. */
 export type Feeds = Readonly<Record<string, HostTensor | Tensor>>;
@@ -22,22 +23,6 @@ export interface SessionSettings {
   /** The number of signatures of input shapes that are kept. */
   readonly maxPrograms: number;
 }
-
-/** The program that is kept for a signature of inputs. */
-interface Program {
-  /** `eager`: ran, and cannot be recorded. */
-  state: 'new' | 'ran' | 'eager';
-  /** Tensors that were computed on the host and copied to the device, in the order of a run. */
-  readonly uploads: Tensor[];
-  /** The tensors of a recording that are filled with what is given on the host. */
-  readonly inputs: Map<string, Tensor>;
-  /** Those of the caller that the work reads, which a replay gets anew. One object for all replays, whose names are looked up fast. */
-  readonly slots: Record<string, Tensor>;
-  recorded?: Recorded<readonly Value[]> | undefined;
-}
-
-/** Inputs with more elements are not told apart by their numbers. */
-const MAX_TOLD = 1024;
 
 /** Microseconds of host time of a node, or of a whole run. */
 export interface TraceEvent {
@@ -57,10 +42,14 @@ export class Session {
   readonly #reads: ReadonlySet<string>;
   readonly #names: ReadonlySet<string>;
   readonly #outputs: ReadonlySet<string>;
-  readonly #constants = new Map<Graph, ReadonlyMap<string, Value>>();
+  readonly #constants = new Map<Graph['constants'], ReadonlyMap<string, Value>>();
   readonly #folded = new Map<Node, readonly Value[]>();
   readonly #kept = new Map<Node, unknown>();
   readonly #programs = new Map<string, Program>();
+  /** What nodes got in the last run for a signature that was new. */
+  #signatures: ReadonlyMap<Node, string> = new Map();
+  /** The graph in parts, once two such runs had much in common: for further signatures, such as those of caches that grow. */
+  #parted: Graph | undefined;
   /** Numbers have to be read back in the middle of a run, or are drawn anew, so that it cannot be recorded. */
   #waits: boolean;
   #isDisposed = false;
@@ -151,7 +140,7 @@ export class Session {
   }
 
   #free(): void {
-    for (const program of this.#programs.values()) end(program);
+    for (const program of this.#programs.values()) program[Symbol.dispose]();
     this.#programs.clear();
     for (const values of [...this.#constants.values(), ...this.#folded.values()]) {
       for (const value of values.values()) value.dispose();
@@ -214,58 +203,54 @@ export class Session {
       if (given instanceof Tensor) parts.push(String(given.layout.id));
       else {
         const told = this.#needed.has(name) || !isOnDevice(given.type);
-        if (told && given.data.length > MAX_TOLD) return undefined;
-        parts.push(
-          `[${given.dims.join()}]${told ? `=${given.type === 'string' ? JSON.stringify(given.data) : given.data.join()}` : ''}`,
-        );
+        const text = told ? textOf(given) : `[${given.dims.join()}]`;
+        if (text === undefined) return undefined;
+        parts.push(text);
       }
     }
     return parts.join(';');
   }
 
   #programOf(key: string): Program {
-    const program = this.#programs.get(key) ?? { state: 'new', uploads: [], inputs: new Map(), slots: {} };
+    const program = this.#programs.get(key) ?? new Program();
     this.#programs.delete(key);
     this.#programs.set(key, program);
     const [oldest] = this.#programs;
     if (this.#programs.size > this.#settings.maxPrograms && oldest !== undefined) {
       this.#programs.delete(oldest[0]);
-      end(oldest[1]);
+      oldest[1][Symbol.dispose]();
     }
     return program;
   }
 
   async #compute(feeds: Feeds, program: Program | undefined): Promise<{ values: readonly Value[]; isOwn: boolean }> {
     const canRecord = 'record' in this.#settings.backend && this.trace === undefined;
-    if (program === undefined || program.state === 'new' || program.state === 'eager' || !canRecord) {
-      return { values: await this.#runOnce(feeds, program), isOwn: true };
-    }
-    this.#copyInputs(feeds, program.inputs);
-    for (const { name } of this.model.graph.inputs) {
-      const given = feeds[name];
-      if (given instanceof Tensor && given.size > 0 && this.#reads.has(name)) program.slots[name] = given;
-    }
-    if (program.recorded !== undefined) program.recorded.replay(program.slots);
-    else {
-      try {
-        program.recorded = this.#record(this.#inputs(feeds, program.inputs), program);
-      } catch (error) {
-        // Such as a slot that nothing queued uses. If it is an error of the work, running it says so.
-        if (!isBackendError(error, 'INVALID_ARGUMENT')) throw error;
-        program.state = 'eager';
-        return { values: await this.#runOnce(feeds, program), isOwn: true };
+    if (program?.state === 'ran' && canRecord) {
+      this.#copyInputs(feeds, program.inputs);
+      for (const { name } of this.model.graph.inputs) {
+        const given = feeds[name];
+        if (given instanceof Tensor && given.size > 0 && this.#reads.has(name)) program.slots[name] = given;
       }
+      const inputs = this.#inputs(feeds, program.inputs);
+      const start = (): Generator<Value, Value[]> => runGraph(this.model.graph, inputs, this.#context(program.uploads));
+      const own = (values: readonly Value[]): Value[] => this.#own(values, inputs, program.uploads);
+      const values = program.replay(this.#settings.backend, start, own);
+      if (values !== undefined) return { values, isOwn: false };
     }
-    return { values: program.recorded.result, isOwn: false };
+    return { values: await this.#runOnce(feeds, program, canRecord), isOwn: true };
   }
 
   /** The first run for a signature, and every one of a model that has to wait in between. */
-  async #runOnce(feeds: Feeds, program: Program | undefined): Promise<Value[]> {
+  async #runOnce(feeds: Feeds, program: Program | undefined, canRecord: boolean): Promise<Value[]> {
     const tensors = new Map<string, Tensor>();
     this.#copyInputs(feeds, tensors);
     const inputs = this.#inputs(feeds, tensors);
-    const uploads = program?.uploads ?? [];
-    const work = runGraph(this.model.graph, inputs, this.#context(uploads));
+    const isNew = canRecord && program?.state === 'new';
+    const parted = isNew ? this.#parted : undefined;
+    const signatures = isNew && parted === undefined ? new Map<Node, string>() : undefined;
+    const isKept = program !== undefined && parted === undefined;
+    const uploads = isKept ? program.uploads : [];
+    const work = runGraph(parted ?? this.model.graph, inputs, this.#context(uploads, signatures));
     let waited = false;
     try {
       let step = work.next();
@@ -276,41 +261,34 @@ export class Session {
           throw error;
         });
       }
-      if (program?.state === 'new') program.state = 'ran';
+      if (program !== undefined && program.state !== 'eager') program.state = parted ? 'parted' : 'ran';
+      if (signatures !== undefined) this.#compare(signatures);
       return this.#own(step.value, inputs, uploads);
     } finally {
       for (const [name, value] of inputs) {
         if (value.tensor === feeds[name]) value.disposeDerived();
         else value.dispose();
       }
-      if (program === undefined || waited) for (const tensor of uploads.splice(0)) tensor.dispose();
+      if (!isKept || waited) for (const tensor of uploads.splice(0)) tensor.dispose();
     }
+  }
+
+  /** Looks for what a run has in common with the last one that was not of its shapes. */
+  #compare(signatures: ReadonlyMap<Node, string>): void {
+    const { graph } = this.model;
+    const isFixed = (node: Node): boolean => {
+      const own = signatures.get(node);
+      return this.#folded.has(node) || (own?.includes('NaN') === false && own === this.#signatures.get(node));
+    };
+    if (2 * graph.nodes.filter(isFixed).length > graph.nodes.length) this.#parted = withParts(graph, isFixed);
+    this.#signatures = this.#parted ? new Map() : signatures;
   }
 
   /** Results that share no memory with the inputs, nor with what is kept from run to run. */
   #own(values: readonly Value[], inputs: ReadonlyMap<string, Value>, uploads: readonly Tensor[]): Value[] {
     const held = [inputs, ...this.#constants.values(), ...this.#folded.values()].flatMap((each) => [...each.values()]);
-    const given = new Set([...held.map(({ tensor }) => tensor), ...uploads].map((each) => each?.storage));
-    return values.map((value) => {
-      if (value.tensor === undefined || !given.has(value.tensor.storage)) return value;
-      const own = Value.ofTensor(copy(value.tensor), value.type);
-      value.dispose();
-      return own;
-    });
-  }
-
-  #record(inputs: ReadonlyMap<string, Value>, program: Program): Recorded<readonly Value[]> {
-    return record(
-      this.#settings.backend,
-      () => {
-        const work = runGraph(this.model.graph, inputs, this.#context(program.uploads));
-        const step = work.next();
-        if (step.done === true) return this.#own(step.value, inputs, program.uploads);
-        work.return([]);
-        throw refuse('a run that is recorded needs numbers of the device');
-      },
-      { slots: program.slots },
-    );
+    const parts = [...this.#kept.values()].flatMap((each) => (each instanceof Part ? each.program.held : []));
+    return owned(values, [...held.map(({ tensor }) => tensor), ...parts, ...uploads]);
   }
 
   /** Copies what is given on the host and only the device needs to the tensors given, or to new ones among them. */
@@ -347,7 +325,7 @@ export class Session {
     }
   }
 
-  #context(uploads: Tensor[]): Context {
+  #context(uploads: Tensor[], signatures?: Map<Node, string>): Context {
     const { backend, float64 } = this.#settings;
     let next = 0;
     return {
@@ -356,11 +334,13 @@ export class Session {
       folded: this.#folded,
       kept: this.#kept,
       trace: this.trace,
+      signatures,
+      withUploads: (list) => this.#context(list, signatures),
       constantsOf: (graph) => {
-        let values = this.#constants.get(graph);
+        let values = this.#constants.get(graph.constants);
         if (values === undefined) {
           values = new Map([...graph.constants].map(([name, host]) => [name, Value.ofHost(detached(host), true)]));
-          this.#constants.set(graph, values);
+          this.#constants.set(graph.constants, values);
           const uses = new Uses(graph, readsOf);
           const given = new Set(graph.outputs.map(({ name }) => name));
           for (const [name, value] of values)
@@ -392,9 +372,4 @@ function tagOf(data: unknown): string {
 
 function hasRandom({ nodes }: Graph): boolean {
   return nodes.some((node) => operatorOf(node)?.isRandom === true || graphsOf(node).some(hasRandom));
-}
-
-function end({ recorded, uploads, inputs }: Program): void {
-  recorded?.dispose();
-  for (const tensor of [...uploads, ...inputs.values()]) tensor.dispose();
 }

@@ -83,6 +83,15 @@ function narrow({ type, data }: HostTensor): Exclude<HostTensor['data'], readonl
   return narrowed;
 }
 
+/** Tensors with more elements are not told apart by their numbers. */
+const MAX_TOLD = 1024;
+
+/** A tensor's sizes and numbers; undefined if these are too many. */
+export function textOf({ type, dims, data }: HostTensor): string | undefined {
+  if (data.length > MAX_TOLD) return undefined;
+  return `[${dims.join()}]=${type === 'string' ? JSON.stringify(data) : data.join()}`;
+}
+
 /** A value of a graph: on the host, on the device, or both. */
 export class Value {
   readonly type: ElementType;
@@ -103,6 +112,12 @@ export class Value {
     this.host = value.host;
     this.tensor = value.tensor;
     this.isConstant = isConstant;
+  }
+
+  /** Equal for values that recorded work can take for each other; undefined if there are too many numbers to tell. */
+  get signature(): string | undefined {
+    if (this.isConstant) return '';
+    return this.host ? textOf(this.host) : `${this.type} ${this.tensor?.layout.id}`;
   }
 
   static ofHost(host: HostTensor, isConstant = false): Value {
