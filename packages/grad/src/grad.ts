@@ -3,7 +3,7 @@ import { copy, full, Tensor, tidy } from '@concord/ops';
 import { denseLayout, listen, listeners, made, type Storage, unheard } from '@concord/ops/listen';
 import { invalidArgument } from './errors.ts';
 import { isNonOverlapping } from './tape/places.ts';
-import { entryOf } from './tape/rules.ts';
+import { RULES } from './tape/rules.ts';
 import { Tape } from './tape/tape.ts';
 import { byPath, checkFloats, inOrderOf, mapTensors, tensorsOf, withTensors } from './tree.ts';
 
@@ -160,7 +160,7 @@ interface Trace<Value> {
 function trace<Value>(op: string, primals: readonly unknown[], f: (own: readonly unknown[]) => Value): Trace<Value> {
   if (typeof f !== 'function') throw invalidArgument(op, 'takes a function');
   checkFloats(op, primals);
-  const tape = new Tape(entryOf);
+  const tape = new Tape(RULES);
   const leaves: Tensor[] = [];
   const seen = new Set<Storage>();
   try {

@@ -25,7 +25,7 @@ export interface VjpOutput {
   readonly level: 'row' | 'element';
   /** The type it is stored as; gradients are f32. */
   readonly type: NumberType;
-  /** True where it is added to zeros by index. */
+  /** True where it is added to zeros by index: to one dense axis with all of the domain, if it is a value for later parts. */
   readonly isGathered: boolean;
   /** True where it is added to what is there. */
   readonly adds: boolean;
@@ -40,7 +40,7 @@ interface Stored extends VjpOutput {
   readonly value: Ref;
   readonly indices?: readonly Ref[] | undefined;
   /** The mode of a store by index. Default: add. */
-  readonly mode?: 'set';
+  readonly mode?: 'set' | 'add';
 }
 
 /**
@@ -50,47 +50,40 @@ interface Stored extends VjpOutput {
  * @param adds - inputs whose gradient is added to what its memory holds
  * @throws {BackendError} UNSUPPORTED where one gradient alone exceeds the limits
  */
-export function partsOf(
-  kernel: Kernel,
-  vjp: VjpGraph,
-  nameOf: (input: string) => string,
-  adds: ReadonlySet<string>,
-): VjpPart[] {
-  return new Parts(kernel, vjp.graph).all(
-    vjp.jobs.map(({ input, value, level, indices }) => {
-      const isGathered = indices !== undefined;
-      return {
-        name: nameOf(input),
-        input,
-        level,
-        type: 'f32',
-        value,
-        indices,
-        isGathered,
-        adds: !isGathered && adds.has(input),
-      };
-    }),
-  );
+export function partsOf(kernel: Kernel, { graph, jobs }: VjpGraph, adds: ReadonlySet<string>): VjpPart[] {
+  const stored = jobs.map((job): Stored => {
+    const isGathered = job.indices !== undefined;
+    return { ...job, type: 'f32', isGathered, adds: !isGathered && job.input !== undefined && adds.has(job.input) };
+  });
+  return new Parts(kernel, graph, stored).all(stored);
 }
 
 /** Kernels that store 0 where a kernel stored an output by index. */
-export function clearParts(kernel: Kernel, name: string): VjpPart[] {
+export function clearParts(kernel: Kernel, output: KernelOutput): VjpPart[] {
+  return indexedParts(kernel, output, 'set', (graph) => graph.f32(0));
+}
+
+/** Kernels that add 1 by index for each value of an output that is what the output is afterwards. */
+export function tieParts(kernel: Kernel, output: KernelOutput, result: string): VjpPart[] {
+  return indexedParts(kernel, output, 'add', (graph, indices) => {
+    const isTied = graph.same(output.node, graph.gather(result, indices, graph.f32(0)));
+    return graph.op('select', isTied, graph.f32(1), graph.f32(0));
+  });
+}
+
+function indexedParts(
+  kernel: Kernel,
+  { name, level, scatter }: KernelOutput,
+  mode: 'set' | 'add',
+  make: (graph: Graph, indices: readonly Ref[]) => Ref,
+): VjpPart[] {
   const graph = new Graph();
   for (const node of kernel.nodes) graph.add(node);
-  const { scatter } = kernel.outputs.find((output) => output.name === name) as KernelOutput;
-  const { indices } = scatter as { indices: readonly Ref[] };
-  const value = graph.spread(graph.f32(0));
-  const stored: Stored = {
-    name,
-    level: 'element',
-    type: 'f32',
-    value,
-    indices,
-    isGathered: true,
-    adds: false,
-    mode: 'set',
-  };
-  return new Parts(kernel, graph).all([stored]);
+  const indices = (scatter as NonNullable<typeof scatter>).indices;
+  const own = make(graph, indices);
+  const value = level === 'row' && graph.at(own).level === 'row' ? own : graph.spread(own);
+  const stored = { name, value, indices, mode, level: graph.at(value).level as 'row' } as const;
+  return new Parts(kernel, graph).all([{ ...stored, type: 'f32', isGathered: true, adds: false }]);
 }
 
 /** The names of the inputs that earlier parts stored values of a graph as. */
@@ -103,7 +96,7 @@ class Parts {
   readonly #stage: number[] = [];
   readonly #parts: VjpPart[] = [];
 
-  constructor(kernel: Kernel, { nodes }: Graph) {
+  constructor(kernel: Kernel, { nodes }: Graph, jobs: readonly Stored[] = []) {
     this.#kernel = kernel;
     this.#nodes = nodes;
     const scanned: number[] = [];
@@ -111,6 +104,9 @@ class Parts {
     for (const node of nodes) {
       const operands = operandsOf(node);
       let stage = Math.max(0, ...operands.map((operand) => this.#stage[operand] as number));
+      const job =
+        node.kind === 'input' ? jobs.find(({ name, input }) => input === undefined && name === node.name) : undefined;
+      if (job !== undefined) stage = this.#stageOf(job) + 1;
       const after = Math.max(-1, ...operands.map((operand) => scanned[operand] as number));
       if (node.kind === 'scan' || node.kind === 'fold') stage = Math.max(stage, after + 1);
       if (node.kind === 'scan') {
@@ -123,10 +119,8 @@ class Parts {
   }
 
   all(jobs: readonly Stored[]): VjpPart[] {
-    const stageOf = ({ value, indices = [] }: Stored): number =>
-      Math.max(...[value, ...indices].map((ref) => this.#stage[ref] as number));
-    const last = Math.max(0, ...jobs.map(stageOf));
-    const stages = Array.from({ length: last + 1 }, (_, stage) => jobs.filter((job) => stageOf(job) === stage));
+    const last = Math.max(0, ...jobs.map((job) => this.#stageOf(job)));
+    const stages = Array.from({ length: last + 1 }, (_, stage) => jobs.filter((job) => this.#stageOf(job) === stage));
     const scans = new Map<Ref, string>();
     for (const [ref, { kind }] of this.#nodes.entries()) if (kind === 'scan') scans.set(ref, `value ${ref}`);
     const before = (stage: number): Readable =>
@@ -141,6 +135,10 @@ class Parts {
     }
     for (const [stage, stored] of stages.entries()) this.#add(stored, before(stage));
     return this.#parts;
+  }
+
+  #stageOf({ value, indices = [] }: Stored): number {
+    return Math.max(...[value, ...indices].map((ref) => this.#stage[ref] as number));
   }
 
   /** A value for later parts. */

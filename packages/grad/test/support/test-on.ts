@@ -39,6 +39,7 @@ export const FEW: readonly GradCase[] = [
   'prod',
   'cumsum',
   'cumprod',
+  'cummax exclusive',
   'gather',
   'scatter',
   'scatterAdd',
@@ -58,5 +59,6 @@ export const FEW: readonly GradCase[] = [
   'rope',
   'concat',
   'run',
+  'run combining',
   'run with out',
 ].map((name) => CASES.find((each) => each.name === name) as GradCase);
