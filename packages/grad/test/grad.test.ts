@@ -349,6 +349,19 @@ describe('memory', () => {
     x.dispose();
   });
 
+  test('the gradient of attention takes memory by its operands, not by queries times keys', async () => {
+    const peak = async (length: number): Promise<number> => {
+      const own = new WasmBackend();
+      await own.init();
+      const x = o.full(own, [1, 1, length, 8], 0.5);
+      grad((x: Tensor) => sum(o.square(o.attention(x, x, x, { causal: true }))))(x).dispose();
+      const { peakBytes } = own.memory();
+      await own.dispose();
+      return peakBytes;
+    };
+    expect((await peak(2048)) / (await peak(1024))).toBeLessThan(2.1);
+  });
+
   const batch = { x: [0.3, -0.7, 0.9, 0.2], t: [1, -1] };
   const newParams = (): { w: Tensor; b: Tensor; v: Tensor } =>
     tidy(() => ({

@@ -6,14 +6,14 @@ import {
   type NumberType,
   type Value,
 } from '@concord/backend-core/kernel';
-import { matmul, pack, reshape, run, scatterAdd, type Tensor, transpose, zeros } from '@concord/ops';
+import { matmul, pack, reshape, run, scatterAdd, slice, type Tensor, tidy, transpose, zeros } from '@concord/ops';
 import { denseStrides, Kernels } from '@concord/ops/listen';
 import { floatOf } from './products.ts';
 import type { Entry, Tape } from './tape.ts';
 
 type Float = Value<'f32'>;
 
-/** The entry of an attention: its probabilities are computed again, which are in memory meanwhile. */
+/** The entry of an attention: its probabilities are computed again, some queries at a time. */
 export function entryOfAttention(tape: Tape, backend: ComputeBackend, call: AttentionCall): Entry {
   const {
     batch,
@@ -56,60 +56,72 @@ export function entryOfAttention(tape: Tape, backend: ComputeBackend, call: Atte
   return { op: 'attention', outputs, kept, backward };
 }
 
-/** `dV = P^T dO`, `dP = dO V^T`; from those of P follow the gradients of queries and keys. */
+/** The queries at a time for each float of a key and a value: their scores take as many times the memory of keys and values. */
+const ROWS = 4;
+
+/** `dV = P^T dO`, `dP = dO V^T`; from those of P follow the gradients of queries and keys. Some queries at a time. */
 function passAttention(
   tape: Tape,
   operands: Readonly<Record<string, Tensor>>,
   call: AttentionCall,
-  [gradient, ofSums]: readonly (Tensor | undefined)[],
+  gradients: readonly (Tensor | undefined)[],
 ): void {
-  const { batch, heads, kvHeads = heads, seqQ, seqKv, headDim, valueDim = headDim } = call;
-  const v = operands['v'] as Tensor;
-  // Queries of heads that share keys are rows of one product; dense operands make it one launch.
-  const rows = (x: Tensor, columns: number): Tensor =>
-    reshape(pack(x), [batch, kvHeads, (heads / kvHeads) * seqQ, columns]);
-  const given = gradient && rows(gradient, valueDim);
-  tape.again(
-    () => {
-      const s = matmul(
-        rows(floatOf(operands['q'] as Tensor), headDim),
-        transpose(pack(floatOf(operands['k'] as Tensor))),
-      );
-      return probabilities(reshape(s, [batch, heads, seqQ, seqKv]), operands, call);
-    },
-    ([p]) => {
-      if (given === undefined) return [undefined, ofSums];
-      if (tape.wants(v)) tape.give(v, matmul(transpose(rows(p as Tensor, seqKv)), given));
-      const ofP = reshape(matmul(given, transpose(pack(floatOf(v)))), [batch, heads, seqQ, seqKv]);
-      return [ofP, ofSums];
-    },
-  );
+  const { batch, heads, kvHeads = heads, seqQ, seqKv, headDim, valueDim = headDim, causalOffset = 0 } = call;
+  const { q, k, v, mask, lengths, starts } = operands as Record<'q' | 'k' | 'v', Tensor> & Record<string, Tensor>;
+  const isCausal = call.causal === true && lengths === undefined && starts === undefined;
+  const atOnce = ROWS * (headDim + valueDim);
+  for (let first = 0; first < seqQ; first += atOnce) {
+    const count = Math.min(atOnce, seqQ - first);
+    // The keys that the last of them sees.
+    const seen = isCausal ? Math.max(1, Math.min(seqKv, first + count + causalOffset)) : seqKv;
+    const scores = [batch, heads, count, seen];
+    const queries = (x: Tensor): Tensor => slice(x, [null, null, [first, first + count]]);
+    const keys = (x: Tensor): Tensor => slice(x, [null, null, [0, seen]]);
+    // Queries of heads that share keys are rows of one product; dense operands make it one launch.
+    const rows = (x: Tensor, columns: number): Tensor =>
+      reshape(pack(x), [batch, kvHeads, (heads / kvHeads) * count, columns]);
+    const columns = (x: Tensor): Tensor => transpose(pack(floatOf(keys(x))));
+    const work = (): readonly Tensor[] => {
+      const s = reshape(matmul(rows(floatOf(queries(q)), headDim), columns(k)), scores);
+      const own = mask && slice(mask, [null, null, [first, first + count], [0, seen]]);
+      return probabilities(s, { ...operands, ...(own && { mask: own }) }, call, first);
+    };
+    tidy(() => {
+      const [gradient, ofSums] = gradients.map((each) => each && queries(each));
+      const given = gradient && rows(gradient, valueDim);
+      tape.again(work, ([p]) => {
+        if (given === undefined) return [undefined, ofSums];
+        if (tape.wants(v)) tape.give(keys(v), matmul(transpose(rows(p as Tensor, seen)), given));
+        return [reshape(matmul(given, columns(v)), scores), ofSums];
+      });
+    });
+  }
 }
 
 /**
- * Returns the probability that a query gives each key, by its scores, and the log of the sum that they were divided by,
- * if it is asked for.
+ * Returns the probability that queries from `first` on give each key, by their scores, and the log of the sum that they
+ * were divided by, if it is asked for.
  */
-function probabilities(s: Tensor, operands: Readonly<Record<string, Tensor>>, call: AttentionCall): readonly Tensor[] {
-  const { causal = false } = call;
+function probabilities(
+  s: Tensor,
+  operands: Readonly<Record<string, Tensor>>,
+  call: AttentionCall,
+  first: number,
+): readonly Tensor[] {
+  const { causal = false, scale, softcap, window, causalOffset = 0, lse, seqQ } = call;
   const { mask, lengths, starts } = operands;
-  const { scale, softcap, window, causalOffset = 0, lse } = call;
+  const isPlaced = causal || window !== undefined;
+  const params: Record<string, number> = { scale };
+  if (softcap !== undefined) params['softcap'] = softcap;
+  if (window !== undefined) params['window'] = Math.min(window, FAR);
+  if (isPlaced) params['first'] = first;
+  if (isPlaced && starts === undefined) {
+    params['offset'] = Math.max(-FAR, Math.min(FAR, causalOffset));
+    if (lengths !== undefined) params['queries'] = seqQ;
+  }
+  const inputs = { s, ...(mask && { mask }), ...(lengths && { lengths }), ...(starts && isPlaced ? { starts } : {}) };
   const form = { mask: mask?.dtype, lengths: lengths !== undefined, starts: starts !== undefined, causal };
-  const params = {
-    scale,
-    ...(softcap === undefined ? {} : { softcap }),
-    ...(window === undefined ? {} : { window: Math.min(window, FAR) }),
-    ...((causal || window !== undefined) && starts === undefined
-      ? { offset: Math.max(-FAR, Math.min(FAR, causalOffset)) }
-      : {}),
-  };
   const kernel = kernelOf({ ...form, lse: lse !== undefined, params: Object.keys(params) });
-  const inputs = {
-    s,
-    ...(mask && { mask }),
-    ...(lengths && { lengths }),
-    ...(starts && (causal || window !== undefined) ? { starts } : {}),
-  };
   const { p, lse: sums } = run(kernel, inputs, { shape: s.shape, params }) as Record<string, Tensor>;
   return sums === undefined ? [p as Tensor] : [p as Tensor, sums];
 }
@@ -171,10 +183,13 @@ function visibility(
   const keys = lengths ? k.toI32(k.min(all['lengths'] as unknown as Value<'u32'>, k.extent(-1))) : undefined;
   const seen: Value<'bool'>[] = keys === undefined ? [] : [k.lt(key, keys)];
   if (isPlaced) {
-    const query = k.toI32(k.index(-2));
+    const query = k.add(k.toI32(k.index(-2)), all['first'] as Value<'i32'>);
     const start = starts ? k.clamp(all['starts'] as Value<'i32'>, -FAR, FAR) : (all['offset'] as Value<'i32'>);
-    const first = starts || keys === undefined ? start : k.add(k.sub(keys, k.toI32(k.extent(-2))), start);
-    const place = k.add(first, query);
+    const queries = all['queries'];
+    const place = k.add(
+      keys === undefined || queries === undefined ? start : k.add(k.sub(keys, queries), start),
+      query,
+    );
     if (causal) seen.push(k.le(key, place));
     if (all['window'] !== undefined) seen.push(k.gt(key, k.sub(place, all['window'])));
   }

@@ -302,6 +302,22 @@ export const PRODUCT_CASES: readonly GradCase[] = [
       return o.concat([o.flatten(out), o.flatten(lse)]);
     },
   },
+  {
+    name: 'attention of many queries',
+    shapes: [
+      [2, 2, 11, 1],
+      [2, 1, 12, 1],
+      [2, 1, 12, 1],
+      [11, 1],
+    ],
+    f: (xs, b) => {
+      const lse = o.empty(b, [2, 2, 11]);
+      const lengths = tensor(b, [12, 11], [2], { dtype: 'u32' });
+      const options = { causal: true, window: 5, mask: at(xs, 3), lengths, lse };
+      const out = o.attention(at(xs, 0), at(xs, 1), at(xs, 2), options);
+      return o.concat([o.flatten(out), o.flatten(lse)]);
+    },
+  },
   { name: 'rope', shapes: [[1, 2, 3, 4]], f: (xs) => o.rope(at(xs, 0)) },
   {
     name: 'rope interleaved',

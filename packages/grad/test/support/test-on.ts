@@ -56,6 +56,7 @@ export const FEW: readonly GradCase[] = [
   'avgPool',
   'resize bilinear',
   'attention causal',
+  'attention of many queries',
   'rope',
   'concat',
   'run',
