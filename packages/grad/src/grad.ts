@@ -131,10 +131,7 @@ export function vjp<Value, Arguments extends readonly unknown[]>(
   };
   const pullback = (gradient: Value): Arguments => {
     if (isDone) throw invalidArgument('pullback', 'may be called once, and not after dispose', 'call vjp again');
-    const given = inOrderOf(form, gradient);
-    if (given === undefined) {
-      throw invalidArgument('pullback', 'takes gradients of the form and the shapes of the value');
-    }
+    const given = inOrderOf('pullback', 'value', form, gradient);
     // Of integers there is none.
     checkFloats(
       'pullback',

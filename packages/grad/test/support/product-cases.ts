@@ -120,6 +120,19 @@ export const PRODUCT_CASES: readonly GradCase[] = [
       o.linear(at(xs, 0), o.quantizeWeight(o.sin(o.reshape(o.arange(b, 0, 128), [4, 32])), { dtype: 'u4', block: 16 })),
   },
   {
+    name: 'linear quantized zeros, offsets',
+    shapes: [[2, 5]],
+    f: (xs, b) => {
+      const data = new Uint8Array([0x91, 0xa5, 0x0f, 0x3c, 0x77, 0x0e]);
+      const own = { shape: [2, 5], block: 2, data, scales: [0.5, 0.25, 1, -0.5, 0.125, 0.75] };
+      const zeros = new Uint8Array([0x57, 0x09, 0xb3, 0x01]);
+      const offsets = [0.5, -1, 0.25, 2, 0, 1];
+      const first = o.quantizedTensor(b, { ...own, dtype: 'u4', zeros });
+      const other = o.quantizedTensor(b, { ...own, dtype: 'i4', offsets, dtypeScales: 'f16' });
+      return o.mul(o.linear(at(xs, 0), first), o.linear(at(xs, 0), other));
+    },
+  },
+  {
     name: 'swiglu',
     shapes: [
       [3, 4],
