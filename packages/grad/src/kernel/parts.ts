@@ -1,7 +1,6 @@
 import { BackendError } from '@concord/backend-core';
 import {
   type Kernel,
-  type KernelInput,
   kernelFromJson,
   type KernelNode,
   type KernelOutput,
@@ -144,14 +143,8 @@ class Parts {
   /** A value for later parts. */
   #kept(value: Ref): Stored {
     const { type, level } = this.#nodes[value] as KernelNode;
-    return {
-      name: `value ${value}`,
-      value,
-      level: level as 'row',
-      type: type as NumberType,
-      isGathered: false,
-      adds: false,
-    };
+    const stored = { name: `value ${value}`, value, level: level as 'row', type: type as NumberType };
+    return { ...stored, isGathered: false, adds: false };
   }
 
   /** Adds as few parts as store that. */
@@ -163,14 +156,15 @@ class Parts {
       for (const each of [once, stored.filter((job) => !once.includes(job))]) this.#add(each, readable);
       return;
     }
-    if (this.#fits(stored, readable)) {
+    if (!exceeds(this.#shares(stored, readable))) {
       this.#parts.push(this.#made(stored, readable));
     } else if (stored.length > 1) {
       const half = stored.length >> 1;
       for (const each of [stored.slice(0, half), stored.slice(half)]) this.#add(each, readable);
     } else {
+      const [job] = stored as [Stored];
       const own = new Map(readable);
-      for (let cut = this.#cut(stored, own); cut !== undefined; cut = this.#cut(stored, own)) {
+      for (let cut = this.#cut(job, own); cut !== undefined; cut = this.#cut(job, own)) {
         this.#parts.push(this.#made([this.#kept(cut)], own));
         own.set(cut, `value ${cut}`);
       }
@@ -179,32 +173,22 @@ class Parts {
   }
 
   /** The next value to be stored by a part of its own, so that what is computed from it is within the limits; undefined: all is. */
-  #cut([job]: readonly Stored[], readable: Readable): Ref | undefined {
-    const { value, indices = [], input = 'a value' } = job as Stored;
-    const needs = new Map<Ref, { readonly names: ReadonlySet<string>; readonly nodes: ReadonlySet<Ref> }>();
-    const of = (ref: Ref): NonNullable<ReturnType<(typeof needs)['get']>> => needs.get(ref) as never;
-    const cutOf = (ref: Ref | undefined, operands: readonly Ref[], name: string | undefined): Ref | undefined => {
-      const names = new Set([
-        ...(name === undefined ? [] : [name]),
-        ...operands.flatMap((each) => [...of(each).names]),
-      ]);
-      const nodes = new Set([...(ref === undefined ? [] : [ref]), ...operands.flatMap((each) => [...of(each).nodes])]);
-      if (ref !== undefined) needs.set(ref, { names, nodes });
-      // One operand for what is stored, one for scratch of rows; and nodes of what is stored.
-      if (names.size <= MAX_OPERANDS - 2 && nodes.size <= MAX_NODES - 2) return undefined;
-      const weight = (each: Ref): number => 1000 * of(each).names.size + of(each).nodes.size;
-      const [cut] = operands.filter((each) => this.#canKeep(each, readable)).sort((a, b) => weight(b) - weight(a));
-      if (cut !== undefined) return cut;
-      const what = `kernel ${this.#kernel.name}: the gradient of ${input} exceeds the limits of a kernel`;
-      throw new BackendError('UNSUPPORTED', what, { op: 'grad', hint: 'compute with two kernels instead of one' });
-    };
-    for (const ref of this.#reach([job as Stored], readable)) {
-      const node = this.#nodes[ref] as KernelNode;
-      const read = readable.get(ref) ?? (node.kind === 'input' || node.kind === 'gather' ? node.name : undefined);
-      const cut = cutOf(ref, readable.has(ref) ? [] : operandsOf(node), read);
-      if (cut !== undefined) return cut;
+  #cut(job: Stored, readable: Readable): Ref | undefined {
+    const sharesOf = (refs: readonly Ref[]): readonly number[] =>
+      this.#shares([{ ...job, value: refs[0] as Ref, indices: refs.slice(1) }], readable);
+    const weight = (ref: Ref): number => sharesOf([ref]).reduce((sum, share) => sum + share);
+    const all = [job.value, ...(job.indices ?? [])];
+    let operands: readonly Ref[] | undefined = exceeds(sharesOf(all)) ? all : undefined;
+    for (const ref of this.#reach([job], readable)) {
+      if (readable.has(ref) || !exceeds(sharesOf([ref]))) continue;
+      operands = operandsOf(this.#nodes[ref] as KernelNode);
+      break;
     }
-    return cutOf(undefined, [value, ...indices], undefined);
+    if (operands === undefined) return undefined;
+    const [cut] = operands.filter((each) => this.#canKeep(each, readable)).sort((a, b) => weight(b) - weight(a));
+    if (cut !== undefined) return cut;
+    const what = `kernel ${this.#kernel.name}: the gradient of ${job.input ?? 'a value'} exceeds the limits of a kernel`;
+    throw new BackendError('UNSUPPORTED', what, { op: 'grad', hint: 'compute with two kernels instead of one' });
   }
 
   /** Returns whether a value can be stored, and is not there already. */
@@ -213,22 +197,21 @@ class Parts {
     return kind !== 'input' && level !== 'call' && type !== 'bool' && !readable.has(ref);
   }
 
-  /** Returns whether a part is within the limits of a kernel. */
-  #fits(stored: readonly Stored[], readable: Readable): boolean {
+  /** The shares of a kernel's limits that a part takes. */
+  #shares(stored: readonly Stored[], readable: Readable): readonly number[] {
     const reach = this.#reach(stored, readable);
     const operands = new Set(stored.map(({ name }) => name));
     const params = new Set<string>();
     let hasRows = stored.some(({ level }) => level === 'row');
     for (const ref of reach) {
       const node = this.#nodes[ref] as KernelNode;
+      const name = readable.get(ref) ?? ('name' in node ? node.name : undefined);
       if (node.level === 'row' || (node.kind === 'scan' && !readable.has(ref))) hasRows = true;
-      if (readable.has(ref)) operands.add(readable.get(ref) as string);
-      else if (node.kind === 'parameter') params.add(node.name);
-      else if (node.kind === 'input' || node.kind === 'gather') operands.add(node.name);
+      if (name !== undefined) (node.kind === 'parameter' ? params : operands).add(name);
     }
     // Each sum with what is there, or value that is spread, is a node or two more.
     const nodes = reach.length + 2 * stored.length;
-    return operands.size <= MAX_OPERANDS - Number(hasRows) && nodes <= MAX_NODES && params.size <= MAX_PARAMETERS;
+    return [operands.size / (MAX_OPERANDS - Number(hasRows)), nodes / MAX_NODES, params.size / MAX_PARAMETERS];
   }
 
   /** The nodes that are needed, those first that others are computed from. */
@@ -250,44 +233,41 @@ class Parts {
   }
 
   #made(stored: readonly Stored[], readable: Readable): VjpPart {
-    const nodes: KernelNode[] = [];
-    const inputs = new Map<string, KernelInput>();
-    const params = new Set<string>();
-    const places = new Map<Ref, number>();
-    const at = (ref: Ref): number => places.get(ref) as number;
-    const add = (node: KernelNode): number => {
-      if (node.kind === 'parameter') params.add(node.name);
-      if (node.kind === 'input' || node.kind === 'gather') {
-        const [access, rank] = node.kind === 'gather' ? ['gather', node.operands.length - 1] : [node.level, 0];
-        inputs.set(node.name, { name: node.name, type: node.type, access, rank } as KernelInput);
-      }
-      return nodes.push(node) - 1;
-    };
+    const graph = new Graph();
+    const places = new Map<Ref, Ref>();
+    const at = (ref: Ref): Ref => places.get(ref) as Ref;
     for (const ref of this.#reach(stored, readable)) {
       const node = this.#nodes[ref] as KernelNode;
-      const { type, level } = node;
       const name = readable.get(ref);
-      const own = name === undefined ? node : ({ kind: 'input', type, level, name } as const);
-      places.set(ref, add('operands' in own ? ({ ...own, operands: own.operands.map(at) } as KernelNode) : own));
+      if (name !== undefined) places.set(ref, graph.input(name, node.type, node.level));
+      else if (!('operands' in node)) places.set(ref, graph.add(node));
+      else places.set(ref, graph.add({ ...node, operands: node.operands.map(at) } as KernelNode));
     }
     const outputs = stored.map(({ name, type, level, value, indices, adds, mode = 'add' }) => {
-      let node = at(value);
+      const node = at(value);
       if (indices !== undefined) return { name, type, level, node, scatter: { mode, indices: indices.map(at) } };
-      if (adds) {
-        const old = add({ kind: 'input', type, level, name });
-        node = add({ kind: 'arithmetic', op: 'add', type, level, operands: [old, node] });
-      } else if (nodes[node]?.level !== level) {
-        node = add({ kind: 'spread', type, level: 'element', operands: [node] });
-      }
-      return { name, type, level, node };
+      const sum = adds ? graph.op('add', graph.input(name, type, level), node) : node;
+      return { name, type, level, node: level === 'element' ? graph.spread(sum) : sum };
     });
-    const typeOf = (name: string): string => this.#kernel.params.find((each) => each.name === name)?.type ?? 'u32';
+    const inputs = new Map<string, object>();
+    const params = new Map<string, object>();
+    for (const node of graph.nodes) {
+      if (!('name' in node)) continue;
+      const { name, type } = node;
+      if (node.kind === 'parameter') params.set(name, { name, type });
+      else if (node.kind === 'input') inputs.set(name, { name, type, access: node.level, rank: 0 });
+      else inputs.set(name, { name, type, access: 'gather', rank: node.operands.length - 1 });
+    }
     const kernel = kernelFromJson({
       name: `gradient of ${this.#kernel.name}`.slice(0, 1024),
-      inputs: [...inputs.values()],
-      params: [...params].map((name) => ({ name, type: typeOf(name) })),
-      ...{ nodes, outputs, labels: {} },
+      ...{ inputs: [...inputs.values()], params: [...params.values()] },
+      ...{ nodes: graph.nodes, outputs, labels: {} },
     });
     return { kernel, outputs: stored.map(({ value: _, indices: __, mode: ___, ...output }) => output) };
   }
+}
+
+/** Returns whether a part takes more than a limit. */
+function exceeds(shares: readonly number[]): boolean {
+  return shares.some((share) => share > 1);
 }

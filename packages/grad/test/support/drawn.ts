@@ -13,10 +13,19 @@ export interface Products {
   readonly scale: number;
 }
 
+/** The scans and scatters of floats that are in a kernel. */
+function kindsOf(kernel: Kernel): string[] {
+  const scans = kernel.nodes.flatMap((node) =>
+    node.kind === 'scan' && node.type === 'f32' ? [`scan ${node.op}`] : [],
+  );
+  const scatters = kernel.outputs.filter(({ type }) => type === 'f32').flatMap(({ scatter }) => scatter?.mode ?? []);
+  return [...scans, ...scatters.map((mode) => `scatter ${mode}`)];
+}
+
 const sizeOf = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
 
 /** `<vjp(g), v>` and `<g, jvp(v)>` of the kernel of a seed, both in float64, or why there are none. */
-export function productsOf(seed: number): Products | string {
+export function productsOf(seed: number): (Products & { readonly kinds: readonly string[] }) | string {
   const drawn = { ...drawRunParams(seed), data: 'moderate', dtype: 'own', views: 'dense' };
   if (sizeOf(drawn.shape) > 400) return 'constant';
   const plan = drawnPlan(perhapsScanned(perhapsScattered(drawn)));
@@ -37,7 +46,7 @@ export function productsOf(seed: number): Products | string {
   }
   const { left, right, scale } = products;
   if (scale === 0) return 'constant';
-  return Number.isFinite(left) && Number.isFinite(right) ? products : 'infinite';
+  return Number.isFinite(left) && Number.isFinite(right) ? { ...products, kinds: kindsOf(kernel) } : 'infinite';
 }
 
 /** The same of a kernel whose inputs are floats of its domain or rows. */
