@@ -1,4 +1,5 @@
 import type { AttentionCall, ComputeBackend, DType, TopKCall } from '@concord/backend-core';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import {
   defineKernel,
   type Kernel,
@@ -120,80 +121,66 @@ function probabilities(
     if (lengths !== undefined) params['queries'] = seqQ;
   }
   const inputs = { s, ...(mask && { mask }), ...(lengths && { lengths }), ...(starts && isPlaced ? { starts } : {}) };
-  const form = { mask: mask?.dtype, lengths: lengths !== undefined, starts: starts !== undefined, causal };
-  const kernel = kernelOf({ ...form, lse: lse !== undefined, params: Object.keys(params) });
-  const { p, lse: sums } = run(kernel, inputs, { shape: s.shape, params }) as Record<string, Tensor>;
-  return sums === undefined ? [p as Tensor] : [p as Tensor, sums];
+  const types = Object.entries(inputs).map(([name, x]) => [name, ELEMENT_TYPES[x.dtype].value] as const);
+  const form = [Object.fromEntries(types), Object.keys(params), causal, lse !== undefined] as const;
+  const kernel = kernels.of(JSON.stringify(form), () => define(...form));
+  return Object.values(run(kernel, inputs, { shape: s.shape, params }));
 }
 
 /** Places beyond are as good. */
 const FAR = 2 ** 30;
 
-interface Form {
-  readonly mask: DType | undefined;
-  readonly lengths: boolean;
-  readonly starts: boolean;
-  readonly causal: boolean;
-  readonly lse: boolean;
-  readonly params: readonly string[];
-}
-
 const kernels = new Kernels();
 
-const kernelOf = (form: Form): Kernel => kernels.of(JSON.stringify(form), () => define(form));
-
 /** The softmax of the scores that a query sees, as attention computes it; its greatest one is subtracted as a constant. */
-function define({ mask, lengths, starts, causal, lse, params }: Form): Kernel {
-  const isPlaced = causal || params.includes('window');
-  const inputs: Record<string, NumberType> = {
-    s: 'f32',
-    ...(mask === undefined ? {} : { mask: mask === 'u8' ? 'u32' : 'f32' }),
-    ...(lengths ? { lengths: 'u32' } : {}),
-    ...(starts && isPlaced ? { starts: 'i32' } : {}),
-  };
-  const types = Object.fromEntries(
-    params.map((name) => [name, name === 'scale' || name === 'softcap' ? 'f32' : 'i32'] as const),
-  );
-  return defineKernel('attention by parts', { inputs, params: types }, (symbols, k) => {
-    const all = symbols as unknown as Record<string, Value<'i32'>>;
+function define(
+  inputs: Record<string, NumberType>,
+  params: readonly string[],
+  isCausal: boolean,
+  hasSums: boolean,
+): Kernel {
+  const types = params.map((name) => [name, name === 'scale' || name === 'softcap' ? 'f32' : 'i32'] as const);
+  return defineKernel('attention by parts', { inputs, params: Object.fromEntries(types) }, (symbols, k) => {
+    const all = symbols as unknown as Readonly<Record<string, Value<'i32'> | undefined>>;
     const at = (name: string): Float => all[name] as unknown as Float;
     let score = k.mul(at('s'), at('scale'));
-    if (params.includes('softcap')) score = k.mul(k.tanh(k.div(score, at('softcap'))), at('softcap'));
-    if (mask === 'u8')
-      score = k.add(score, k.select(k.eq(all['mask'] as unknown as Value<'u32'>, 0), k.f32(-Infinity), 0));
-    else if (mask !== undefined) score = k.add(score, at('mask'));
-    const visible = visibility(k, all, { lengths, starts, causal, isPlaced });
-    if (visible !== undefined) score = k.select(visible, score, -Infinity);
+    if (all['softcap'] !== undefined) score = k.mul(k.tanh(k.div(score, at('softcap'))), at('softcap'));
+    const bits = all['mask'] as unknown as Value<'u32'>;
+    if (inputs['mask'] === 'u32') score = k.add(score, k.select(k.eq(bits, 0), k.f32(-Infinity), 0));
+    else if (inputs['mask'] !== undefined) score = k.add(score, at('mask'));
+    const seen = visibility(k, all, isCausal);
+    if (seen.length > 0)
+      score = k.select(
+        seen.reduce((both, each) => k.and(both, each)),
+        score,
+        -Infinity,
+      );
     // Its gradient cancels; bits have none.
     const highest = k.bitcast('f32', k.bitcast('i32', k.fold('max', score)));
     const e = k.select(k.eq(score, -Infinity), 0, k.exp(k.sub(score, highest)));
     const total = k.fold('sum', e);
     const p = k.select(k.eq(total, 0), 0, k.div(e, total));
     const sums = k.select(k.eq(total, 0), -Infinity, k.add(highest, k.log(total)));
-    return (lse ? { p, lse: sums } : { p }) as { p: Float };
+    return (hasSums ? { p, lse: sums } : { p }) as { p: Float };
   }) as Kernel;
 }
 
+/** The truths that a key is seen by a query, which all have to hold. */
 function visibility(
   k: KernelBuilder,
-  all: Readonly<Record<string, Value<'i32'>>>,
-  { lengths, starts, causal, isPlaced }: Pick<Form, 'lengths' | 'starts' | 'causal'> & { readonly isPlaced: boolean },
-): Value<'bool'> | undefined {
+  { lengths, starts, offset, window, first, queries }: Readonly<Record<string, Value<'i32'> | undefined>>,
+  isCausal: boolean,
+): Value<'bool'>[] {
   const key = k.toI32(k.index(-1));
-  const keys = lengths ? k.toI32(k.min(all['lengths'] as unknown as Value<'u32'>, k.extent(-1))) : undefined;
-  const seen: Value<'bool'>[] = keys === undefined ? [] : [k.lt(key, keys)];
-  if (isPlaced) {
-    const query = k.add(k.toI32(k.index(-2)), all['first'] as Value<'i32'>);
-    const start = starts ? k.clamp(all['starts'] as Value<'i32'>, -FAR, FAR) : (all['offset'] as Value<'i32'>);
-    const queries = all['queries'];
-    const place = k.add(
-      keys === undefined || queries === undefined ? start : k.add(k.sub(keys, queries), start),
-      query,
-    );
-    if (causal) seen.push(k.le(key, place));
-    if (all['window'] !== undefined) seen.push(k.gt(key, k.sub(place, all['window'])));
-  }
-  return seen.length === 0 ? undefined : seen.reduce((both, each) => k.and(both, each));
+  const keys = lengths && k.toI32(k.min(lengths as unknown as Value<'u32'>, k.extent(-1)));
+  const seen = keys === undefined ? [] : [k.lt(key, keys)];
+  if (first === undefined) return seen;
+  const start = starts ? k.clamp(starts, -FAR, FAR) : (offset as Value<'i32'>);
+  const query = k.add(k.toI32(k.index(-2)), first);
+  const place = k.add(keys && queries ? k.add(k.sub(keys, queries), start) : start, query);
+  if (isCausal) seen.push(k.le(key, place));
+  if (window !== undefined) seen.push(k.gt(key, k.sub(place, window)));
+  return seen;
 }
 
 /** The entry of topK: each value's gradient goes to its place. */
