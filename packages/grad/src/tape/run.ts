@@ -14,7 +14,10 @@ import { type VjpKernel, vjpKernel } from '../kernel/vjp-kernel.ts';
 import { isNonOverlapping } from './places.ts';
 import type { Entry, Tape } from './tape.ts';
 
-type Given = DevicePtr | { ptr: DevicePtr; shape?: readonly number[]; strides?: readonly number[]; dtype?: DType };
+/** An operand at an address. */
+export type Given =
+  | DevicePtr
+  | { ptr: DevicePtr; shape?: readonly number[]; strides?: readonly number[]; dtype?: DType };
 
 /** A kernel over a domain, and the memory that it reads. */
 export interface KernelRun {
@@ -31,7 +34,8 @@ function isCombined({ type, scatter }: KernelOutput): boolean {
   return type === 'f32' && (scatter?.mode === 'max' || scatter?.mode === 'min');
 }
 
-function placeOf(
+/** A kernel's operand of that element type; its sizes are `own`, or those that it is given with. */
+export function placeOf(
   tape: Tape,
   backend: ComputeBackend,
   type: NumberType,
@@ -69,48 +73,40 @@ export function entryOfRun(tape: Tape, backend: ComputeBackend, call: KernelCall
     const given = (call.outputs as Record<string, Given>)[name] as Given;
     return placeOf(tape, backend, type, sizesOf(scatter === undefined ? level : 'gather'), given);
   });
-  const entry = entryOfKernel(tape, { backend, kernel, shape, folded, params, inputs }, outputs, before);
-  // Kept gradients are held; of the others the places are enough.
-  for (const each of Object.values(inputs)) each.dispose();
-  if (!entry.kept?.includes(before[0] as Tensor)) for (const each of before) each.dispose();
-  return entry;
-}
-
-/** The entry of a kernel over a domain whose operands are known. */
-function entryOfKernel(tape: Tape, run: KernelRun, outputs: readonly Tensor[], before: readonly Tensor[]): Entry {
-  const { kernel, inputs, shape } = run;
   const op = kernel.name;
   const isPartial = kernel.outputs.map(({ scatter }) => scatter !== undefined);
-  const wanted = wantedOf(tape, run);
-  const isTouched = kernel.outputs.some(
-    ({ scatter }, at) => scatter !== undefined && tape.wants(outputs[at] as Tensor),
-  );
-  if (wanted.length === 0 && !isTouched) return { op, outputs, isPartial };
+  const free = (list: readonly Tensor[]): void => list.forEach((each) => each.dispose());
+  const plain = (backward?: () => never): Entry => {
+    free([...Object.values(inputs), ...before]);
+    return { op, outputs, isPartial, backward };
+  };
+  const wanted = kernel.inputs.map(({ name }) => name).filter((name) => tape.wants(inputs[name] as Tensor));
+  const isTouched = isPartial.some((each, at) => each && tape.wants(outputs[at] as Tensor));
+  if (wanted.length === 0 && !isTouched) return plain();
   let vjp: VjpKernel;
   let reads: ReadonlySet<string>;
   try {
     vjp = vjpKernel(kernel, wanted, { rank: shape.length });
-    if (vjp.parts.length === 0 && vjp.same.size === 0 && !isTouched) return { op, outputs, isPartial };
+    if (vjp.parts.length === 0 && vjp.same.size === 0 && !isTouched) return plain();
     const half = kernel.outputs.findIndex((each, at) => isCombined(each) && outputs[at]?.dtype !== 'f32');
     if (half >= 0) throw unsupported(op, `it combines in ${outputs[half]?.dtype}`, 'combine in f32');
     const sized = [...vjp.sizes.values()].map(([name]) => name);
     reads = new Set(isTouched ? kernel.inputs.map(({ name }) => name) : [...vjp.reads, ...sized]);
   } catch (error) {
     // Which is nothing to a function that does not depend on it.
-    const backward = (): never => {
+    return plain(() => {
       throw error;
-    };
-    return { op, outputs, isPartial, backward };
+    });
   }
-  const kept = Object.fromEntries([...reads].map((name) => [name, tape.hold(inputs[name] as Tensor)]));
+  // Of what only gets a gradient the place is enough, whatever becomes of it.
+  const kept = [...reads].map((name) => inputs[name] as Tensor);
+  free(Object.values(inputs).filter((each) => !kept.includes(each)));
   const results: Record<string, Tensor> = {};
   for (const [at, each] of kernel.outputs.entries()) {
     if (isCombined(each)) results[vjp.resultOf(each.name)] = tape.hold(outputs[at] as Tensor);
   }
-  // Of what only gets a gradient the place is enough, whatever becomes of it.
-  const places = wanted.filter((name) => !reads.has(name)).map((name) => [name, inputs[name] as Tensor] as const);
   const backward = (gradients: (Tensor | undefined)[]): void => {
-    const all = { ...run, inputs: { ...Object.fromEntries(places), ...kept, ...results } };
+    const all = { backend, kernel, shape, folded, params, inputs: { ...inputs, ...results } };
     const own = (at: number): Tensor => {
       gradients[at]?.dispose();
       return (gradients[at] = tape.target(outputs[at] as Tensor).view);
@@ -138,19 +134,13 @@ function entryOfKernel(tape: Tape, run: KernelRun, outputs: readonly Tensor[], b
     passKernel(tape, all, wanted, gradients);
     for (const each of later) each();
   };
-  const held = [...Object.values(kept), ...before];
-  return { op, outputs, isPartial, kept: held, results: Object.values(results), backward };
+  return { op, outputs, isPartial, kept: [...kept, ...before], results: Object.values(results), backward };
 }
 
 /** 1 where two are equal, or both not a number. */
 const TIED = defineKernel('tied', { inputs: { x: 'f32', y: 'f32' } }, ({ x, y }, k) => ({
   tied: k.select(k.or(k.eq(x, y), k.and(k.isNan(x), k.isNan(y))), k.f32(1), 0),
 }));
-
-/** The inputs of a kernel whose gradients are wanted. */
-export function wantedOf(tape: Tape, { kernel, inputs }: KernelRun): string[] {
-  return kernel.inputs.map(({ name }) => name).filter((name) => tape.wants(inputs[name] as Tensor));
-}
 
 /** Passes the gradients of a kernel's outputs on to its inputs: those that share memory one after the other. */
 export function passKernel(

@@ -107,9 +107,10 @@ export class Tape implements Listener {
   }
 
   launched(launch: Launched): void {
-    this.#operands.length = 0;
+    const before = this.#before.splice(0);
+    this.#operands.splice(0, Infinity, ...before);
     try {
-      this.record(this.#rules.entryOf(this, launch, this.#before.splice(0)));
+      this.record(this.#rules.entryOf(this, launch, before));
     } catch (error) {
       for (const each of this.#operands) each.dispose();
       throw error;
