@@ -1,4 +1,3 @@
-import { BackendError } from '@concord/backend-core';
 import {
   type Kernel,
   kernelFromJson,
@@ -7,6 +6,7 @@ import {
   type NumberType,
   operandsOf,
 } from '@concord/backend-core/kernel';
+import { unsupported } from '../errors.ts';
 import { Graph, type Ref } from './graph.ts';
 import type { VjpGraph } from './vjp-graph.ts';
 
@@ -187,8 +187,8 @@ class Parts {
     if (operands === undefined) return undefined;
     const [cut] = operands.filter((each) => this.#canKeep(each, readable)).sort((a, b) => weight(b) - weight(a));
     if (cut !== undefined) return cut;
-    const what = `kernel ${this.#kernel.name}: the gradient of ${job.input ?? 'a value'} exceeds the limits of a kernel`;
-    throw new BackendError('UNSUPPORTED', what, { op: 'grad', hint: 'compute with two kernels instead of one' });
+    const what = `that of ${job.input ?? 'a value'} exceeds the limits of a kernel`;
+    throw unsupported(this.#kernel.name, what, 'compute with two kernels instead of one');
   }
 
   /** Returns whether a value can be stored, and is not there already. */

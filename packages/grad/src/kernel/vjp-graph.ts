@@ -1,4 +1,3 @@
-import { BackendError } from '@concord/backend-core';
 import type {
   FoldNode,
   GatherNode,
@@ -8,6 +7,7 @@ import type {
   Level,
   ScanNode,
 } from '@concord/backend-core/kernel';
+import { unsupported } from '../errors.ts';
 import { DERIVATIVES, type Share } from './derivatives.ts';
 import { Graph, isFiner, type Ref } from './graph.ts';
 
@@ -244,8 +244,8 @@ class Backward {
   #found(ref: Ref, x: Ref, d: Ref, { op, exclusive, reverse }: Pick<ScanNode, 'op' | 'exclusive' | 'reverse'>): Ref {
     const g = this.#graph;
     if (this.#rank === undefined) {
-      const what = `kernel ${this.#kernel.name}: the gradient of a scan of ${op} depends on the rank of the domain`;
-      throw new BackendError('UNSUPPORTED', what, { op: 'grad', hint: 'give vjpKernel the option rank' });
+      const { name } = this.#kernel;
+      throw unsupported(name, `a scan of ${op} needs the rank of the domain`, 'give vjpKernel the option rank');
     }
     let own = g.add({ kind: 'index', type: 'u32', level: 'element', axis: 0 });
     for (let axis = 1; axis < this.#rank; axis++) {
