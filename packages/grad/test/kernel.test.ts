@@ -35,6 +35,18 @@ test('scans of scans, forth and back, exchange values', () => {
   }
 });
 
+test('a scan that a gather passes on is stored as well, where later parts read it', () => {
+  const t = { type: 'f32', access: 'gather', rank: 1 } as const;
+  const kernel = defineKernel('passed on', { inputs: { x: 'f32', t } }, ({ x, t }, k) => ({
+    y: k.scan('sum', k.gather(t, [k.index(-1)], k.fold('mean', x))),
+  })) as Kernel;
+  const { parts } = vjpKernel(kernel);
+  const stored = new Set(parts.flatMap(({ outputs }) => outputs.map(({ name }) => name)));
+  const read = parts.flatMap(({ kernel }) => kernel.inputs.map(({ name }) => name));
+  expect(read.filter((name) => name.startsWith('value ') && !stored.has(name))).toEqual([]);
+  expect(read.some((name) => name.startsWith('value '))).toBe(true);
+});
+
 test('what is added to is an input and an output in one place', () => {
   const kernel = defineKernel('square', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.mul(x, x) })) as Kernel;
   const [part] = vjpKernel(kernel, ['x'], { adds: ['x'] }).parts;

@@ -129,7 +129,7 @@ class Parts {
       const readable = before(stage);
       for (const ref of this.#reach(stages[stage] as Stored[], readable)) {
         const own = stages[this.#stage[ref] as number] as Stored[];
-        if (readable.has(ref) && !own.some(({ value }) => value === ref)) own.push(this.#kept(ref));
+        if (readable.has(ref) && !own.some(({ name }) => name === readable.get(ref))) own.push(this.#kept(ref));
       }
     }
     for (const [stage, stored] of stages.entries()) this.#add(stored, before(stage));
