@@ -3,7 +3,7 @@ import { copy, full, Tensor, tidy } from '@concord/ops';
 import { denseLayout, listen, listeners, made, type Storage, unheard } from '@concord/ops/listen';
 import { invalidArgument } from './errors.ts';
 import { isNonOverlapping } from './tape/places.ts';
-import { entryOf } from './tape/rules.ts';
+import { RULES } from './tape/rules.ts';
 import { Tape } from './tape/tape.ts';
 import { byPath, checkFloats, inOrderOf, mapTensors, tensorsOf, withTensors } from './tree.ts';
 
@@ -33,7 +33,7 @@ export interface Vjp<Value, Arguments extends readonly unknown[]> extends Dispos
  * tensor, or lists and plain objects of them. Tensors of the other arguments, and those that `f` finds outside, are constants.
  *
  * What `f` calls are functions of `@concord/ops`, on any backend; views, `tidy` and `out` are as ever. The gradient is of float32 whatever
- * the argument's type. Works inside `record`, and of gradients.
+ * the argument's type. A tensor that the result does not depend on gets zeros. Works inside `record`, and of gradients.
  *
  * @param f - returns a tensor of one float, or a list that begins with it
  * @throws {BackendError} INVALID_ARGUMENT where the function called returns no such tensor, for tensors of integers in its first argument,
@@ -103,7 +103,7 @@ export function grad<Argument, Others extends readonly unknown[]>(
 
 /**
  * Returns the result of `f`, from tensors or trees of them, and a function that passes gradients of that result on to
- * the arguments: the product of a vector and the Jacobian. The tensors that `f` read must stay as they are until then:
+ * the arguments: the product of a vector and the Jacobian. Those that it does not depend on get zeros. The tensors that `f` read must stay as they are until then:
  * what is written to them after `vjp` is not seen.
  *
  * @throws {BackendError} INVALID_ARGUMENT for tensors of integers; UNSUPPORTED as {@link valueAndGrad}
@@ -131,10 +131,7 @@ export function vjp<Value, Arguments extends readonly unknown[]>(
   };
   const pullback = (gradient: Value): Arguments => {
     if (isDone) throw invalidArgument('pullback', 'may be called once, and not after dispose', 'call vjp again');
-    const given = inOrderOf(form, gradient);
-    if (given === undefined) {
-      throw invalidArgument('pullback', 'takes gradients of the form and the shapes of the value');
-    }
+    const given = inOrderOf('pullback', 'value', form, gradient);
     // Of integers there is none.
     checkFloats(
       'pullback',
@@ -160,7 +157,7 @@ interface Trace<Value> {
 function trace<Value>(op: string, primals: readonly unknown[], f: (own: readonly unknown[]) => Value): Trace<Value> {
   if (typeof f !== 'function') throw invalidArgument(op, 'takes a function');
   checkFloats(op, primals);
-  const tape = new Tape(entryOf);
+  const tape = new Tape(RULES);
   const leaves: Tensor[] = [];
   const seen = new Set<Storage>();
   try {

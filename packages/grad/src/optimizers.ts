@@ -4,7 +4,7 @@ import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@conc
 import { add, reshape, run, Tensor, tidy, zeros } from '@concord/ops';
 import { checkOptions, Kernels } from '@concord/ops/listen';
 import { invalidArgument } from './errors.ts';
-import { byPath, inOrderOf, misfit } from './tree.ts';
+import { byPath, inOrderOf } from './tree.ts';
 
 type Float = Value<'f32'>;
 
@@ -81,7 +81,8 @@ interface Rule {
   readonly name: string;
   /** Names of what is kept. */
   readonly kept: readonly string[];
-  readonly params: readonly string[];
+  /** The options that are numbers, which parameters of the kernel are. */
+  readonly numbers: Readonly<Record<string, number>>;
   readonly update: (k: KernelBuilder, symbols: Symbols) => Record<string, Float>;
 }
 
@@ -89,16 +90,12 @@ const weighted = (k: KernelBuilder, beta: Float, old: Float, fresh: Float): Floa
   k.add(k.mul(beta, old), k.mul(k.sub(1, beta), fresh));
 
 const SGD: Rule = {
-  name: 'sgd',
-  kept: [],
-  params: ['decay'],
+  ...{ name: 'sgd', kept: [], numbers: { decay: 0 } },
   update: (k, { p, g, rate, decay }) => ({ p: k.sub(p, k.mul(rate, k.add(g, k.mul(decay, p)))) }),
 };
 
 const momentum = (nesterov: boolean): Rule => ({
-  name: nesterov ? 'sgd nesterov' : 'sgd momentum',
-  kept: ['m'],
-  params: ['decay', 'momentum'],
+  ...{ name: nesterov ? 'sgd nesterov' : 'sgd momentum', kept: ['m'], numbers: { decay: 0, momentum: 0 } },
   update: (k, { p, g, m, rate, decay, momentum: factor }) => {
     const own = k.add(g, k.mul(decay, p));
     const next = k.add(k.mul(factor, m), own);
@@ -107,10 +104,8 @@ const momentum = (nesterov: boolean): Rule => ({
 });
 const [MOMENTUM, NESTEROV] = [momentum(false), momentum(true)];
 
-const adaptive = (isDecoupled: boolean): Rule => ({
-  name: isDecoupled ? 'adamW' : 'adam',
-  kept: ['m', 'v'],
-  params: ['beta1', 'beta2', 'log1', 'log2', 'eps', 'decay'],
+const adaptive = (name: string, usualDecay: number, isDecoupled: boolean): Rule => ({
+  ...{ name, kept: ['m', 'v'], numbers: { beta1: 0.9, beta2: 0.999, eps: 1e-8, decay: usualDecay } },
   update: (k, { p, g, m, v, rate, step, beta1, beta2, log1, log2, eps, decay }) => {
     const own = isDecoupled ? g : k.add(g, k.mul(decay, p));
     const first = weighted(k, beta1, m, own);
@@ -122,12 +117,10 @@ const adaptive = (isDecoupled: boolean): Rule => ({
     return { p: k.sub(before, k.mul(rate, k.div(k.div(first, without(log1)), root))), m: first, v: second };
   },
 });
-const [ADAM, ADAM_W] = [adaptive(false), adaptive(true)];
+const [ADAM, ADAM_W] = [adaptive('adam', 0, false), adaptive('adamW', 0.01, true)];
 
 const LION: Rule = {
-  name: 'lion',
-  kept: ['m'],
-  params: ['beta1', 'beta2', 'decay'],
+  ...{ name: 'lion', kept: ['m'], numbers: { beta1: 0.9, beta2: 0.99, decay: 0 } },
   update: (k, { p, g, m, rate, beta1, beta2, decay }) => {
     const way = k.sign(weighted(k, beta1, m, g));
     return { p: k.sub(p, k.mul(rate, k.add(way, k.mul(decay, p)))), m: weighted(k, beta2, m, g) };
@@ -148,9 +141,9 @@ const LION: Rule = {
  */
 export function sgd<Params>(params: Params, options: SgdOptions): Optimizer<Params> {
   checkOptions('sgd', options, { rate: 'any', momentum: 'number', nesterov: 'boolean', decay: 'number' });
-  const { rate, momentum: factor = 0, nesterov = false, decay = 0 } = options;
-  if (factor === 0) return optimizer(SGD, params, rate, { decay });
-  return optimizer(nesterov ? NESTEROV : MOMENTUM, params, rate, { decay, momentum: factor });
+  const { nesterov = false, momentum: factor = 0, ...others } = options;
+  if (factor === 0) return optimizer(SGD, params, others);
+  return optimizer(nesterov ? NESTEROV : MOMENTUM, params, { ...others, momentum: factor });
 }
 
 /**
@@ -168,7 +161,7 @@ export function sgd<Params>(params: Params, options: SgdOptions): Optimizer<Para
  * ```
  */
 export function adam<Params>(params: Params, options: AdamOptions): Optimizer<Params> {
-  return adapted(ADAM, params, options, 0);
+  return optimizer(ADAM, params, options);
 }
 
 /**
@@ -186,16 +179,7 @@ export function adam<Params>(params: Params, options: AdamOptions): Optimizer<Pa
  * ```
  */
 export function adamW<Params>(params: Params, options: AdamOptions): Optimizer<Params> {
-  return adapted(ADAM_W, params, options, 0.01);
-}
-
-function adapted<Params>(rule: Rule, params: Params, options: AdamOptions, usualDecay: number): Optimizer<Params> {
-  checkOptions(rule.name, options, {
-    rate: 'any',
-    ...{ beta1: 'number', beta2: 'number', eps: 'number', decay: 'number' },
-  });
-  const { rate, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, decay = usualDecay } = options;
-  return optimizer(rule, params, rate, { beta1, beta2, log1: Math.log(beta1), log2: Math.log(beta2), eps, decay });
+  return optimizer(ADAM_W, params, options);
 }
 
 /**
@@ -213,70 +197,55 @@ function adapted<Params>(rule: Rule, params: Params, options: AdamOptions, usual
  * ```
  */
 export function lion<Params>(params: Params, options: LionOptions): Optimizer<Params> {
-  checkOptions('lion', options, { rate: 'any', beta1: 'number', beta2: 'number', decay: 'number' });
-  const { rate, beta1 = 0.9, beta2 = 0.99, decay = 0 } = options;
-  return optimizer(LION, params, rate, { beta1, beta2, decay });
+  return optimizer(LION, params, options);
 }
 
 const kernels = new Kernels();
 
-function kernelOf({ name, kept, params, update }: Rule, isTensor: boolean): Kernel {
-  return kernels.of(`${name} ${isTensor}`, () => {
-    const tensors = ['p', 'g', ...kept, ...(params.includes('log1') ? ['step'] : []), ...(isTensor ? ['rate'] : [])];
-    const numbers = isTensor ? params : [...params, 'rate'];
-    const floats = (names: readonly string[]): Record<string, 'f32'> =>
-      Object.fromEntries(names.map((each) => [each, 'f32' as const]));
-    const declared = { inputs: floats(tensors), params: floats(numbers) };
-    return defineKernel(name, declared, (symbols, k) => update(k, symbols as Symbols)) as Kernel;
-  });
-}
+const floats = (names: readonly string[]): Record<string, 'f32'> =>
+  Object.fromEntries(names.map((each) => [each, 'f32' as const]));
 
-function optimizer<Params>(
-  rule: Rule,
-  params: Params,
-  rate: Rate,
-  numbers: Readonly<Record<string, number>>,
-): Optimizer<Params> {
+function optimizer<Params>(rule: Rule, params: Params, options: SgdOptions): Optimizer<Params> {
+  const { name: op, kept, update } = rule;
+  const names = Object.keys(rule.numbers);
+  checkOptions(op, options, { rate: 'any', ...Object.fromEntries(names.map((name) => [name, 'number' as const])) });
+  const { rate, ...others } = options as typeof options & Readonly<Record<string, number | undefined>>;
   if (!(rate instanceof Tensor) && typeof rate !== 'number' && typeof rate !== 'function') {
-    throw invalidArgument(rule.name, `rate must be a number, a tensor or a function, got ${describe(rate)}`);
+    throw invalidArgument(op, `rate must be a number, a tensor or a function, got ${describe(rate)}`);
   }
+  const numbers = Object.fromEntries(names.map((name) => [name, (others[name] ?? rule.numbers[name]) as number]));
+  const isCounted = kept.includes('v');
+  if (isCounted) for (const each of [1, 2]) numbers[`log${each}`] = Math.log(numbers[`beta${each}`] as number);
   const form = byPath(params);
   const tensors = form.map(([, p]) => p);
   const [first] = tensors;
-  if (first === undefined) throw invalidArgument(rule.name, 'takes parameters, of which there are none');
+  if (first === undefined) throw invalidArgument(op, 'takes parameters, of which there are none');
   const twice = form.find(([, p], at) =>
     form.some(([, other], index) => index < at && other.storage === p.storage && other.offset === p.offset),
   );
   if (twice !== undefined) {
     const hint = 'give it one name, and use it in both places of the function';
-    throw invalidArgument(rule.name, `parameter${twice[0]} has another name too, and would be updated twice`, hint);
+    throw invalidArgument(op, `parameter${twice[0]} has another name too, and would be updated twice`, hint);
   }
-  const { backend } = first;
-  const steps = zeros(backend, []);
-  const state = tensors.map(({ shape }) => rule.kept.map(() => zeros(backend, shape)));
+  const steps = zeros(first.backend, []);
+  const state = tensors.map(({ shape, backend }) => kept.map(() => zeros(backend, shape)));
   const step = (gradients: Params): void => {
-    const given = inOrderOf(form, gradients);
-    if (given === undefined) {
-      const hint = 'step takes the gradients of exactly the parameters: of valueAndGrad its gradient, not both';
-      throw invalidArgument(
-        rule.name,
-        `takes gradients in the form of the parameters: ${misfit(form, gradients)}`,
-        hint,
-      );
-    }
+    const hint = 'step takes the gradients of exactly the parameters: of valueAndGrad its gradient, not both';
+    const given = inOrderOf(op, 'parameter', form, gradients, hint);
     tidy(() => {
       add(steps, 1, { out: steps });
       const own = typeof rate === 'function' ? rate(steps) : rate;
-      const kernel = kernelOf(rule, own instanceof Tensor);
-      const isCounted = kernel.inputs.some(({ name }) => name === 'step');
+      const isTensor = own instanceof Tensor;
+      const shared = { ...(isCounted ? { step: steps } : {}), ...(isTensor ? { rate: reshape(own, []) } : {}) };
+      const values = isTensor ? numbers : { ...numbers, rate: own };
+      const kernel = kernels.of(`${op} ${isTensor}`, () => {
+        const inputs = floats(['p', 'g', ...kept, ...Object.keys(shared)]);
+        const declared = { inputs, params: floats(Object.keys(values)) };
+        return defineKernel(op, declared, (symbols, k) => update(k, symbols as Symbols)) as Kernel;
+      });
       for (const [at, p] of tensors.entries()) {
-        const kept = Object.fromEntries(rule.kept.map((name, index) => [name, state[at]?.[index] as Tensor]));
-        const scalars = {
-          ...(isCounted ? { step: steps } : {}),
-          ...(own instanceof Tensor ? { rate: reshape(own, []) } : {}),
-        };
-        const inputs = { p, g: given[at] as Tensor, ...kept, ...scalars };
-        run(kernel, inputs, { shape: p.shape, params: own instanceof Tensor ? numbers : { ...numbers, rate: own } });
+        const own = Object.fromEntries(kept.map((name, index) => [name, state[at]?.[index] as Tensor]));
+        run(kernel, { p, g: given[at] as Tensor, ...own, ...shared }, { shape: p.shape, params: values });
       }
     });
   };

@@ -34,26 +34,31 @@ export function byPath(tree: Tree): [path: string, x: Tensor][] {
   return found;
 }
 
-/** The tensors of a tree in the order of another one: names of objects have none. Undefined where its form or a shape is another. */
-export function inOrderOf(form: readonly (readonly [path: string, x: Tensor])[], tree: Tree): Tensor[] | undefined {
+/**
+ * The tensors of a tree in the order of another one: names of objects have none.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT where its form or a shape is another
+ */
+export function inOrderOf(
+  op: string,
+  what: string,
+  form: readonly (readonly [path: string, x: Tensor])[],
+  tree: Tree,
+  hint?: string,
+): Tensor[] {
   const own = new Map(byPath(tree));
-  const found = form.map(([path]) => own.get(path) as Tensor);
-  const fits = found.every((x, at) => x?.shape.join() === form[at]?.[1].shape.join());
-  return fits && own.size === form.length ? found : undefined;
-}
-
-/** Says in what a tree has not the form of another one. */
-export function misfit(form: readonly (readonly [path: string, x: Tensor])[], tree: Tree): string {
-  const own = new Map(byPath(tree));
-  for (const [path, { shape }] of form) {
+  const fail = (detail: string): Error => invalidArgument(op, `takes the gradients of each ${what}: ${detail}`, hint);
+  const found = form.map(([path, { shape }]) => {
     const given = own.get(path);
-    if (given === undefined) return `there is no tensor for parameter${path}`;
+    if (given === undefined) throw fail(`there is no tensor for ${what}${path}`);
     if (given.shape.join() !== shape.join()) {
-      return `for parameter${path} of [${shape.join(', ')}] there is one of [${given.shape.join(', ')}]`;
+      throw fail(`for ${what}${path} of [${shape.join(', ')}] there is one of [${given.shape.join(', ')}]`);
     }
-  }
-  const names = form.map(([path]) => path);
-  return `there is no parameter${[...own.keys()].find((path) => !names.includes(path))}`;
+    own.delete(path);
+    return given;
+  });
+  for (const path of own.keys()) throw fail(`there is no ${what}${path}`);
+  return found;
 }
 
 /**

@@ -35,6 +35,18 @@ test('scans of scans, forth and back, exchange values', () => {
   }
 });
 
+test('a scan that a gather passes on is stored as well, where later parts read it', () => {
+  const t = { type: 'f32', access: 'gather', rank: 1 } as const;
+  const kernel = defineKernel('passed on', { inputs: { x: 'f32', t } }, ({ x, t }, k) => ({
+    y: k.scan('sum', k.gather(t, [k.index(-1)], k.fold('mean', x))),
+  })) as Kernel;
+  const { parts } = vjpKernel(kernel);
+  const stored = new Set(parts.flatMap(({ outputs }) => outputs.map(({ name }) => name)));
+  const read = parts.flatMap(({ kernel }) => kernel.inputs.map(({ name }) => name));
+  expect(read.filter((name) => name.startsWith('value ') && !stored.has(name))).toEqual([]);
+  expect(read.some((name) => name.startsWith('value '))).toBe(true);
+});
+
 test('what is added to is an input and an output in one place', () => {
   const kernel = defineKernel('square', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.mul(x, x) })) as Kernel;
   const [part] = vjpKernel(kernel, ['x'], { adds: ['x'] }).parts;
@@ -88,4 +100,30 @@ test('a gradient beyond the limits is cut where values can be stored', () => {
   }) as Kernel;
   expect(vjpKernel(long).parts.length).toBeGreaterThan(1);
   expectAdjoint(long, [3], 0);
+});
+
+test('scans of max and min need the rank of the domain, and are added by place', () => {
+  for (const reverse of [false, true]) {
+    const kernel = defineKernel('peaks', { inputs: { x: 'f32' } }, ({ x }, k) => {
+      // An exclusive one begins at infinity.
+      const least = k.min(k.scan('min', x, { exclusive: true, reverse }), 9);
+      return { y: k.mul(k.scan('max', k.sin(x), { reverse }), least), z: k.scan('max', x, { reverse }) };
+    }) as Kernel;
+    expect(() => vjpKernel(kernel)).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
+    const outputs = vjpKernel(kernel, ['x'], { rank: 3 }).parts.flatMap((part) => part.outputs);
+    expect(outputs.filter(({ input, isGathered }) => input === undefined && isGathered)).toHaveLength(3);
+    expectAdjoint(kernel, [2, 3, 4], 2);
+  }
+});
+
+test('an output that combines by max counts what it is equal to', () => {
+  const outputs = { y: { type: 'f32', access: 'scatter', rank: 1, mode: 'max' } } as const;
+  const kernel = defineKernel('highest', { inputs: { x: 'f32', i: 'i32' }, outputs }, ({ x, i }, k) => ({
+    y: k.scatter(k.mul(x, x), [i]),
+  })) as Kernel;
+  const { parts, ties, gradientOf, resultOf } = vjpKernel(kernel);
+  const reads = (list: typeof parts): string[][] =>
+    list.map(({ kernel }) => kernel.inputs.map(({ name }) => name).sort());
+  expect(reads(parts)).toEqual([[gradientOf('y'), 'i', resultOf('y'), 'x'].sort()]);
+  expect(reads(ties.get('y') ?? [])).toEqual([['i', resultOf('y'), 'x'].sort()]);
 });

@@ -60,6 +60,11 @@ export class Graph {
     return this.add({ kind: 'arithmetic', op, type, level: this.finest(operands), operands });
   }
 
+  /** True for equal floats, and for two that are not a number. */
+  same(x: Ref, y: Ref): Ref {
+    return this.op('or', this.op('eq', x, y), this.op('and', this.op('isNan', x), this.op('isNan', y)));
+  }
+
   fold(op: FoldOp, x: Ref): Ref {
     const { result } = FOLD_OPS[op];
     const type = result === 'same' ? this.at(x).type : result;

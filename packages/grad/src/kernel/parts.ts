@@ -1,13 +1,12 @@
-import { BackendError } from '@concord/backend-core';
 import {
   type Kernel,
-  type KernelInput,
   kernelFromJson,
   type KernelNode,
   type KernelOutput,
   type NumberType,
   operandsOf,
 } from '@concord/backend-core/kernel';
+import { unsupported } from '../errors.ts';
 import { Graph, type Ref } from './graph.ts';
 import type { VjpGraph } from './vjp-graph.ts';
 
@@ -25,7 +24,7 @@ export interface VjpOutput {
   readonly level: 'row' | 'element';
   /** The type it is stored as; gradients are f32. */
   readonly type: NumberType;
-  /** True where it is added to zeros by index. */
+  /** True where it is added to zeros by index: to one dense axis with all of the domain, if it is a value for later parts. */
   readonly isGathered: boolean;
   /** True where it is added to what is there. */
   readonly adds: boolean;
@@ -40,7 +39,7 @@ interface Stored extends VjpOutput {
   readonly value: Ref;
   readonly indices?: readonly Ref[] | undefined;
   /** The mode of a store by index. Default: add. */
-  readonly mode?: 'set';
+  readonly mode?: 'set' | 'add';
 }
 
 /**
@@ -50,47 +49,40 @@ interface Stored extends VjpOutput {
  * @param adds - inputs whose gradient is added to what its memory holds
  * @throws {BackendError} UNSUPPORTED where one gradient alone exceeds the limits
  */
-export function partsOf(
-  kernel: Kernel,
-  vjp: VjpGraph,
-  nameOf: (input: string) => string,
-  adds: ReadonlySet<string>,
-): VjpPart[] {
-  return new Parts(kernel, vjp.graph).all(
-    vjp.jobs.map(({ input, value, level, indices }) => {
-      const isGathered = indices !== undefined;
-      return {
-        name: nameOf(input),
-        input,
-        level,
-        type: 'f32',
-        value,
-        indices,
-        isGathered,
-        adds: !isGathered && adds.has(input),
-      };
-    }),
-  );
+export function partsOf(kernel: Kernel, { graph, jobs }: VjpGraph, adds: ReadonlySet<string>): VjpPart[] {
+  const stored = jobs.map((job): Stored => {
+    const isGathered = job.indices !== undefined;
+    return { ...job, type: 'f32', isGathered, adds: !isGathered && job.input !== undefined && adds.has(job.input) };
+  });
+  return new Parts(kernel, graph, stored).all(stored);
 }
 
 /** Kernels that store 0 where a kernel stored an output by index. */
-export function clearParts(kernel: Kernel, name: string): VjpPart[] {
+export function clearParts(kernel: Kernel, output: KernelOutput): VjpPart[] {
+  return indexedParts(kernel, output, 'set', (graph) => graph.f32(0));
+}
+
+/** Kernels that add 1 by index for each value of an output that is what the output is afterwards. */
+export function tieParts(kernel: Kernel, output: KernelOutput, result: string): VjpPart[] {
+  return indexedParts(kernel, output, 'add', (graph, indices) => {
+    const isTied = graph.same(output.node, graph.gather(result, indices, graph.f32(0)));
+    return graph.op('select', isTied, graph.f32(1), graph.f32(0));
+  });
+}
+
+function indexedParts(
+  kernel: Kernel,
+  { name, level, scatter }: KernelOutput,
+  mode: 'set' | 'add',
+  make: (graph: Graph, indices: readonly Ref[]) => Ref,
+): VjpPart[] {
   const graph = new Graph();
   for (const node of kernel.nodes) graph.add(node);
-  const { scatter } = kernel.outputs.find((output) => output.name === name) as KernelOutput;
-  const { indices } = scatter as { indices: readonly Ref[] };
-  const value = graph.spread(graph.f32(0));
-  const stored: Stored = {
-    name,
-    level: 'element',
-    type: 'f32',
-    value,
-    indices,
-    isGathered: true,
-    adds: false,
-    mode: 'set',
-  };
-  return new Parts(kernel, graph).all([stored]);
+  const indices = (scatter as NonNullable<typeof scatter>).indices;
+  const own = make(graph, indices);
+  const value = level === 'row' && graph.at(own).level === 'row' ? own : graph.spread(own);
+  const stored = { name, value, indices, mode, level: graph.at(value).level as 'row' } as const;
+  return new Parts(kernel, graph).all([{ ...stored, type: 'f32', isGathered: true, adds: false }]);
 }
 
 /** The names of the inputs that earlier parts stored values of a graph as. */
@@ -103,7 +95,7 @@ class Parts {
   readonly #stage: number[] = [];
   readonly #parts: VjpPart[] = [];
 
-  constructor(kernel: Kernel, { nodes }: Graph) {
+  constructor(kernel: Kernel, { nodes }: Graph, jobs: readonly Stored[] = []) {
     this.#kernel = kernel;
     this.#nodes = nodes;
     const scanned: number[] = [];
@@ -111,6 +103,9 @@ class Parts {
     for (const node of nodes) {
       const operands = operandsOf(node);
       let stage = Math.max(0, ...operands.map((operand) => this.#stage[operand] as number));
+      const job =
+        node.kind === 'input' ? jobs.find(({ name, input }) => input === undefined && name === node.name) : undefined;
+      if (job !== undefined) stage = this.#stageOf(job) + 1;
       const after = Math.max(-1, ...operands.map((operand) => scanned[operand] as number));
       if (node.kind === 'scan' || node.kind === 'fold') stage = Math.max(stage, after + 1);
       if (node.kind === 'scan') {
@@ -123,10 +118,8 @@ class Parts {
   }
 
   all(jobs: readonly Stored[]): VjpPart[] {
-    const stageOf = ({ value, indices = [] }: Stored): number =>
-      Math.max(...[value, ...indices].map((ref) => this.#stage[ref] as number));
-    const last = Math.max(0, ...jobs.map(stageOf));
-    const stages = Array.from({ length: last + 1 }, (_, stage) => jobs.filter((job) => stageOf(job) === stage));
+    const last = Math.max(0, ...jobs.map((job) => this.#stageOf(job)));
+    const stages = Array.from({ length: last + 1 }, (_, stage) => jobs.filter((job) => this.#stageOf(job) === stage));
     const scans = new Map<Ref, string>();
     for (const [ref, { kind }] of this.#nodes.entries()) if (kind === 'scan') scans.set(ref, `value ${ref}`);
     const before = (stage: number): Readable =>
@@ -136,24 +129,22 @@ class Parts {
       const readable = before(stage);
       for (const ref of this.#reach(stages[stage] as Stored[], readable)) {
         const own = stages[this.#stage[ref] as number] as Stored[];
-        if (readable.has(ref) && !own.some(({ value }) => value === ref)) own.push(this.#kept(ref));
+        if (readable.has(ref) && !own.some(({ name }) => name === readable.get(ref))) own.push(this.#kept(ref));
       }
     }
     for (const [stage, stored] of stages.entries()) this.#add(stored, before(stage));
     return this.#parts;
   }
 
+  #stageOf({ value, indices = [] }: Stored): number {
+    return Math.max(...[value, ...indices].map((ref) => this.#stage[ref] as number));
+  }
+
   /** A value for later parts. */
   #kept(value: Ref): Stored {
     const { type, level } = this.#nodes[value] as KernelNode;
-    return {
-      name: `value ${value}`,
-      value,
-      level: level as 'row',
-      type: type as NumberType,
-      isGathered: false,
-      adds: false,
-    };
+    const stored = { name: `value ${value}`, value, level: level as 'row', type: type as NumberType };
+    return { ...stored, isGathered: false, adds: false };
   }
 
   /** Adds as few parts as store that. */
@@ -165,14 +156,15 @@ class Parts {
       for (const each of [once, stored.filter((job) => !once.includes(job))]) this.#add(each, readable);
       return;
     }
-    if (this.#fits(stored, readable)) {
+    if (!exceeds(this.#shares(stored, readable))) {
       this.#parts.push(this.#made(stored, readable));
     } else if (stored.length > 1) {
       const half = stored.length >> 1;
       for (const each of [stored.slice(0, half), stored.slice(half)]) this.#add(each, readable);
     } else {
+      const [job] = stored as [Stored];
       const own = new Map(readable);
-      for (let cut = this.#cut(stored, own); cut !== undefined; cut = this.#cut(stored, own)) {
+      for (let cut = this.#cut(job, own); cut !== undefined; cut = this.#cut(job, own)) {
         this.#parts.push(this.#made([this.#kept(cut)], own));
         own.set(cut, `value ${cut}`);
       }
@@ -181,32 +173,22 @@ class Parts {
   }
 
   /** The next value to be stored by a part of its own, so that what is computed from it is within the limits; undefined: all is. */
-  #cut([job]: readonly Stored[], readable: Readable): Ref | undefined {
-    const { value, indices = [], input = 'a value' } = job as Stored;
-    const needs = new Map<Ref, { readonly names: ReadonlySet<string>; readonly nodes: ReadonlySet<Ref> }>();
-    const of = (ref: Ref): NonNullable<ReturnType<(typeof needs)['get']>> => needs.get(ref) as never;
-    const cutOf = (ref: Ref | undefined, operands: readonly Ref[], name: string | undefined): Ref | undefined => {
-      const names = new Set([
-        ...(name === undefined ? [] : [name]),
-        ...operands.flatMap((each) => [...of(each).names]),
-      ]);
-      const nodes = new Set([...(ref === undefined ? [] : [ref]), ...operands.flatMap((each) => [...of(each).nodes])]);
-      if (ref !== undefined) needs.set(ref, { names, nodes });
-      // One operand for what is stored, one for scratch of rows; and nodes of what is stored.
-      if (names.size <= MAX_OPERANDS - 2 && nodes.size <= MAX_NODES - 2) return undefined;
-      const weight = (each: Ref): number => 1000 * of(each).names.size + of(each).nodes.size;
-      const [cut] = operands.filter((each) => this.#canKeep(each, readable)).sort((a, b) => weight(b) - weight(a));
-      if (cut !== undefined) return cut;
-      const what = `kernel ${this.#kernel.name}: the gradient of ${input} exceeds the limits of a kernel`;
-      throw new BackendError('UNSUPPORTED', what, { op: 'grad', hint: 'compute with two kernels instead of one' });
-    };
-    for (const ref of this.#reach([job as Stored], readable)) {
-      const node = this.#nodes[ref] as KernelNode;
-      const read = readable.get(ref) ?? (node.kind === 'input' || node.kind === 'gather' ? node.name : undefined);
-      const cut = cutOf(ref, readable.has(ref) ? [] : operandsOf(node), read);
-      if (cut !== undefined) return cut;
+  #cut(job: Stored, readable: Readable): Ref | undefined {
+    const sharesOf = (refs: readonly Ref[]): readonly number[] =>
+      this.#shares([{ ...job, value: refs[0] as Ref, indices: refs.slice(1) }], readable);
+    const weight = (ref: Ref): number => sharesOf([ref]).reduce((sum, share) => sum + share);
+    const all = [job.value, ...(job.indices ?? [])];
+    let operands: readonly Ref[] | undefined = exceeds(sharesOf(all)) ? all : undefined;
+    for (const ref of this.#reach([job], readable)) {
+      if (readable.has(ref) || !exceeds(sharesOf([ref]))) continue;
+      operands = operandsOf(this.#nodes[ref] as KernelNode);
+      break;
     }
-    return cutOf(undefined, [value, ...indices], undefined);
+    if (operands === undefined) return undefined;
+    const [cut] = operands.filter((each) => this.#canKeep(each, readable)).sort((a, b) => weight(b) - weight(a));
+    if (cut !== undefined) return cut;
+    const what = `that of ${job.input ?? 'a value'} exceeds the limits of a kernel`;
+    throw unsupported(this.#kernel.name, what, 'compute with two kernels instead of one');
   }
 
   /** Returns whether a value can be stored, and is not there already. */
@@ -215,22 +197,21 @@ class Parts {
     return kind !== 'input' && level !== 'call' && type !== 'bool' && !readable.has(ref);
   }
 
-  /** Returns whether a part is within the limits of a kernel. */
-  #fits(stored: readonly Stored[], readable: Readable): boolean {
+  /** The shares of a kernel's limits that a part takes. */
+  #shares(stored: readonly Stored[], readable: Readable): readonly number[] {
     const reach = this.#reach(stored, readable);
     const operands = new Set(stored.map(({ name }) => name));
     const params = new Set<string>();
     let hasRows = stored.some(({ level }) => level === 'row');
     for (const ref of reach) {
       const node = this.#nodes[ref] as KernelNode;
+      const name = readable.get(ref) ?? ('name' in node ? node.name : undefined);
       if (node.level === 'row' || (node.kind === 'scan' && !readable.has(ref))) hasRows = true;
-      if (readable.has(ref)) operands.add(readable.get(ref) as string);
-      else if (node.kind === 'parameter') params.add(node.name);
-      else if (node.kind === 'input' || node.kind === 'gather') operands.add(node.name);
+      if (name !== undefined) (node.kind === 'parameter' ? params : operands).add(name);
     }
     // Each sum with what is there, or value that is spread, is a node or two more.
     const nodes = reach.length + 2 * stored.length;
-    return operands.size <= MAX_OPERANDS - Number(hasRows) && nodes <= MAX_NODES && params.size <= MAX_PARAMETERS;
+    return [operands.size / (MAX_OPERANDS - Number(hasRows)), nodes / MAX_NODES, params.size / MAX_PARAMETERS];
   }
 
   /** The nodes that are needed, those first that others are computed from. */
@@ -252,44 +233,41 @@ class Parts {
   }
 
   #made(stored: readonly Stored[], readable: Readable): VjpPart {
-    const nodes: KernelNode[] = [];
-    const inputs = new Map<string, KernelInput>();
-    const params = new Set<string>();
-    const places = new Map<Ref, number>();
-    const at = (ref: Ref): number => places.get(ref) as number;
-    const add = (node: KernelNode): number => {
-      if (node.kind === 'parameter') params.add(node.name);
-      if (node.kind === 'input' || node.kind === 'gather') {
-        const [access, rank] = node.kind === 'gather' ? ['gather', node.operands.length - 1] : [node.level, 0];
-        inputs.set(node.name, { name: node.name, type: node.type, access, rank } as KernelInput);
-      }
-      return nodes.push(node) - 1;
-    };
+    const graph = new Graph();
+    const places = new Map<Ref, Ref>();
+    const at = (ref: Ref): Ref => places.get(ref) as Ref;
     for (const ref of this.#reach(stored, readable)) {
       const node = this.#nodes[ref] as KernelNode;
-      const { type, level } = node;
       const name = readable.get(ref);
-      const own = name === undefined ? node : ({ kind: 'input', type, level, name } as const);
-      places.set(ref, add('operands' in own ? ({ ...own, operands: own.operands.map(at) } as KernelNode) : own));
+      if (name !== undefined) places.set(ref, graph.input(name, node.type, node.level));
+      else if (!('operands' in node)) places.set(ref, graph.add(node));
+      else places.set(ref, graph.add({ ...node, operands: node.operands.map(at) } as KernelNode));
     }
     const outputs = stored.map(({ name, type, level, value, indices, adds, mode = 'add' }) => {
-      let node = at(value);
+      const node = at(value);
       if (indices !== undefined) return { name, type, level, node, scatter: { mode, indices: indices.map(at) } };
-      if (adds) {
-        const old = add({ kind: 'input', type, level, name });
-        node = add({ kind: 'arithmetic', op: 'add', type, level, operands: [old, node] });
-      } else if (nodes[node]?.level !== level) {
-        node = add({ kind: 'spread', type, level: 'element', operands: [node] });
-      }
-      return { name, type, level, node };
+      const sum = adds ? graph.op('add', graph.input(name, type, level), node) : node;
+      return { name, type, level, node: level === 'element' ? graph.spread(sum) : sum };
     });
-    const typeOf = (name: string): string => this.#kernel.params.find((each) => each.name === name)?.type ?? 'u32';
+    const inputs = new Map<string, object>();
+    const params = new Map<string, object>();
+    for (const node of graph.nodes) {
+      if (!('name' in node)) continue;
+      const { name, type } = node;
+      if (node.kind === 'parameter') params.set(name, { name, type });
+      else if (node.kind === 'input') inputs.set(name, { name, type, access: node.level, rank: 0 });
+      else inputs.set(name, { name, type, access: 'gather', rank: node.operands.length - 1 });
+    }
     const kernel = kernelFromJson({
       name: `gradient of ${this.#kernel.name}`.slice(0, 1024),
-      inputs: [...inputs.values()],
-      params: [...params].map((name) => ({ name, type: typeOf(name) })),
-      ...{ nodes, outputs, labels: {} },
+      ...{ inputs: [...inputs.values()], params: [...params.values()] },
+      ...{ nodes: graph.nodes, outputs, labels: {} },
     });
     return { kernel, outputs: stored.map(({ value: _, indices: __, mode: ___, ...output }) => output) };
   }
+}
+
+/** Returns whether a part takes more than a limit. */
+function exceeds(shares: readonly number[]): boolean {
+  return shares.some((share) => share > 1);
 }

@@ -1,4 +1,3 @@
-import { BackendError } from '@concord/backend-core';
 import type {
   FoldNode,
   GatherNode,
@@ -8,16 +7,28 @@ import type {
   Level,
   ScanNode,
 } from '@concord/backend-core/kernel';
+import { unsupported } from '../errors.ts';
 import { DERIVATIVES, type Share } from './derivatives.ts';
 import { Graph, isFiner, type Ref } from './graph.ts';
 
-/** The gradient of one input, or of the elements that one gather reads. */
+/** The gradient of one input, or of the elements that one gather reads; or without `input`, sums by index that the graph reads as an input. */
 export interface Job {
-  readonly input: string;
+  readonly name: string;
+  readonly input?: string;
   readonly value: Ref;
   readonly level: 'row' | 'element';
-  /** The places at which each value of a gather input is added. */
+  /** The places at which each value is added. */
   readonly indices?: readonly Ref[];
+}
+
+/** Names of what parts read and store. */
+export interface Names {
+  /** The input that holds the gradient of an output. */
+  readonly gradientOf: (output: string) => string;
+  /** The input that holds what an output that combines by max or min is afterwards. */
+  readonly resultOf: (output: string) => string;
+  /** The output that is the gradient of an input. */
+  readonly nameOf: (input: string) => string;
 }
 
 /** A kernel's graph with the gradients of its inputs. */
@@ -32,28 +43,33 @@ export interface VjpGraph {
  * The graph that gives the gradients of inputs from those of outputs. What depends on integers, truths, bits and random
  * numbers has none.
  *
- * @param nameOf - the input that holds the gradient of an output
- * @throws {BackendError} UNSUPPORTED for a scan of max or min, and an output that combines by max or min
+ * @param rank - the number of axes of the domain, if it is known
+ * @throws {BackendError} UNSUPPORTED for a scan of max or min without it
  */
 export function vjpGraph(
   kernel: Kernel,
   wanted: ReadonlySet<string>,
   given: ReadonlySet<string>,
-  nameOf: (output: string) => string,
+  names: Names,
+  rank: number | undefined,
 ): VjpGraph {
-  return new Backward(kernel, wanted).run(given, nameOf);
+  return new Backward(kernel, wanted, names, rank).run(given);
 }
 
 class Backward {
   readonly #graph = new Graph();
   readonly #kernel: Kernel;
+  readonly #names: Names;
+  readonly #rank: number | undefined;
   readonly #active: boolean[] = [];
   readonly #shares: Share[][] = [];
   readonly #jobs: Job[] = [];
   readonly #sizes = new Map<string, readonly [string, number]>();
 
-  constructor(kernel: Kernel, wanted: ReadonlySet<string>) {
+  constructor(kernel: Kernel, wanted: ReadonlySet<string>, names: Names, rank: number | undefined) {
     this.#kernel = kernel;
+    this.#names = names;
+    this.#rank = rank;
     for (const node of kernel.nodes) {
       this.#graph.add(node);
       const reads = (node.kind === 'input' || node.kind === 'gather') && wanted.has(node.name);
@@ -62,9 +78,9 @@ class Backward {
     }
   }
 
-  run(given: ReadonlySet<string>, nameOf: (output: string) => string): VjpGraph {
+  run(given: ReadonlySet<string>): VjpGraph {
     for (const output of this.#kernel.outputs) {
-      if (given.has(output.name) && output.type === 'f32') this.#start(output, nameOf(output.name));
+      if (given.has(output.name) && output.type === 'f32') this.#start(output);
     }
     for (let ref = this.#kernel.nodes.length - 1; ref >= 0; ref--) {
       const total = this.#total(ref);
@@ -73,14 +89,16 @@ class Backward {
     return { graph: this.#graph, jobs: this.#jobs, sizes: this.#sizes };
   }
 
-  #start({ node, level, scatter, name }: KernelOutput, gradient: string): void {
+  #start({ node, level, scatter, name }: KernelOutput): void {
     const g = this.#graph;
+    const gradient = this.#names.gradientOf(name);
     if (scatter === undefined) return this.#give(node, level, { value: g.input(gradient, 'f32', level) });
     if (!this.#active[node]) return;
-    if (scatter.mode === 'max' || scatter.mode === 'min') {
-      throw this.#unsupported(`output ${name} by scatter of mode ${scatter.mode}`, 'use mode add or set');
-    }
-    this.#give(node, level, { value: this.#at(level, g.gather(gradient, scatter.indices, g.f32(0))) });
+    const { mode, indices } = scatter;
+    const value = this.#at(level, g.gather(gradient, indices, g.f32(0)));
+    const isCombined = mode === 'max' || mode === 'min';
+    const mask = isCombined ? g.same(node, g.gather(this.#names.resultOf(name), indices, g.f32(0))) : undefined;
+    this.#give(node, level, { value, mask });
   }
 
   /** Adds the share of a node of that level to the gradient of one that it was computed from. */
@@ -134,7 +152,7 @@ class Backward {
     };
     switch (node.kind) {
       case 'input':
-        this.#jobs.push({ input: node.name, value: this.#masked(total), level: node.level as 'row' });
+        this.#add(node.name, { value: this.#masked(total), level: node.level as 'row' });
         return;
       case 'gather':
         return this.#gather(node, total, inside);
@@ -156,13 +174,17 @@ class Backward {
     }
   }
 
+  #add(input: string, job: Omit<Job, 'name' | 'input'>): void {
+    this.#jobs.push({ name: this.#names.nameOf(input), input, ...job });
+  }
+
   #gather(node: GatherNode, total: Share, inside: (share: Share) => Share | undefined): void {
     const [otherwise = 0, ...indices] = node.operands;
     const g = this.#graph;
     // Of one value for all elements each is added.
     const level = node.level === 'call' ? this.#coarsest : node.level;
     const value = this.#at(level, this.#masked(total));
-    this.#jobs.push({ input: node.name, value, level, indices });
+    this.#add(node.name, { value, level, indices });
     if (!this.#active[otherwise]) return;
     const isInside = indices.map((index, axis) => {
       const name = `size of ${node.name} ${axis}`;
@@ -188,8 +210,7 @@ class Backward {
     if (op === 'sum') return { value: d };
     if (op === 'mean') return { value: g.op('div', d, this.#count(g.constant('bool', 1))) };
     if (op === 'max' || op === 'min') {
-      const both = g.op('and', g.op('isNan', x), g.op('isNan', ref));
-      const mask = g.op('or', g.op('eq', x, ref), both);
+      const mask = g.same(x, ref);
       return { value: g.op('div', d, this.#count(mask)), mask };
     }
     if (op !== 'product') return undefined;
@@ -206,7 +227,7 @@ class Backward {
     const g = this.#graph;
     const back = { exclusive, reverse: !reverse };
     if (op === 'sum') return { value: g.scan('sum', d, back) };
-    if (op !== 'product') throw this.#unsupported(`scan of ${op}`, 'fold it, or give customVjp its gradient');
+    if (op !== 'product') return { value: this.#found(ref, x, d, { op, reverse, exclusive }) };
     // What comes before the first zero of a row is divided out; of that itself, the products are computed without it.
     const isZero = g.op('eq', x, g.f32(0));
     const one = g.op('select', isZero, g.constant('u32', 1), g.constant('u32', 0));
@@ -219,11 +240,30 @@ class Backward {
     return { value: g.op('select', isZero, own, g.op('div', others, x)), mask: g.op('not', isAfter) };
   }
 
-  #unsupported(what: string, hint: string): BackendError {
-    return new BackendError('UNSUPPORTED', `kernel ${this.#kernel.name}: ${what} has no gradient`, {
-      op: 'grad',
-      hint,
-    });
+  /** What the elements that a scan of max or min found pass back: each one that is not less than all before it, until the next. */
+  #found(ref: Ref, x: Ref, d: Ref, { op, exclusive, reverse }: Pick<ScanNode, 'op' | 'exclusive' | 'reverse'>): Ref {
+    const g = this.#graph;
+    if (this.#rank === undefined) {
+      const { name } = this.#kernel;
+      throw unsupported(name, `a scan of ${op} needs the rank of the domain`, 'give vjpKernel the option rank');
+    }
+    let own = g.add({ kind: 'index', type: 'u32', level: 'element', axis: 0 });
+    for (let axis = 1; axis < this.#rank; axis++) {
+      const size = g.add({ kind: 'extent', type: 'u32', level: 'call', axis });
+      const index = g.add({ kind: 'index', type: 'u32', level: 'element', axis });
+      own = g.op('add', g.op('mul', own, size), index);
+    }
+    const isFound = g.op('or', g.op(op === 'max' ? 'ge' : 'le', x, ref), g.op('isNan', x));
+    // The last one has the highest place, or backwards the lowest. Where there is none it is outside.
+    const [most, last] = [g.constant('u32', 2 ** 32 - 1), g.constant('u32', 1)];
+    const marked = reverse
+      ? g.op('select', isFound, own, most)
+      : g.op('select', isFound, g.op('add', own, last), g.constant('u32', 0));
+    const found = g.scan(reverse ? 'min' : 'max', marked, { exclusive, reverse });
+    const name = `value ${this.#graph.nodes.length} by place`;
+    const indices = [reverse ? found : g.op('sub', found, last)];
+    this.#jobs.push({ name, value: g.spread(d), level: 'element', indices });
+    return g.input(name, 'f32', 'element');
   }
 }
 

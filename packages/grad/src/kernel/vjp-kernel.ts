@@ -1,6 +1,6 @@
 import { checkKernel, type Kernel } from '@concord/backend-core/kernel';
 import { invalidArgument } from '../errors.ts';
-import { partsOf, type VjpPart } from './parts.ts';
+import { partsOf, tieParts, type VjpPart } from './parts.ts';
 import { type VjpGraph, vjpGraph } from './vjp-graph.ts';
 
 /** The kernels that compute the gradients of a kernel's inputs. */
@@ -13,8 +13,16 @@ export interface VjpKernel {
   readonly sizes: VjpGraph['sizes'];
   /** Inputs of the kernel that parts read. */
   readonly reads: ReadonlySet<string>;
-  /** The input of parts that holds the gradient of an output: `d y` of `y`. */
+  /**
+   * The input of parts that holds the gradient of an output: `d y` of `y`. That of an output that combines by max or min
+   * is given divided by how many values each element is equal to: by 1 where it equals what was there before, and what
+   * {@link VjpKernel.ties} add to that.
+   */
   readonly gradientOf: (output: string) => string;
+  /** The input of parts that holds what an output that combines by max or min is afterwards. */
+  readonly resultOf: (output: string) => string;
+  /** Parts that add 1 to memory of an output's shape for each value that it was equal to, by the outputs that combine by max or min. */
+  readonly ties: ReadonlyMap<string, readonly VjpPart[]>;
 }
 
 /** Options of {@link vjpKernel}. */
@@ -23,6 +31,8 @@ export interface VjpOptions {
   readonly given?: Iterable<string>;
   /** Element inputs whose gradient is added to what its memory holds. Default: none. */
   readonly adds?: Iterable<string>;
+  /** The number of axes of the domain. Needed for scans of max and min. */
+  readonly rank?: number | undefined;
 }
 
 const known = new WeakMap<Kernel, Map<string, VjpKernel>>();
@@ -34,11 +44,11 @@ const known = new WeakMap<Kernel, Map<string, VjpKernel>>();
  *
  * Equal elements share what a fold of max or min passes back, as do the operands of `k.max` and `k.min`; beside a constant or
  * parameter (relu, clamp), and for abs, it is 0 at the bend. A branch that `k.select` did not take gets 0, whatever its own values are.
+ * Scans of max and min pass back to the last of equal elements; those stored at one place by max or min share equally.
  *
  * @param wanted - inputs whose gradients are wanted. Default: all that are f32
  * @throws {BackendError} INVALID_ARGUMENT for what is no f32 input of the kernel, or no output
- * @throws {BackendError} UNSUPPORTED for a scan of max or min, a scatter of mode max or min, and where one gradient exceeds the limits of
- *   a kernel
+ * @throws {BackendError} UNSUPPORTED for a scan of max or min without `rank`, and where one gradient exceeds the limits of a kernel
  * @example
  * ```ts
  * const cube = defineKernel('cube', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.mul(x, k.mul(x, x)) }));
@@ -63,9 +73,12 @@ export function vjpKernel(kernel: Kernel, wanted?: Iterable<string>, options: Vj
   }
   let byKey = known.get(own);
   if (byKey === undefined) known.set(own, (byKey = new Map()));
-  const key = JSON.stringify([inputs, outputs, adds]);
+  // Others have one gradient, whatever the rank.
+  const isPlaced = own.nodes.some((node) => node.kind === 'scan' && node.type === 'f32' && node.op.startsWith('m'));
+  const rank = isPlaced ? options.rank : undefined;
+  const key = JSON.stringify([inputs, outputs, adds, rank]);
   let vjp = byKey.get(key);
-  if (vjp === undefined) byKey.set(key, (vjp = make(own, new Set(inputs), new Set(outputs), new Set(adds))));
+  if (vjp === undefined) byKey.set(key, (vjp = make(own, new Set(inputs), new Set(outputs), new Set(adds), rank)));
   return vjp;
 }
 
@@ -74,24 +87,31 @@ function make(
   wanted: ReadonlySet<string>,
   given: ReadonlySet<string>,
   adds: ReadonlySet<string>,
+  rank: number | undefined,
 ): VjpKernel {
   const taken = new Set([...kernel.inputs, ...kernel.params].map(({ name }) => name));
   // No gradient has the name of anything that is read: that would be its place.
   let prefix = 'd ';
-  while ([...taken].some((name) => name.startsWith(prefix))) prefix = `d${prefix}`;
-  const inputName = (name: string): string => `${prefix}${name}`;
-  const outputName = (name: string): string => `${prefix}${name}${taken.has(name) ? ' out' : ''}`;
-  const vjp = vjpGraph(kernel, wanted, given, outputName);
+  while ([...taken].some((name) => name.includes(prefix))) prefix = `d${prefix}`;
+  const nameOf = (input: string): string => `${prefix}${input}`;
+  const gradientOf = (output: string): string => `${prefix}${output}${taken.has(output) ? ' out' : ''}`;
+  const resultOf = (output: string): string => `result of ${gradientOf(output)}`;
+  const vjp = vjpGraph(kernel, wanted, given, { nameOf, gradientOf, resultOf }, rank);
   const same = new Map<string, string>();
   const jobs = vjp.jobs.filter(({ input, value, level, indices }) => {
     const node = vjp.graph.at(value);
-    const output = kernel.outputs.find(({ name }) => node.kind === 'input' && node.name === outputName(name));
-    if (output === undefined || indices !== undefined || node.level !== level) return true;
+    const output = kernel.outputs.find(({ name }) => node.kind === 'input' && node.name === gradientOf(name));
+    if (input === undefined || output === undefined || indices !== undefined || node.level !== level) return true;
     same.set(input, output.name);
     return false;
   });
-  const parts = partsOf(kernel, { ...vjp, jobs }, inputName, adds);
-  const read = new Set(parts.flatMap((part) => part.kernel.inputs.map(({ name }) => name)));
+  const parts = partsOf(kernel, { ...vjp, jobs }, adds);
+  const ties = new Map(
+    kernel.outputs
+      .filter(({ name, scatter }) => given.has(name) && (scatter?.mode === 'max' || scatter?.mode === 'min'))
+      .map((output) => [output.name, tieParts(kernel, output, resultOf(output.name))]),
+  );
+  const read = new Set([parts, ...ties.values()].flat().flatMap((part) => part.kernel.inputs.map(({ name }) => name)));
   const reads = new Set(kernel.inputs.map(({ name }) => name).filter((name) => read.has(name)));
-  return { parts, same, sizes: vjp.sizes, reads, gradientOf: outputName };
+  return { parts, same, sizes: vjp.sizes, reads, gradientOf, resultOf, ties };
 }

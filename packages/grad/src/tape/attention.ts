@@ -1,4 +1,5 @@
 import type { AttentionCall, ComputeBackend, DType, TopKCall } from '@concord/backend-core';
+import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import {
   defineKernel,
   type Kernel,
@@ -6,14 +7,14 @@ import {
   type NumberType,
   type Value,
 } from '@concord/backend-core/kernel';
-import { matmul, pack, reshape, run, scatterAdd, type Tensor, transpose, zeros } from '@concord/ops';
+import { matmul, pack, reshape, run, scatterAdd, slice, type Tensor, tidy, transpose, zeros } from '@concord/ops';
 import { denseStrides, Kernels } from '@concord/ops/listen';
 import { floatOf } from './products.ts';
 import type { Entry, Tape } from './tape.ts';
 
 type Float = Value<'f32'>;
 
-/** The entry of an attention: its probabilities are computed again, which are in memory meanwhile. */
+/** The entry of an attention: its probabilities are computed again, some queries at a time. */
 export function entryOfAttention(tape: Tape, backend: ComputeBackend, call: AttentionCall): Entry {
   const {
     batch,
@@ -56,129 +57,130 @@ export function entryOfAttention(tape: Tape, backend: ComputeBackend, call: Atte
   return { op: 'attention', outputs, kept, backward };
 }
 
-/** `dV = P^T dO`, `dP = dO V^T`; from those of P follow the gradients of queries and keys. */
+/** The queries at a time for each float of a key and a value: their scores take as many times the memory of keys and values. */
+const ROWS = 4;
+
+/** `dV = P^T dO`, `dP = dO V^T`; from those of P follow the gradients of queries and keys. Some queries at a time. */
 function passAttention(
   tape: Tape,
   operands: Readonly<Record<string, Tensor>>,
   call: AttentionCall,
-  [gradient, ofSums]: readonly (Tensor | undefined)[],
+  gradients: readonly (Tensor | undefined)[],
 ): void {
-  const { batch, heads, kvHeads = heads, seqQ, seqKv, headDim, valueDim = headDim } = call;
-  const v = operands['v'] as Tensor;
-  // Queries of heads that share keys are rows of one product; dense operands make it one launch.
-  const rows = (x: Tensor, columns: number): Tensor =>
-    reshape(pack(x), [batch, kvHeads, (heads / kvHeads) * seqQ, columns]);
-  const given = gradient && rows(gradient, valueDim);
-  tape.again(
-    () => {
-      const s = matmul(
-        rows(floatOf(operands['q'] as Tensor), headDim),
-        transpose(pack(floatOf(operands['k'] as Tensor))),
-      );
-      return probabilities(reshape(s, [batch, heads, seqQ, seqKv]), operands, call);
-    },
-    ([p]) => {
-      if (given === undefined) return [undefined, ofSums];
-      if (tape.wants(v)) tape.give(v, matmul(transpose(rows(p as Tensor, seqKv)), given));
-      const ofP = reshape(matmul(given, transpose(pack(floatOf(v)))), [batch, heads, seqQ, seqKv]);
-      return [ofP, ofSums];
-    },
-  );
+  const { batch, heads, kvHeads = heads, seqQ, seqKv, headDim, valueDim = headDim, causalOffset = 0 } = call;
+  const { q, k, v, mask, lengths, starts } = operands as Record<'q' | 'k' | 'v', Tensor> & Record<string, Tensor>;
+  const isCausal = call.causal === true && lengths === undefined && starts === undefined;
+  const atOnce = ROWS * (headDim + valueDim);
+  for (let first = 0; first < seqQ; first += atOnce) {
+    const count = Math.min(atOnce, seqQ - first);
+    // The keys that the last of them sees.
+    const seen = isCausal ? Math.max(1, Math.min(seqKv, first + count + causalOffset)) : seqKv;
+    const scores = [batch, heads, count, seen];
+    const queries = (x: Tensor): Tensor => slice(x, [null, null, [first, first + count]]);
+    const keys = (x: Tensor): Tensor => slice(x, [null, null, [0, seen]]);
+    // Queries of heads that share keys are rows of one product; dense operands make it one launch.
+    const rows = (x: Tensor, columns: number): Tensor =>
+      reshape(pack(x), [batch, kvHeads, (heads / kvHeads) * count, columns]);
+    const columns = (x: Tensor): Tensor => transpose(pack(floatOf(keys(x))));
+    const work = (): readonly Tensor[] => {
+      const s = reshape(matmul(rows(floatOf(queries(q)), headDim), columns(k)), scores);
+      const own = mask && slice(mask, [null, null, [first, first + count], [0, seen]]);
+      return probabilities(s, { ...operands, ...(own && { mask: own }) }, call, first);
+    };
+    tidy(() => {
+      const [gradient, ofSums] = gradients.map((each) => each && queries(each));
+      const given = gradient && rows(gradient, valueDim);
+      tape.again(work, ([p]) => {
+        if (given === undefined) return [undefined, ofSums];
+        if (tape.wants(v)) tape.give(keys(v), matmul(transpose(rows(p as Tensor, seen)), given));
+        return [reshape(matmul(given, columns(v)), scores), ofSums];
+      });
+    });
+  }
 }
 
 /**
- * Returns the probability that a query gives each key, by its scores, and the log of the sum that they were divided by,
- * if it is asked for.
+ * Returns the probability that queries from `first` on give each key, by their scores, and the log of the sum that they
+ * were divided by, if it is asked for.
  */
-function probabilities(s: Tensor, operands: Readonly<Record<string, Tensor>>, call: AttentionCall): readonly Tensor[] {
-  const { causal = false } = call;
+function probabilities(
+  s: Tensor,
+  operands: Readonly<Record<string, Tensor>>,
+  call: AttentionCall,
+  first: number,
+): readonly Tensor[] {
+  const { causal = false, scale, softcap, window, causalOffset = 0, lse, seqQ } = call;
   const { mask, lengths, starts } = operands;
-  const { scale, softcap, window, causalOffset = 0, lse } = call;
-  const form = { mask: mask?.dtype, lengths: lengths !== undefined, starts: starts !== undefined, causal };
-  const params = {
-    scale,
-    ...(softcap === undefined ? {} : { softcap }),
-    ...(window === undefined ? {} : { window: Math.min(window, FAR) }),
-    ...((causal || window !== undefined) && starts === undefined
-      ? { offset: Math.max(-FAR, Math.min(FAR, causalOffset)) }
-      : {}),
-  };
-  const kernel = kernelOf({ ...form, lse: lse !== undefined, params: Object.keys(params) });
-  const inputs = {
-    s,
-    ...(mask && { mask }),
-    ...(lengths && { lengths }),
-    ...(starts && (causal || window !== undefined) ? { starts } : {}),
-  };
-  const { p, lse: sums } = run(kernel, inputs, { shape: s.shape, params }) as Record<string, Tensor>;
-  return sums === undefined ? [p as Tensor] : [p as Tensor, sums];
+  const isPlaced = causal || window !== undefined;
+  const params: Record<string, number> = { scale };
+  if (softcap !== undefined) params['softcap'] = softcap;
+  if (window !== undefined) params['window'] = Math.min(window, FAR);
+  if (isPlaced) params['first'] = first;
+  if (isPlaced && starts === undefined) {
+    params['offset'] = Math.max(-FAR, Math.min(FAR, causalOffset));
+    if (lengths !== undefined) params['queries'] = seqQ;
+  }
+  const inputs = { s, ...(mask && { mask }), ...(lengths && { lengths }), ...(starts && isPlaced ? { starts } : {}) };
+  const types = Object.entries(inputs).map(([name, x]) => [name, ELEMENT_TYPES[x.dtype].value] as const);
+  const form = [Object.fromEntries(types), Object.keys(params), causal, lse !== undefined] as const;
+  const kernel = kernels.of(JSON.stringify(form), () => define(...form));
+  return Object.values(run(kernel, inputs, { shape: s.shape, params }));
 }
 
 /** Places beyond are as good. */
 const FAR = 2 ** 30;
 
-interface Form {
-  readonly mask: DType | undefined;
-  readonly lengths: boolean;
-  readonly starts: boolean;
-  readonly causal: boolean;
-  readonly lse: boolean;
-  readonly params: readonly string[];
-}
-
 const kernels = new Kernels();
 
-const kernelOf = (form: Form): Kernel => kernels.of(JSON.stringify(form), () => define(form));
-
 /** The softmax of the scores that a query sees, as attention computes it; its greatest one is subtracted as a constant. */
-function define({ mask, lengths, starts, causal, lse, params }: Form): Kernel {
-  const isPlaced = causal || params.includes('window');
-  const inputs: Record<string, NumberType> = {
-    s: 'f32',
-    ...(mask === undefined ? {} : { mask: mask === 'u8' ? 'u32' : 'f32' }),
-    ...(lengths ? { lengths: 'u32' } : {}),
-    ...(starts && isPlaced ? { starts: 'i32' } : {}),
-  };
-  const types = Object.fromEntries(
-    params.map((name) => [name, name === 'scale' || name === 'softcap' ? 'f32' : 'i32'] as const),
-  );
-  return defineKernel('attention by parts', { inputs, params: types }, (symbols, k) => {
-    const all = symbols as unknown as Record<string, Value<'i32'>>;
+function define(
+  inputs: Record<string, NumberType>,
+  params: readonly string[],
+  isCausal: boolean,
+  hasSums: boolean,
+): Kernel {
+  const types = params.map((name) => [name, name === 'scale' || name === 'softcap' ? 'f32' : 'i32'] as const);
+  return defineKernel('attention by parts', { inputs, params: Object.fromEntries(types) }, (symbols, k) => {
+    const all = symbols as unknown as Readonly<Record<string, Value<'i32'> | undefined>>;
     const at = (name: string): Float => all[name] as unknown as Float;
     let score = k.mul(at('s'), at('scale'));
-    if (params.includes('softcap')) score = k.mul(k.tanh(k.div(score, at('softcap'))), at('softcap'));
-    if (mask === 'u8')
-      score = k.add(score, k.select(k.eq(all['mask'] as unknown as Value<'u32'>, 0), k.f32(-Infinity), 0));
-    else if (mask !== undefined) score = k.add(score, at('mask'));
-    const visible = visibility(k, all, { lengths, starts, causal, isPlaced });
-    if (visible !== undefined) score = k.select(visible, score, -Infinity);
+    if (all['softcap'] !== undefined) score = k.mul(k.tanh(k.div(score, at('softcap'))), at('softcap'));
+    const bits = all['mask'] as unknown as Value<'u32'>;
+    if (inputs['mask'] === 'u32') score = k.add(score, k.select(k.eq(bits, 0), k.f32(-Infinity), 0));
+    else if (inputs['mask'] !== undefined) score = k.add(score, at('mask'));
+    const seen = visibility(k, all, isCausal);
+    if (seen.length > 0)
+      score = k.select(
+        seen.reduce((both, each) => k.and(both, each)),
+        score,
+        -Infinity,
+      );
     // Its gradient cancels; bits have none.
     const highest = k.bitcast('f32', k.bitcast('i32', k.fold('max', score)));
     const e = k.select(k.eq(score, -Infinity), 0, k.exp(k.sub(score, highest)));
     const total = k.fold('sum', e);
     const p = k.select(k.eq(total, 0), 0, k.div(e, total));
     const sums = k.select(k.eq(total, 0), -Infinity, k.add(highest, k.log(total)));
-    return (lse ? { p, lse: sums } : { p }) as { p: Float };
+    return (hasSums ? { p, lse: sums } : { p }) as { p: Float };
   }) as Kernel;
 }
 
+/** The truths that a key is seen by a query, which all have to hold. */
 function visibility(
   k: KernelBuilder,
-  all: Readonly<Record<string, Value<'i32'>>>,
-  { lengths, starts, causal, isPlaced }: Pick<Form, 'lengths' | 'starts' | 'causal'> & { readonly isPlaced: boolean },
-): Value<'bool'> | undefined {
+  { lengths, starts, offset, window, first, queries }: Readonly<Record<string, Value<'i32'> | undefined>>,
+  isCausal: boolean,
+): Value<'bool'>[] {
   const key = k.toI32(k.index(-1));
-  const keys = lengths ? k.toI32(k.min(all['lengths'] as unknown as Value<'u32'>, k.extent(-1))) : undefined;
-  const seen: Value<'bool'>[] = keys === undefined ? [] : [k.lt(key, keys)];
-  if (isPlaced) {
-    const query = k.toI32(k.index(-2));
-    const start = starts ? k.clamp(all['starts'] as Value<'i32'>, -FAR, FAR) : (all['offset'] as Value<'i32'>);
-    const first = starts || keys === undefined ? start : k.add(k.sub(keys, k.toI32(k.extent(-2))), start);
-    const place = k.add(first, query);
-    if (causal) seen.push(k.le(key, place));
-    if (all['window'] !== undefined) seen.push(k.gt(key, k.sub(place, all['window'])));
-  }
-  return seen.length === 0 ? undefined : seen.reduce((both, each) => k.and(both, each));
+  const keys = lengths && k.toI32(k.min(lengths as unknown as Value<'u32'>, k.extent(-1)));
+  const seen = keys === undefined ? [] : [k.lt(key, keys)];
+  if (first === undefined) return seen;
+  const start = starts ? k.clamp(starts, -FAR, FAR) : (offset as Value<'i32'>);
+  const query = k.add(k.toI32(k.index(-2)), first);
+  const place = k.add(keys && queries ? k.add(k.sub(keys, queries), start) : start, query);
+  if (isCausal) seen.push(k.le(key, place));
+  if (window !== undefined) seen.push(k.gt(key, k.sub(place, window)));
+  return seen;
 }
 
 /** The entry of topK: each value's gradient goes to its place. */

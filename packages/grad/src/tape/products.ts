@@ -26,7 +26,7 @@ import { denseStrides } from '@concord/ops/listen';
 import { unsupported } from '../errors.ts';
 import { vjpKernel } from '../kernel/vjp-kernel.ts';
 import { decoded } from './decode.ts';
-import { type KernelRun, passKernel } from './run.ts';
+import { type Given, type KernelRun, passKernel, placeOf } from './run.ts';
 import { type Entry, place, type Tape } from './tape.ts';
 
 type Factors = readonly [Tensor, Tensor];
@@ -49,14 +49,7 @@ function entryOfProduct(tape: Tape, { backend, factors, output, epilogue, pass, 
   const { shape } = output;
   const inputs: Record<string, Tensor> = { acc: place(backend, shape) };
   for (const [name, given] of Object.entries(epilogue?.inputs ?? {})) {
-    const view = typeof given === 'number' ? { ptr: given } : given;
-    inputs[name] = tape.at(
-      backend,
-      view.ptr,
-      shape,
-      view.strides ?? denseStrides(shape),
-      (view.dtype as DType | undefined) ?? 'f32',
-    );
+    inputs[name] = placeOf(tape, backend, 'f32', shape, given as Given);
   }
   const wanted = factors.map((factor) => tape.wants(factor));
   const names = Object.keys(inputs).filter((name) =>

@@ -15,12 +15,11 @@ import {
   type Launched,
   listen,
   type Listener,
-  type SharedLayout,
   sharedLayout,
   Storage,
 } from '@concord/ops/listen';
 import { invalidArgument, unsupported } from '../errors.ts';
-import { addAtPlaces, isNonOverlapping } from './places.ts';
+import { addAtPlaces, fills, flat, isAlike, isNonOverlapping, rangeOf, type View, viewIn } from './places.ts';
 
 /** The record of a launch: the memory that it wrote, and how its gradient is passed on. */
 export interface Entry {
@@ -36,11 +35,14 @@ export interface Entry {
   /** The results of the launch itself that the gradient is computed with: they must be as they were left. */
   readonly results?: readonly Tensor[];
   /** Passes the gradients of the outputs on; undefined: none depends on what is differentiated. */
-  readonly backward?: ((gradients: readonly (Tensor | undefined)[]) => void) | undefined;
+  readonly backward?: ((gradients: (Tensor | undefined)[]) => void) | undefined;
 }
 
-/** The entry of a launch. */
-export type EntryOf = (tape: Tape, launch: Launched) => Entry;
+/** What is copied before a launch, and the entry of it, which keeps or disposes that. */
+export interface Rules {
+  readonly before: (tape: Tape, launch: Launched) => readonly Tensor[];
+  readonly entryOf: (tape: Tape, launch: Launched, before: readonly Tensor[]) => Entry;
+}
 
 interface Write {
   readonly index: number;
@@ -54,7 +56,7 @@ interface Write {
  * wrote away, and adds to those of what it read. So views need no rules, and neither do functions of tensors: only launches do.
  */
 export class Tape implements Listener {
-  readonly #entryOf: EntryOf;
+  readonly #rules: Rules;
   readonly #parent: Tape | undefined;
   readonly #entries: (Entry & { readonly index: number })[] = [];
   readonly #leaves = new Set<Storage>();
@@ -67,11 +69,12 @@ export class Tape implements Listener {
   readonly #dtypes = new Map<Storage, DType>();
   /** Operands of the launch that is being recorded. */
   readonly #operands: Tensor[] = [];
+  readonly #before: Tensor[] = [];
   #count = 0;
 
   /** @param parent - whose differentiated memory is that of this tape too */
-  constructor(entryOf: EntryOf, parent?: Tape) {
-    this.#entryOf = entryOf;
+  constructor(rules: Rules, parent?: Tape) {
+    this.#rules = rules;
     this.#parent = parent;
   }
 
@@ -97,10 +100,17 @@ export class Tape implements Listener {
     this.#asked.set(ptr, own);
   }
 
+  launching(launch: Launched): void {
+    // Of a launch that failed.
+    for (const each of this.#before.splice(0)) each.dispose();
+    this.#before.push(...this.#rules.before(this, launch));
+  }
+
   launched(launch: Launched): void {
-    this.#operands.length = 0;
+    const before = this.#before.splice(0);
+    this.#operands.splice(0, Infinity, ...before);
     try {
-      this.record(this.#entryOf(this, launch));
+      this.record(this.#rules.entryOf(this, launch, before));
     } catch (error) {
       for (const each of this.#operands) each.dispose();
       throw error;
@@ -274,7 +284,7 @@ export class Tape implements Listener {
     work: () => readonly Tensor[],
     gradientsOf: (results: readonly Tensor[]) => readonly (Tensor | undefined)[],
   ): void {
-    const inner = new Tape(this.#entryOf, this);
+    const inner = new Tape(this.#rules, this);
     tidy(() => {
       const results = listen(inner, work);
       const gradients = gradientsOf(results);
@@ -302,7 +312,7 @@ export class Tape implements Listener {
 
   /** Frees what the tape holds. */
   dispose(): void {
-    for (const leaf of this.#handles.splice(0)) leaf.dispose();
+    for (const each of [...this.#handles.splice(0), ...this.#before.splice(0)]) each.dispose();
     for (const entry of this.#entries.splice(0)) drop(entry);
     for (const gradient of this.#gradients.values()) gradient.dispose();
     this.#gradients.clear();
@@ -366,32 +376,4 @@ export function fresh(backend: ComputeBackend, count: number): Tensor {
 export function place(backend: ComputeBackend, shape: readonly number[]): Tensor {
   const layout = denseLayout(shape, 'f32');
   return new Tensor(new Storage(backend, NULL_PTR, layout.size * 4, false), layout);
-}
-
-/** Returns whether a tensor is all of its storage, each element once. */
-function fills({ offset, shape, strides, size, dtype, storage }: View): boolean {
-  return offset === 0 && size * BYTES_OF[dtype] === storage.bytes && isNonOverlapping(shape, strides);
-}
-
-/** Returns whether the elements of two tensors of one shape lie alike. */
-function isAlike(a: View, b: View): boolean {
-  return a.shape.every((size, axis) => size === b.shape[axis] && (size === 1 || a.strides[axis] === b.strides[axis]));
-}
-
-/** The place of a tensor, now or before: its memory may be freed, and is not held. */
-type View = Pick<Tensor, 'storage' | 'shape' | 'strides' | 'dtype' | 'offset' | 'size'>;
-
-function viewIn(storage: Storage, { shape, strides, dtype, size }: SharedLayout): View {
-  return { storage, shape, strides, dtype, size, offset: 0 };
-}
-
-/** All that a tensor lies in. */
-function flat({ storage, dtype }: View): View {
-  return viewIn(storage, denseLayout([storage.bytes / BYTES_OF[dtype]], dtype));
-}
-
-/** Returns the first element of a tensor in its storage, and the end of the last one. */
-function rangeOf({ offset, shape, strides, size }: Tensor): readonly [from: number, to: number] {
-  if (size === 0) return [offset, offset];
-  return [offset, offset + shape.reduce((sum, length, axis) => sum + (length - 1) * (strides[axis] as number), 1)];
 }

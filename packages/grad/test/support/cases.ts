@@ -2,7 +2,7 @@ import { defineKernel } from '@concord/backend-core/kernel';
 import * as o from '@concord/ops';
 import { type Tensor, tensor } from '@concord/ops';
 import { ELEMENT_CASES } from './element-cases.ts';
-import { at, type GradCase, unary } from './grad-case.ts';
+import { at, type GradCase, ints, unary } from './grad-case.ts';
 import { PRODUCT_CASES } from './product-cases.ts';
 
 const square = defineKernel(
@@ -12,6 +12,18 @@ const square = defineKernel(
     y: k.mul(k.sub(k.mul(x, x), k.fold('mean', k.mul(x, r))), a),
     z: k.add(k.fold('sum', k.sin(x)), r),
   }),
+);
+
+const combining = defineKernel(
+  'combining',
+  {
+    inputs: { x: 'f32', i: 'i32' },
+    outputs: {
+      y: { type: 'f32', access: 'scatter', rank: 1, mode: 'max' },
+      z: { type: 'f32', access: 'scatter', rank: 2, mode: 'min' },
+    },
+  },
+  ({ x, i }, k) => ({ y: k.scatter(x, [i]), z: k.scatter(k.mul(x, x), [i, k.toI32(k.index(0))]) }),
 );
 
 /** Every function of ops that has a gradient, with each of its options that changes one. */
@@ -77,6 +89,17 @@ export const CASES: readonly GradCase[] = [
     f: (xs) => {
       const { y, z } = o.run(square, { x: at(xs, 0), r: at(xs, 1) }, { params: { a: 1.5 } });
       return o.concat([o.flatten(y), z]);
+    },
+  },
+  {
+    name: 'run combining',
+    shapes: [[2, 4], [3], [3, 2]],
+    isApart: true,
+    f: (xs, b) => {
+      const [y, z] = [o.mul(at(xs, 1), 0.25), o.square(at(xs, 2))];
+      const inputs = { x: at(xs, 0), i: ints(b, [0, 0, 2, 1, 2, 1, 7, 1], [2, 4]) };
+      o.run(combining, inputs, { out: { y, z } });
+      return o.concat([y, o.flatten(z)]);
     },
   },
   {

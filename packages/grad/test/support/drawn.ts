@@ -13,15 +13,23 @@ export interface Products {
   readonly scale: number;
 }
 
+/** The scans and scatters of floats that are in a kernel. */
+function kindsOf(kernel: Kernel): string[] {
+  const scans = kernel.nodes.flatMap((node) =>
+    node.kind === 'scan' && node.type === 'f32' ? [`scan ${node.op}`] : [],
+  );
+  const scatters = kernel.outputs.filter(({ type }) => type === 'f32').flatMap(({ scatter }) => scatter?.mode ?? []);
+  return [...scans, ...scatters.map((mode) => `scatter ${mode}`)];
+}
+
 const sizeOf = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
 
 /** `<vjp(g), v>` and `<g, jvp(v)>` of the kernel of a seed, both in float64, or why there are none. */
-export function productsOf(seed: number): Products | string {
+export function productsOf(seed: number): (Products & { readonly kinds: readonly string[] }) | string {
   const drawn = { ...drawRunParams(seed), data: 'moderate', dtype: 'own', views: 'dense' };
   if (sizeOf(drawn.shape) > 400) return 'constant';
   const plan = drawnPlan(perhapsScanned(perhapsScattered(drawn)));
   const { kernel } = plan;
-  if (kernel.outputs.some(({ scatter }) => scatter?.mode === 'max' || scatter?.mode === 'min')) return 'combining';
   const next = numbersFrom(seed * 7 + 1);
   const inputs: Record<string, DualInput> = {};
   for (const [index, { name, type }] of kernel.inputs.entries()) inputs[name] = inputOf(plan, index, type, next);
@@ -38,7 +46,7 @@ export function productsOf(seed: number): Products | string {
   }
   const { left, right, scale } = products;
   if (scale === 0) return 'constant';
-  return Number.isFinite(left) && Number.isFinite(right) ? products : 'infinite';
+  return Number.isFinite(left) && Number.isFinite(right) ? { ...products, kinds: kindsOf(kernel) } : 'infinite';
 }
 
 /** The same of a kernel whose inputs are floats of its domain or rows. */
@@ -62,7 +70,7 @@ function compare(
   next: () => number,
 ): Products {
   const wanted = kernel.inputs.filter(({ type }) => type === 'f32').map(({ name }) => name);
-  const vjp = vjpKernel(kernel, wanted);
+  const vjp = vjpKernel(kernel, wanted, { rank: plan.shape.length });
   const results = evaluate(kernel, plan, inputs, stored);
   const gradients: Record<string, DualInput> = {};
   let right = 0;
@@ -71,7 +79,17 @@ function compare(
     if (type !== 'f32') continue;
     const { value, change } = results[name] as Dual;
     const factors = Float64Array.from(value, () => next() * 2 - 1);
-    gradients[vjp.gradientOf(name)] = { value: factors, change: factors, shape: stored[name]?.shape ?? [] };
+    const shape = stored[name]?.shape ?? [];
+    const given = { value: factors.slice(), change: factors, shape };
+    gradients[vjp.gradientOf(name)] = given;
+    for (const { kernel: counts } of vjp.ties.get(name) ?? []) {
+      gradients[vjp.resultOf(name)] = { value, change, shape };
+      const before = stored[name] as DualInput;
+      const own = { shape, change: before.change, value: before.value.map((each, at) => Number(each === value[at])) };
+      const domain = { ...plan, folded: counts.hasRows ? plan.folded : 0 };
+      const ties = evaluate(counts, domain, { ...inputs, ...gradients }, { [name]: own })[name] as Dual;
+      for (const at of factors.keys()) given.value[at] = (factors[at] as number) / (ties.value[at] as number);
+    }
     for (const [index, each] of change.entries()) {
       right += each * (factors[index] as number);
       scale += Math.abs(each * (factors[index] as number));
@@ -90,9 +108,9 @@ function compare(
   for (const part of vjp.parts) {
     const zeros: Record<string, DualInput> = {};
     for (const { name, input, isGathered } of part.outputs) {
-      if (!isGathered || input === undefined) continue;
-      const { shape, value } = inputs[input] as DualInput;
-      zeros[name] = { shape, value: new Float64Array(value.length), change: new Float64Array(value.length) };
+      if (!isGathered) continue;
+      const { shape } = input === undefined ? { shape: [sizeOf(plan.shape)] } : (inputs[input] as DualInput);
+      zeros[name] = { shape, value: new Float64Array(sizeOf(shape)), change: new Float64Array(sizeOf(shape)) };
     }
     const params = { ...plan.params, ...sizesOf(vjp, inputs) };
     // A kernel without rows has no axes that are folded.

@@ -136,6 +136,12 @@ function bitsOf(type: string, x: number): number {
 const saturated = (x: number, low: number, high: number): number =>
   Number.isNaN(x) ? 0 : Math.min(high, Math.max(low, Math.trunc(x)));
 
+/** The highest or lowest number of a type. */
+function bound(type: string, isHighest: boolean): number {
+  if (type === 'f32') return isHighest ? Infinity : -Infinity;
+  return isHighest ? 2 ** (type === 'u32' ? 32 : 31) - 1 : type === 'u32' ? 0 : -(2 ** 31);
+}
+
 /** What each output of a kernel is and changes by, as numbers of its level; of one that is written by index, in `stored`. */
 export function evaluate(
   kernel: Kernel,
@@ -272,29 +278,24 @@ export function evaluate(
     const best = op.endsWith('max') ? Math.max(...all) : Math.min(...all);
     if (op.startsWith('arg')) return [Math.max(0, all.indexOf(best)), 0];
     const tied = changes.filter((_, at) => all[at] === best);
-    const empty =
-      kernel.nodes[ref]?.type === 'f32'
-        ? best
-        : best > 0
-          ? kernel.nodes[ref]?.type === 'u32'
-            ? 2 ** 32 - 1
-            : 2 ** 31 - 1
-          : kernel.nodes[ref]?.type === 'u32'
-            ? 0
-            : -(2 ** 31);
+    const empty = bound(kernel.nodes[ref]?.type as string, best > 0);
     return [length === 0 ? empty : best, tied.length === 0 ? 0 : sum(tied) / tied.length];
   }
 
   function scan(node: KernelNode & { kind: 'scan' }, value: Float64Array, change: Float64Array): void {
     const { op, operands, exclusive, reverse, type } = node;
     const isSum = op === 'sum';
+    const isLeast = op === 'min';
     for (let row = 0; row < rows; row++) {
-      let [total, moves] = isSum ? [0, 0] : [1, 0];
+      let [total, moves] = isSum ? [0, 0] : [op === 'product' ? 1 : bound(type, isLeast), 0];
       for (let step = 0; step < length; step++) {
         const point = row * length + (reverse ? length - 1 - step : step);
         const [x, dx] = [read(operands[0], 'element', point), moved(operands[0], 'element', point)];
-        const next = isSum ? total + x : type === 'f32' ? total * x : Math.imul(total, x);
-        const nextMoves = isSum ? moves + dx : moves * x + total * dx;
+        const isNew = isLeast ? x <= total : x >= total;
+        let next = isSum ? total + x : type === 'f32' ? total * x : Math.imul(total, x);
+        let nextMoves = isSum ? moves + dx : moves * x + total * dx;
+        // Of equal ones the last.
+        if (op === 'max' || op === 'min') [next, nextMoves] = isNew ? [x, dx] : [total, moves];
         value[point] = wrap(type, exclusive ? total : next);
         change[point] = type === 'f32' ? (exclusive ? moves : nextMoves) : 0;
         [total, moves] = [next, nextMoves];
@@ -314,21 +315,23 @@ export function evaluate(
     }
     const own = stored[name] as DualInput;
     const [value, change] = [own.value.slice(), own.change.slice()];
-    const named = new Set<number>();
+    const named = new Map<number, number>();
     for (let point = 0; point < size; point++) {
-      const place = inside(
-        own.shape,
-        scatter.indices.map((index) => read(index, level, point)),
-      );
+      const indices = scatter.indices.map((index) => read(index, level, point));
+      const place = inside(own.shape, indices);
       if (place < 0) continue;
+      const [old, x, dx] = [value[place] as number, read(node, level, point), moved(node, level, point)];
+      const before = change[place] as number;
+      const count = named.get(place) ?? 1;
+      named.set(place, count + 1);
+      if (scatter.mode === 'add') [value[place], change[place]] = [wrap(type, old + x), before + dx];
       // Of several that are set at one place the gradient goes to all: what is stored counts as changing by each.
-      const isFirst = scatter.mode === 'set' && !named.has(place);
-      named.add(place);
-      value[place] =
-        scatter.mode === 'set'
-          ? read(node, level, point)
-          : wrap(type, (value[place] as number) + read(node, level, point));
-      change[place] = (isFirst ? 0 : (change[place] as number)) + moved(node, level, point);
+      else if (scatter.mode === 'set') [value[place], change[place]] = [x, (count === 1 ? 0 : before) + dx];
+      else if (scatter.mode === 'max' ? x > old : x < old) {
+        [value[place], change[place]] = [x, dx];
+        named.set(place, 1);
+      } else if (x === old) change[place] = before + (dx - before) / (count + 1);
+      else named.set(place, count);
     }
     outputs[name] = { value, change };
   }

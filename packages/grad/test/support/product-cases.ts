@@ -120,6 +120,19 @@ export const PRODUCT_CASES: readonly GradCase[] = [
       o.linear(at(xs, 0), o.quantizeWeight(o.sin(o.reshape(o.arange(b, 0, 128), [4, 32])), { dtype: 'u4', block: 16 })),
   },
   {
+    name: 'linear quantized zeros, offsets',
+    shapes: [[2, 5]],
+    f: (xs, b) => {
+      const data = new Uint8Array([0x91, 0xa5, 0x0f, 0x3c, 0x77, 0x0e]);
+      const own = { shape: [2, 5], block: 2, data, scales: [0.5, 0.25, 1, -0.5, 0.125, 0.75] };
+      const zeros = new Uint8Array([0x57, 0x09, 0xb3, 0x01]);
+      const offsets = [0.5, -1, 0.25, 2, 0, 1];
+      const first = o.quantizedTensor(b, { ...own, dtype: 'u4', zeros });
+      const other = o.quantizedTensor(b, { ...own, dtype: 'i4', offsets, dtypeScales: 'f16' });
+      return o.mul(o.linear(at(xs, 0), first), o.linear(at(xs, 0), other));
+    },
+  },
+  {
     name: 'swiglu',
     shapes: [
       [3, 4],
@@ -299,6 +312,22 @@ export const PRODUCT_CASES: readonly GradCase[] = [
     f: (xs, b) => {
       const lse = o.empty(b, [1, 2, 3]);
       const out = o.attention(at(xs, 0), at(xs, 1), at(xs, 2), { lse });
+      return o.concat([o.flatten(out), o.flatten(lse)]);
+    },
+  },
+  {
+    name: 'attention of many queries',
+    shapes: [
+      [2, 2, 11, 1],
+      [2, 1, 12, 1],
+      [2, 1, 12, 1],
+      [11, 1],
+    ],
+    f: (xs, b) => {
+      const lse = o.empty(b, [2, 2, 11]);
+      const lengths = tensor(b, [12, 11], [2], { dtype: 'u32' });
+      const options = { causal: true, window: 5, mask: at(xs, 3), lengths, lse };
+      const out = o.attention(at(xs, 0), at(xs, 1), at(xs, 2), options);
       return o.concat([o.flatten(out), o.flatten(lse)]);
     },
   },

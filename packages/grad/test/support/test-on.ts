@@ -39,6 +39,7 @@ export const FEW: readonly GradCase[] = [
   'prod',
   'cumsum',
   'cumprod',
+  'cummax exclusive',
   'gather',
   'scatter',
   'scatterAdd',
@@ -55,8 +56,10 @@ export const FEW: readonly GradCase[] = [
   'avgPool',
   'resize bilinear',
   'attention causal',
+  'attention of many queries',
   'rope',
   'concat',
   'run',
+  'run combining',
   'run with out',
 ].map((name) => CASES.find((each) => each.name === name) as GradCase);

@@ -7,14 +7,15 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Every launch of a function of tensors is made by one of these three, so that listeners hear of it. */
 export function launchOp<Op extends keyof OpCalls>(backend: ComputeBackend, op: Op, call: OpCalls[Op]): void {
-  (backend[op] as (call: OpCalls[Op]) => void)(call);
-  if (listeners.length > 0) tell({ backend, op, call } as unknown as Launched);
+  const launch = backend[op] as (call: OpCalls[Op]) => void;
+  if (listeners.length === 0) launch.call(backend, call);
+  else tell({ backend, op, call } as unknown as Launched, () => launch.call(backend, call));
 }
 
 /** Launches a kernel, as functions of tensors do: listeners hear of it. */
 export function launchKernel(backend: ComputeBackend, kernel: Kernel, call: Omit<KernelCall, 'kernel'>): void {
-  backend.run(kernel, call);
-  if (listeners.length > 0) tell({ backend, op: 'run', call: { ...call, kernel } });
+  if (listeners.length === 0) backend.run(kernel, call);
+  else tell({ backend, op: 'run', call: { ...call, kernel } }, () => backend.run(kernel, call));
 }
 
 /** A call without its addresses, as `planCall` makes it. */
@@ -23,15 +24,18 @@ export function plannedLaunch<Op extends OpName>(backend: ComputeBackend, op: Op
   return {
     operands: planned.operands,
     launch: (pointers, params) => {
-      planned.launch(pointers, params);
-      if (listeners.length > 0)
-        tell({ backend, op, call: placed(planned, shape, pointers, params) } as unknown as Launched);
+      if (listeners.length === 0) return planned.launch(pointers, params);
+      const call = placed(planned, shape, pointers, params);
+      tell({ backend, op, call } as unknown as Launched, () => planned.launch(pointers, params));
     },
   };
 }
 
-function tell(launch: Launched): void {
-  for (const listener of [...listeners]) listener.launched(launch);
+function tell(launch: Launched, queue: () => void): void {
+  const told = [...listeners];
+  for (const listener of told) listener.launching(launch);
+  queue();
+  for (const listener of told) listener.launched(launch);
 }
 
 /** The whole call. */

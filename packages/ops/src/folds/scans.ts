@@ -1,17 +1,8 @@
 import type { DType } from '@concord/backend-core';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
-import { defineKernel, type Kernel, type ScanOp } from '@concord/backend-core/kernel';
+import type { ScanOp } from '@concord/backend-core/kernel';
 import { NUMBERS } from '../compute/elementwise.ts';
-import { Kernels } from '../compute/kernels.ts';
 import type { OutOption } from '../compute/produce.ts';
-import { checkAxis, checkRows, mapRows, type RowFunction, ROWS } from '../compute/rows.ts';
-import { run } from '../compute/run.ts';
-import { sub } from '../elementwise/arithmetic.ts';
-import { equal } from '../elementwise/comparisons.ts';
-import { where } from '../elementwise/where.ts';
-import { takeAlongAxis } from '../indexing/take-along-axis.ts';
-import { listeners } from '../tensor/listeners.ts';
-import { tidy } from '../tensor/scope.ts';
+import { checkRows, mapRows, type RowFunction, ROWS } from '../compute/rows.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { wide } from './folds.ts';
 
@@ -42,49 +33,8 @@ function scanned(
   const [op] = variants as [RowFunction];
   checkRows(op.name, x, options, { ...ROWS, exclusive: 'boolean', reverse: 'boolean' });
   const { axis = -1, exclusive = false, reverse = false } = options;
-  if (listeners.length > 0 && (variants === CUMMAX || variants === CUMMIN) && ELEMENT_TYPES[x.dtype].value === 'f32') {
-    return byPlaces(op.name as keyof typeof ORDERS, x, axis, { ...options, exclusive, reverse });
-  }
   const variant = variants[2 * Number(exclusive) + Number(reverse)] as RowFunction;
   return mapRows(variant, x, axis, options, {}, dtypeOf?.(x));
-}
-
-/** The comparison by which an element replaces a running maximum or minimum, and the value of an empty one. */
-const ORDERS = { cummax: ['max', 'ge', -Infinity], cummin: ['min', 'le', Infinity] } as const;
-const kernels = new Kernels();
-
-/**
- * Running maxima or minima by the places of the elements that they are, of equal ones the last, as PyTorch's: a scan of them has no gradient,
- * and what is read at a place has that.
- */
-function byPlaces(
-  name: keyof typeof ORDERS,
-  x: Tensor,
-  axis: number,
-  { exclusive = false, reverse = false, out }: ScanOptions,
-): Tensor {
-  const [op, compare, none] = ORDERS[name];
-  // Counted along the scan, so that the last is the greatest; 0: none.
-  const found = kernels.of(
-    `${name} ${reverse}`,
-    () =>
-      defineKernel(name, { inputs: { x: 'f32' } }, ({ x }, k) => {
-        const isFound = k.or(k[compare](x, k.scan(op, x, { exclusive: true, reverse })), k.isNan(x));
-        return { at: k.select(isFound, reverse ? k.sub(k.extent(-1), k.index(-1)) : k.add(k.index(-1), 1), 0) };
-      }) as Kernel,
-  );
-  const last = kernels.of(
-    `${exclusive} ${reverse}`,
-    () =>
-      defineKernel('last place', { inputs: { at: 'u32' } }, ({ at }, k) => ({
-        at: k.scan('max', at, { exclusive, reverse }),
-      })) as Kernel,
-  );
-  return tidy(() => {
-    const { at } = run(last, run(found, { x }, { axis }) as { at: Tensor }, { axis }) as { at: Tensor };
-    const length = x.shape[checkAxis(name, x.shape, axis)] as number;
-    return where(equal(at, 0), none, takeAlongAxis(x, reverse ? sub(length, at) : sub(at, 1), axis), { out });
-  });
 }
 
 const CUMSUM = variantsOf('cumsum', 'sum');

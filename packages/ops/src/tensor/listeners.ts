@@ -18,6 +18,8 @@ export type Launched = {
 export interface Listener {
   /** A tensor was asked for its address. */
   asked(storage: Storage, ptr: DevicePtr): void;
+  /** A call is about to be queued. */
+  launching(launch: Launched): void;
   /** A call was queued. Those on other addresses than tensors were asked for are none of a function of tensors. */
   launched(launch: Launched): void;
 }
