@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HostTensor } from '../src/graph/host-tensor.ts';
 import { optimise } from '../src/graph/passes.ts';
 import { decodeModel, readModel } from '../src/read/read-model.ts';
+import type { Proto } from '../src/read/schema.ts';
 import { expectModelAsRuntime, Numbers } from './support/against-runtime.ts';
 import { f32, i64, modelBytes, node, type Parts, value } from './support/write-model.ts';
 
@@ -209,6 +210,61 @@ describe('passes', () => {
         ['Conv'],
       );
     }
+  });
+
+  const square = { w: random([4, 4]), v: random([4, 4], 2), b: f32([1], [0.5]), d: random([4], 3) };
+  const numbers = { root: f32([], [Math.SQRT2]), near: f32([], [1.4]), one: f32([], [1]), half: f32([], [0.5]) };
+  const moments = { two: f32([], [2]), eps: f32([], [1e-6]) };
+  const gelu = (root = 'root') => [
+    ...[node('Div', ['x', root], ['a']), node('Erf', ['a'], ['e']), node('Add', ['e', 'one'], ['f'])],
+    ...[node('Mul', ['x', 'f'], ['g']), node('Mul', ['g', 'half'], ['y'])],
+  ];
+  const product = node('MatMul', ['x', 'w'], ['p']);
+  it.each<[string, Proto<'Node'>[], string[], (Partial<Parts> & { dims?: number[] })?]>([
+    [
+      'a softmax of old, of all axes but the first',
+      [node('MatMul', ['x', 'x'], ['s']), node('Softmax', ['s'], ['p']), node('MatMul', ['p', 'x'], ['y'])],
+      ...([['MatMul', 'Softmax', 'MatMul'], { opset: 11, dims: [2, 4, 4] }] as const),
+    ],
+    ['one number beside a product', [product, node('Add', ['p', 'b'], ['y'])], ['MatMul']],
+    [
+      'a second function',
+      [product, node('Relu', ['p'], ['q']), node('HardSwish', ['q'], ['y'])],
+      ['MatMul', 'HardSwish'],
+    ],
+    [
+      'a function of a sum',
+      [product, node('Add', ['p', 'x'], ['q']), node('HardSwish', ['q'], ['y'])],
+      ['MatMul', 'HardSwish'],
+    ],
+    ['a gelu by tanh', [product, node('Gelu', ['p'], ['y'], { approximate: 'tanh' })], ['MatMul'], { opset: 20 }],
+    ['a gelu by another root', gelu('near'), ['Chain']],
+    ['a gelu of which more is wanted', gelu(), ['Chain', 'Chain'], { outputs: ['y', 'e'] }],
+    [
+      'one product with a bias and one without',
+      [product, node('Add', ['p', 'd'], ['y']), node('MatMul', ['x', 'v'], ['z'])],
+      ...([['MatMul', 'MatMul'], { outputs: ['y', 'z'] }] as const),
+    ],
+    [
+      'a mean that drops its axis, of as many rows as columns',
+      [
+        ...[node('ReduceMean', ['x'], ['m'], { axes: [-1], keepdims: 0 }), node('Sub', ['x', 'm'], ['c'])],
+        ...[node('Pow', ['c', 'two'], ['q']), node('ReduceMean', ['q'], ['r'], { axes: [-1], keepdims: 0 })],
+        ...[node('Add', ['r', 'eps'], ['s']), node('Sqrt', ['s'], ['t']), node('Div', ['c', 't'], ['u'])],
+        node('Mul', ['u', 'd'], ['y']),
+      ],
+      ...([['ReduceMean', 'Sub', 'Pow', 'ReduceMean', 'Chain'], { opset: 17 }] as const),
+    ],
+  ])('keep %s as it is', async (_, nodes, left, { dims = [4, 4], ...more } = {}) => {
+    const read = new Set(nodes.flatMap(({ inputs = [] }) => inputs));
+    const all = Object.entries({ ...square, ...numbers, ...moments }).filter(([name]) => read.has(name));
+    const parts = {
+      inputs: [value('x', 'float32', dims)],
+      outputs: ['y'],
+      constants: Object.fromEntries(all),
+      ...more,
+    };
+    await check({ ...parts, nodes }, { x: random(dims, 5) }, left);
   });
 
   it('leave out what nothing reads', async () => {
