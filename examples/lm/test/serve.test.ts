@@ -128,7 +128,7 @@ test.each([0, 1])('of texts that come at once, those beyond a place and a queue 
     fetch(url, { method: 'POST', body: JSON.stringify(ask('The', { max_tokens: 100 })) }),
   );
   const statuses = (await Promise.all(all)).map(({ status }) => status);
-  expect(statuses.sort()).toEqual([...Array<number>(1 + queue).fill(200), ...Array<number>(5 - queue).fill(429)]);
+  expect(statuses.sort((a, b) => a - b)).toEqual([...Array<number>(1 + queue).fill(200), ...Array<number>(5 - queue).fill(429)]);
   server.close();
   server.closeAllConnections();
   await batch[Symbol.asyncDispose]();

@@ -96,6 +96,12 @@ describe('optimisers', () => {
       }
       await close(p[0] as Tensor, expected, 5);
       await close(p[1] as Tensor, expected.slice(0, 1), 5);
+      for (const [at, kept] of (optimizer.state[0] ?? []).entries())
+        await close(
+          kept,
+          states.map((each) => each[at] as number),
+          5,
+        );
     }
   });
 
