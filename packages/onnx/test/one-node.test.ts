@@ -8,6 +8,8 @@ import { f32, i64, modelBytes, node, value } from './support/write-model.ts';
 
 const all = (dims: readonly number[]) => new Numbers(dims.length).tensor(dims);
 const none = i64([0], []);
+const point = (type: 'uint8' | 'int8', at: number) => hostTensor(type, [], [at]);
+const u8 = (...values: number[]) => hostTensor('uint8', [values.length], values);
 const i32 = (...values: number[]) => hostTensor('int32', [values.length], values);
 
 /** Nodes whose numbers were once others than those of ONNX Runtime. */
@@ -163,6 +165,34 @@ const EDGES: readonly (OneNode & { readonly why: string })[] = [
       ...[f32([1], [overlap]), f32([1], [least])],
     ],
   })),
+  {
+    ...{ why: 'without a slope', op: 'com.microsoft.QLinearLeakyRelu', outputs: ['uint8'] as const },
+    inputs: [u8(0, 100, 128, 255), f32([], [0.1]), point('uint8', 128), f32([], [0.01]), point('uint8', 128)],
+  },
+  {
+    ...{ why: 'down to the least byte', op: 'QLinearMatMul', outputs: ['int8'] as const },
+    inputs: [-128, 127]
+      .flatMap((each) => [hostTensor('int8', [1, 1], [each]), f32([], [1]), point('int8', 0)])
+      .concat([f32([], [100]), point('int8', 0)]),
+  },
+  ...[undefined, 1e-3, 1e-4].map((epsilon) => ({
+    ...{ why: `of an epsilon of ${epsilon}`, op: 'com.microsoft.SkipLayerNormalization' },
+    inputs: [f32([1, 1, 4], [1e-3, 3e-3, 0, 2e-3]), f32([1, 1, 4], [0, 0, 1e-3, 0]), f32([4], [1, 1, 1, 1])],
+    attributes: epsilon === undefined ? {} : { epsilon },
+  })),
+  ...[-1.5, -3.5].flatMap((mask_filter_value) =>
+    [i32(1, 2), hostTensor('int32', [2, 3], [0, 1, 2, 1, 0, 0])].map((mask) => ({
+      ...{ why: `of a mask of ${mask.dims.length} axes, ${mask_filter_value}`, op: 'com.microsoft.MultiHeadAttention' },
+      inputs: [all([2, 3, 4]), all([2, 3, 4]), all([2, 3, 4]), undefined, mask],
+      attributes: { num_heads: 2, mask_filter_value },
+    })),
+  ),
+  {
+    ...{ why: 'with a cap and a mask', op: 'Attention', opset: 24 },
+    inputs: [all(heads), all([2, 2, 5, 8]), all([2, 2, 5, 8]), all([3, 5])],
+    attributes: { softcap: { f: 0.5 } },
+    outputs: ['float32', '', '', 'float32'],
+  },
 ];
 
 onBackends('one node', (backend) => {

@@ -2,6 +2,7 @@ import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HostTensor } from '../src/graph/host-tensor.ts';
+import { loadOnnx } from '../src/index.ts';
 import { optimise } from '../src/graph/passes.ts';
 import { decodeModel, readModel } from '../src/read/read-model.ts';
 import type { Proto } from '../src/read/schema.ts';
@@ -265,6 +266,44 @@ describe('passes', () => {
       ...more,
     };
     await check({ ...parts, nodes }, { x: random(dims, 5) }, left);
+  });
+
+  it('keep a normalization that trains beside a convolution, which is refused', async () => {
+    const names = ['scale', 'shift', 'mean', 'variance'];
+    const constants = Object.fromEntries([
+      ['w', random([2, 2, 1, 1])],
+      ...names.map((name) => [name, f32([2], [1, 2])]),
+    ]);
+    const training = node('BatchNormalization', ['c', ...names], ['y'], { training_mode: 1 });
+    const parts = {
+      inputs: [value('x')],
+      nodes: [node('Conv', ['x', 'w'], ['c']), training],
+      outputs: ['y'],
+      constants,
+    };
+    using model = await loadOnnx(backend, modelBytes(parts));
+    await expect(model.runOnHost({ x: random([1, 2, 2, 2]) })).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+  });
+
+  it('of a function are those of its own operator set, with its defaults', async () => {
+    const slope = { name: 'alpha', type: 1, reference: 'slope' };
+    const nodes = [{ ...node('LeakyRelu', ['a'], ['b']), attributes: [slope] }, node('Softmax', ['b'], ['c'])];
+    const own = { name: 'soft', domain: 'own', inputs: ['a'], outputs: ['c'], nodes };
+    const functions = [
+      { ...own, defaults: [{ name: 'slope', type: 1, f: 0.25 }], operatorSets: [{ domain: '', version: 11n }] },
+    ];
+    const operatorSets = [
+      { domain: '', version: 13n },
+      { domain: 'own', version: 1n },
+    ];
+    const bytes = modelBytes({
+      ...{ inputs: [value('x', 'float32', [2, 2, 2])], nodes: [node('own.soft', ['x'], ['y'])], outputs: ['y'] },
+      more: { functions, operatorSets },
+    });
+    using model = await loadOnnx(backend, bytes);
+    const { y } = await model.runOnHost({ x: f32([2, 2, 2], [-4, 0, 0, 0, 0, 0, 0, 0]) });
+    const row = [Math.exp(-1), 1, 1, 1].map((each) => expect.closeTo(each / (3 + Math.exp(-1)), 5) as number);
+    expect([...(y?.data as Float32Array)]).toEqual([...row, 0.25, 0.25, 0.25, 0.25]);
   });
 
   it('leave out what nothing reads', async () => {

@@ -1,7 +1,7 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
 import { memory, tensor } from '@concord/ops';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadOnnx } from '../src/index.ts';
 import { f32, i64, listOf, modelBytes, node, value } from './support/write-model.ts';
 
@@ -84,6 +84,45 @@ describe('a session', () => {
       listOf((await model.runOnHost({ s: { type: 'string', dims: [2], data }, x: f32([1], [1]) }))['o']);
     for (let turn = 0; turn < 3; turn++) expect(await run('a,b', 'c')).toEqual(['a,b', 'c']);
     expect(await run('a', 'b,c')).toEqual(['a', 'b,c']);
+  });
+
+  it('draws random numbers anew at each run, unless they have a seed', async () => {
+    const draw = (seed: object) => node('RandomUniform', [], ['y'], { shape: [3], ...seed });
+    for (const [seed, count] of [
+      [{}, 3],
+      [{ seed: { f: 2 } }, 1],
+    ] as const) {
+      using model = await loadOnnx(backend, modelBytes({ inputs: [], nodes: [draw(seed)], outputs: ['y'] }));
+      const drawn = new Set<string>();
+      for (let turn = 0; turn < 3; turn++) drawn.add(listOf((await model.runOnHost({}))['y']).join());
+      expect(drawn.size).toBe(count);
+    }
+  });
+
+  it('forgets the program that was not used for longest', async () => {
+    using model = await loadOnnx(backend, layer, { maxPrograms: 2 });
+    const recorded = vi.spyOn(backend as Required<ComputeBackend>, 'record');
+    for (const n of [1, 1, 2, 2, 1, 3, 3, 1]) await model.runOnHost({ x: f32([n, 4], new Float32Array(4 * n)) });
+    expect(recorded).toHaveBeenCalledTimes(3);
+    recorded.mockRestore();
+  });
+
+  it('refuses sizes of one name that differ, and integers beyond 32 bits', async () => {
+    const two = modelBytes({
+      inputs: [value('a', 'float32', ['n']), value('b', 'uint64', ['n'])],
+      nodes: [node('Cast', ['b'], ['c'], { to: 1 }), node('Add', ['a', 'c'], ['y'])],
+      outputs: ['y'],
+    });
+    using model = await loadOnnx(backend, two);
+    const whole = (...values: bigint[]) => ({
+      type: 'uint64' as const,
+      dims: [values.length],
+      data: BigUint64Array.from(values),
+    });
+    await expect(model.runOnHost({ a: f32([2], [1, 2]), b: whole(1n) })).rejects.toThrow('input "b" is [n], got [1]');
+    await expect(model.runOnHost({ a: f32([1], [1]), b: whole(2n ** 32n) })).rejects.toThrow(
+      'does not fit into 32 bits',
+    );
   });
 
   it('gives results that are the caller’s to change, of initializers, inputs and what the host computed', async () => {

@@ -13,9 +13,19 @@ import { loadOnnx, type OnnxSource } from '../src/index.ts';
 import { encode, f32, graphProto, listOf, node, tensorProto, value } from './support/write-model.ts';
 
 /** A model whose matrix lies in a file beside it. */
-const { raw: bytes, ...matrix } = tensorProto('w', f32([2, 2], [1, 2, 3, 4]));
+const { raw, ...matrix } = tensorProto('w', f32([2, 2], [1, 2, 3, 4]));
+const bytes = Uint8Array.of(...new Uint8Array(8), ...(raw as Uint8Array));
 const graph = graphProto({ inputs: [value('x')], nodes: [node('MatMul', ['x', 'w'], ['y'])], outputs: ['y'] });
-const initializers = [{ ...matrix, location: 1, external: [{ key: 'location', value: 'w.bin' }] }];
+const initializers = [
+  {
+    ...matrix,
+    location: 1,
+    external: [
+      { key: 'location', value: 'w.bin' },
+      { key: 'offset', value: '8' },
+    ],
+  },
+];
 const model = encode('Model', {
   irVersion: 8n,
   graph: { ...graph, initializers },
