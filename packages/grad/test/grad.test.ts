@@ -89,8 +89,10 @@ describe('functions', () => {
     // One tensor in two places of a kernel, with another between them.
     const inputs = { a: 'f32', b: 'f32', c: 'f32' } as const;
     const cube = defineKernel('cube', { inputs }, ({ a, b, c }, k) => ({ y: k.mul(k.mul(a, b), c) }));
-    const product = (y: Tensor): Tensor => sum(o.run(cube, { a: y, b: x, c: y }).y);
-    await close(grad(product)(copy(x)), [2, 8, 18, 32]);
+    const product = ([y, z]: readonly [Tensor, Tensor]): Tensor => sum(o.run(cube, { a: y, b: z, c: y }).y);
+    const [twice, once] = grad(product)([copy(x), x]);
+    await close(twice, [2, 8, 18, 32]);
+    await close(once, [1, 4, 9, 16]);
     await close(grad((y: Tensor) => y)(tensor(backend, [3])), [1]);
   });
 

@@ -306,6 +306,12 @@ describe('passes', () => {
     expect([...(y?.data as Float32Array)]).toEqual([...row, 0.25, 0.25, 0.25, 0.25]);
   });
 
+  it('put a function of a product with factors after what is added', async () => {
+    const nodes = [node('Gemm', ['x', 'w', 'd'], ['p'], { alpha: 0.5, beta: { f: 2 } }), node('Relu', ['p'], ['y'])];
+    const parts = { nodes, constants: { w: square.w, d: square.d }, inputs: [value('x', 'float32', [4, 4])] };
+    await check({ ...parts, outputs: ['y'] }, { x: random([4, 4], 5) }, ['Gemm']);
+  });
+
   it('leave out what nothing reads', async () => {
     const nodes = [node('Relu', ['x'], ['y']), node('Exp', ['x'], ['z']), node('Log', ['z'], ['u'])];
     await check({ nodes, inputs: [value('x', 'float32', [2])], outputs: ['y'] }, { x: random([2]) }, ['Relu']);

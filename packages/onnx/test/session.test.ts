@@ -102,7 +102,7 @@ describe('a session', () => {
   it('forgets the program that was not used for longest', async () => {
     using model = await loadOnnx(backend, layer, { maxPrograms: 2 });
     const recorded = vi.spyOn(backend as Required<ComputeBackend>, 'record');
-    for (const n of [1, 1, 2, 2, 1, 3, 3, 1]) await model.runOnHost({ x: f32([n, 4], new Float32Array(4 * n)) });
+    for (const n of [1, 1, 2, 2, 1, 3, 3, 1, 1]) await model.runOnHost({ x: f32([n, 4], new Float32Array(4 * n)) });
     expect(recorded).toHaveBeenCalledTimes(3);
     recorded.mockRestore();
   });
