@@ -41,7 +41,7 @@ describe('where a model comes from', () => {
     backend = await CpuBackend.create();
     await backend.init();
     writeFileSync(join(folder, 'model.onnx'), model);
-    writeFileSync(join(folder, 'w.bin'), bytes as Uint8Array);
+    writeFileSync(join(folder, 'w.bin'), bytes);
     server = createServer(({ url }, response) => {
       const found = url === '/model.onnx' ? model : url === '/w.bin' ? bytes : undefined;
       response.writeHead(found ? 200 : 404).end(found);
@@ -76,7 +76,7 @@ describe('where a model comes from', () => {
 
   it('bytes, with the file given', async () => {
     using opened = await loadOnnx(backend, model.buffer as ArrayBuffer, {
-      externalData: { 'w.bin': bytes as Uint8Array },
+      externalData: { 'w.bin': bytes },
     });
     expect(listOf((await opened.runOnHost({ x: f32([1, 2], [1, 0]) }))['y'])).toEqual([1, 2]);
   });
