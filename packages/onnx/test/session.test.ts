@@ -3,7 +3,7 @@ import { CpuBackend } from '@concord/backend-cpu';
 import { memory, tensor } from '@concord/ops';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadOnnx } from '../src/index.ts';
-import { f32, i64, listOf, modelBytes, node, value } from './support/write-model.ts';
+import { f32, graphProto, i64, listOf, modelBytes, node, value } from './support/write-model.ts';
 
 let backend: ComputeBackend;
 beforeAll(async () => {
@@ -97,6 +97,34 @@ describe('a session', () => {
       for (let turn = 0; turn < 3; turn++) drawn.add(listOf((await model.runOnHost({}))['y']).join());
       expect(drawn.size).toBe(count);
     }
+  });
+
+  it('gives what a graph in a node takes from outside, and a state that goes on', async () => {
+    const graph = (name: string) => ({ graph: graphProto({ inputs: [], nodes: [], outputs: [name] }) });
+    const branches = modelBytes({
+      inputs: [value('x', 'float32', [2]), value('c', 'bool', [])],
+      nodes: [
+        ...[node('Neg', ['x'], ['p']), node('Exp', ['p'], ['q'])],
+        node('If', ['c'], ['y'], { then_branch: graph('p'), else_branch: graph('q') }),
+      ],
+      outputs: ['y'],
+    });
+    using model = await loadOnnx(backend, branches);
+    const given = { x: f32([2], [1, -2]), c: { type: 'bool' as const, dims: [], data: Uint8Array.of(1) } };
+    for (let turn = 0; turn < 3; turn++) expect(listOf((await model.runOnHost(given))['y'])).toEqual([-1, 2]);
+    const causal = modelBytes({
+      inputs: [value('x'), value('past')],
+      constants: { w: f32([1, 1, 3], [1, 10, 100]) },
+      nodes: [node('CausalConvWithState', ['x', 'w', '', 'past'], ['y', 'state'])],
+      outputs: ['y', 'state'],
+      opset: 28,
+    });
+    using convolved = await loadOnnx(backend, causal);
+    const { y, state } = await convolved.runOnHost({ x: f32([1, 1, 3], [3, 4, 5]), past: f32([1, 1, 2], [1, 2]) });
+    expect([listOf(y), listOf(state)]).toEqual([
+      [321, 432, 543],
+      [4, 5],
+    ]);
   });
 
   it('forgets the program that was not used for longest', async () => {
