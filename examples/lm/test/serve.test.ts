@@ -5,7 +5,7 @@ import { openModel, runProgram } from '../src/program.ts';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Decoder } from '../src/decoder.ts';
-import type { ModelFiles } from '../src/model.ts';
+import { chatText, type ModelFiles, tokensOf } from '../src/model.ts';
 import { serve } from '../src/serve.ts';
 
 const model = 'small';
@@ -96,6 +96,16 @@ describe('a server', () => {
     const response = await fetch(`${url}/chat/completions`, { method: 'POST', body: JSON.stringify(body) });
     expect(response.status).toBe(status);
     expect(((await response.json()) as { error: { message: string } }).error.message).toContain(message);
+  });
+
+  test('a prompt that leaves no room for a token is refused', async () => {
+    let content = 'a';
+    const length = (): number => tokensOf(files, chatText(files, [{ role: 'user', content }])).length;
+    while (length() < decoder.config.context) content += ' a';
+    expect(length()).toBe(decoder.config.context);
+    await expect(client.chat.completions.create(ask(content))).rejects.toMatchObject({ status: 400 });
+    const least = await client.chat.completions.create(ask(content.slice(2)));
+    expect(least.usage).toMatchObject({ completion_tokens: 1 });
   });
 
   test('what is no JSON, too large, or at another path is refused', async () => {

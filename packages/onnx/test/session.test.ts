@@ -1,8 +1,9 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
-import { memory, tensor } from '@concord/ops';
+import { copy, memory, tensor, transpose } from '@concord/ops';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadOnnx } from '../src/index.ts';
+import { expectModelAsRuntime } from './support/against-runtime.ts';
 import { f32, graphProto, i64, listOf, modelBytes, node, value } from './support/write-model.ts';
 
 let backend: ComputeBackend;
@@ -63,6 +64,21 @@ describe('a session', () => {
       expect(y?.shape).toEqual([1, 3]);
       y?.dispose();
     }
+    // One that lies otherwise is of another program.
+    using square = tensor(
+      backend,
+      Array.from({ length: 16 }, (_, i) => i / 16),
+      [4, 4],
+    );
+    using across = transpose(square);
+    using dense = copy(across);
+    const rows: number[][] = [];
+    for (const x of [square, square, across, across, dense]) {
+      const { y } = await model.run({ x }, { outputs: ['y'] });
+      rows.push([...((await y?.toArray()) ?? [])]);
+      y?.dispose();
+    }
+    expect(rows.slice(2, 4)).toEqual([rows[4], rows[4]]);
   });
 
   it('gives runs that are asked for at once each its own numbers, also where they are of other shapes', async () => {
@@ -125,6 +141,19 @@ describe('a session', () => {
       [321, 432, 543],
       [4, 5],
     ]);
+  });
+
+  it('keeps the bytes of a weight as long as a node is to read them', async () => {
+    const w = { type: 'uint8' as const, dims: [2, 1, 16], data: Uint8Array.from({ length: 32 }, (_, i) => i * 37) };
+    const product = (y: string) =>
+      node('com.microsoft.MatMulNBits', ['x', 'w', 's'], [y], { K: 32, N: 2, bits: 4, block_size: 32 });
+    const parts = {
+      inputs: [value('x', 'float32', [1, 32])],
+      nodes: [product('a'), product('b')],
+      outputs: ['a', 'b'],
+    };
+    const x = f32([1, 32], new Float32Array(32).fill(0.5));
+    await expectModelAsRuntime(backend, modelBytes({ ...parts, constants: { w, s: f32([2], [0.1, 0.2]) } }), { x });
   });
 
   it('forgets the program that was not used for longest', async () => {
