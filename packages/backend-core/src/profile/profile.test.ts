@@ -84,7 +84,14 @@ describe('a profile', () => {
       onLaunch({ ...launch, op: 'topK' });
       onLaunch({ ...launch, op: 'gemm', hostMs: 9, isDone: true });
       onLaunch({ ...launch, op: 'run', hostMs: 4 });
-      onLaunch({ ...launch, op: 'attention', passes: [{ ...pass, ms: 5 }, { ...pass, ms: 2 }] });
+      onLaunch({
+        ...launch,
+        op: 'attention',
+        passes: [
+          { ...pass, ms: 5 },
+          { ...pass, ms: 2 },
+        ],
+      });
       return { stop: async () => undefined };
     };
     const { sums } = await profile(backend, () => undefined);
