@@ -73,6 +73,11 @@ export class Batch implements AsyncDisposable {
     return this.#waiting.length;
   }
 
+  /** Places without a text, which those that wait take at the next step. */
+  get free(): number {
+    return this.#rows.filter((row) => row === undefined).length;
+  }
+
   /** The tokens that follow a prompt, as they come. A prompt is shorter than the context. */
   async *generate(request: TextRequest): AsyncGenerator<number, void, undefined> {
     const row: Row = { request, made: 0, isDone: false, queue: [], wake: () => undefined };

@@ -39,6 +39,7 @@ test('seeds and steps draw apart; the least temperature is none', async () => {
   expect(new Set([await drawn(1, 0), await drawn(1, 1), await drawn(2, 0), await drawn(1, 0)]).size).toBe(3);
   using logits = tensor(backend, [[0, 5, 3]]);
   expect(await chosen(logits, { temperature: 1e-40, seed: 1 }, 0)).toEqual([1]);
+  expect(numbersOf({ temperature: 0.5, seed: 1 })).toMatchObject({ coldness: 2, noise: 1, share: 1 });
 });
 
 test('a nucleus is the fewest likely tokens that have its share', async () => {

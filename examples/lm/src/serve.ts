@@ -63,7 +63,7 @@ export function serve(model: Decoder, files: ModelFiles, options: ServeOptions):
     if (path !== '/v1/chat/completions') throw new Refused(404, `there is no ${path}`);
     if (request.method !== 'POST') throw new Refused(405, `${path} is asked by POST`);
     const asked = read(await bodyOf(request));
-    if (batch.waiting >= queue) throw new Refused(429, `${queue} texts wait already`, 'rate_limit_error');
+    if (batch.waiting >= batch.free + queue) throw new Refused(429, `${queue} texts wait already`, 'rate_limit_error');
     const gone = new AbortController();
     response.on('close', () => gone.abort(new Error('the client is gone')));
     await complete(asked, response, gone.signal);

@@ -5,7 +5,7 @@ import { CpuBackend } from '@concord/backend-cpu';
 import { WasmBackend } from '@concord/backend-wasm';
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import { runCaptured } from '@concord/example-command/testing';
-import { loadSafetensors, type Tensor, tensor } from '@concord/ops';
+import { loadSafetensors, memory, type Tensor, tensor } from '@concord/ops';
 import { fileSource } from '@concord/ops/node';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -181,6 +181,7 @@ test('a tokenizer of SentencePiece joins by score, and writes what it has no tok
           'tokenizer.ggml.scores': scores,
         },
         ...{ 'tokenizer.ggml.token_type': types, 'tokenizer.ggml.bos_token_id': 1, 'tokenizer.ggml.eos_token_id': 2 },
+        'tokenizer.ggml.eot_token_id': 1,
       },
       [],
     ),
@@ -190,7 +191,7 @@ test('a tokenizer of SentencePiece joins by score, and writes what it has no tok
   const shown = own.encode('hello hé', { add_special_tokens: false }).ids.map((id: number) => tokens[id]);
   expect(shown).toEqual(['▁hello', '▁', 'h', '<0xC3>', '<0xA9>']);
   expect(own.decode(own.encode('hello hé', { add_special_tokens: false }).ids)).toBe(' hello hé');
-  expect(config.ends).toEqual([2]);
+  expect(config.ends).toEqual([2, 1]);
 });
 
 test('a model in a file continues a text; a damaged one says so', async () => {
@@ -227,7 +228,9 @@ test('a model in a file continues a text; a damaged one says so', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ promptTokens: 4, tokens: 5 });
   expect(JSON.parse((await run('--quantize', 'i8')).stdout)).toMatchObject({ quantize: 'i8', tokens: 5 });
   writeFileSync(path, file.subarray(0, file.length - 4096));
+  const before = memory().tensors;
   const damaged = await run();
+  expect(memory().tensors).toBe(before);
   expect(damaged.code).toBe(2);
   expect(damaged.stderr).toMatch(/whole.gguf: ends within blk.1.ffn_down.weight \(BAD_MODEL\)/);
 });

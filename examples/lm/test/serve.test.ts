@@ -5,7 +5,7 @@ import { openModel, runProgram } from '../src/program.ts';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Decoder } from '../src/decoder.ts';
-import type { ModelFiles } from '../src/model.ts';
+import { chatText, type ModelFiles, tokensOf } from '../src/model.ts';
 import { serve } from '../src/serve.ts';
 
 const model = 'small';
@@ -46,7 +46,12 @@ describe('a server', () => {
     const whole = await client.chat.completions.create(ask('The fox was'));
     const [choice] = whole.choices;
     expect(choice?.message.content).toMatch(/\S/);
-    expect(whole.usage).toMatchObject({ prompt_tokens: 4 });
+    expect(choice?.finish_reason).toBe('length');
+    expect(whole.usage).toMatchObject({ prompt_tokens: 4, completion_tokens: 4 });
+    const open = { model, messages: [{ role: 'user' as const, content: 'The fox was' }], max_completion_tokens: 2 };
+    const drawn = await Promise.all([1, 2, 3, 4].map((seed) => client.chat.completions.create({ ...open, seed })));
+    expect(drawn.map(({ usage }) => usage?.completion_tokens)).toEqual([2, 2, 2, 2]);
+    expect(new Set(drawn.map(({ choices }) => choices[0]?.message.content)).size).toBeGreaterThan(1);
     let text = '';
     let reason: string | null | undefined;
     for await (const chunk of await client.chat.completions.create(ask('The fox was', { stream: true as const }))) {
@@ -93,16 +98,27 @@ describe('a server', () => {
     expect(((await response.json()) as { error: { message: string } }).error.message).toContain(message);
   });
 
+  test('a prompt that leaves no room for a token is refused', async () => {
+    let content = 'a';
+    const length = (): number => tokensOf(files, chatText(files, [{ role: 'user', content }])).length;
+    while (length() < decoder.config.context) content += ' a';
+    expect(length()).toBe(decoder.config.context);
+    await expect(client.chat.completions.create(ask(content))).rejects.toMatchObject({ status: 400 });
+    const least = await client.chat.completions.create(ask(content.slice(2)));
+    expect(least.usage).toMatchObject({ completion_tokens: 1 });
+  });
+
   test('what is no JSON, too large, or at another path is refused', async () => {
     const post = (path: string, body: string): Promise<Response> => fetch(`${url}${path}`, { method: 'POST', body });
     expect((await post('/chat/completions', '{')).status).toBe(400);
-    expect((await post('/chat/completions', 'x'.repeat(2 ** 21))).status).toBe(413);
+    expect((await post('/chat/completions', 'x'.repeat(2 ** 20))).status).toBe(400);
+    expect((await post('/chat/completions', 'x'.repeat(2 ** 20 + 1))).status).toBe(413);
     expect((await post('/embeddings', '{}')).status).toBe(404);
     expect((await fetch(`${url}/chat/completions`)).status).toBe(405);
   });
 });
 
-test('texts that find no room to wait are refused', async () => {
+test.each([0, 1])('of texts that come at once, those beyond a place and a queue of %i are refused', async (queue) => {
   await using backend = new WasmBackend();
   await backend.init();
   const files = await openModel(join(import.meta.dirname, '../model'));
@@ -111,16 +127,17 @@ test('texts that find no room to wait are refused', async () => {
     signal: new AbortController().signal,
     onProgress: () => undefined,
   });
-  const { server, batch } = serve(decoder, files, { name: model, size: 1, queue: 1 });
+  const { server, batch } = serve(decoder, files, { name: model, size: 1, queue });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/chat/completions`;
   const all = Array.from({ length: 6 }, () =>
-    fetch(url, { method: 'POST', body: JSON.stringify(ask('The', { max_tokens: 4 })) }),
+    fetch(url, { method: 'POST', body: JSON.stringify(ask('The', { max_tokens: 100 })) }),
   );
   const statuses = (await Promise.all(all)).map(({ status }) => status);
-  expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(0);
-  expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
-  expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  expect(statuses.sort((a, b) => a - b)).toEqual([
+    ...Array<number>(1 + queue).fill(200),
+    ...Array<number>(5 - queue).fill(429),
+  ]);
   server.close();
   server.closeAllConnections();
   await batch[Symbol.asyncDispose]();

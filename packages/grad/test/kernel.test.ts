@@ -68,15 +68,16 @@ test('a gradient that is that of the output takes no kernel', () => {
       ['x', 'z'],
     ],
   ]);
+  expect([...vjpKernel(kernel, ['x', 'y'], { given: [] }).same]).toEqual([]);
 });
 
 test('names that are taken, and wrong ones', () => {
-  const kernel = defineKernel('named', { inputs: { 'd y': 'f32', x: 'f32' } }, (xs, k) => ({
-    y: k.mul(xs['d y'], k.exp(xs.x)),
+  const kernel = defineKernel('named', { inputs: { 'd y': 'f32', 'dd x': 'f32' } }, (xs, k) => ({
+    x: k.mul(xs['d y'], k.exp(xs['dd x'])),
   })) as Kernel;
   expectAdjoint(kernel, [4], 0);
   expect(() => vjpKernel(kernel, ['z'])).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
-  expect(() => vjpKernel(kernel, ['x'], { given: ['x'] })).toThrow(
+  expect(() => vjpKernel(kernel, ['dd x'], { given: ['y'] })).toThrow(
     expect.objectContaining({ code: 'INVALID_ARGUMENT' }),
   );
 });

@@ -55,12 +55,12 @@ describe('optimisers', () => {
     ],
     ...([false, true] as const).map((isW): (typeof rules)[number] => [
       isW ? 'adamW' : 'adam',
-      (p, rate) => (isW ? adamW : adam)(p, { rate, decay: 0.1 }),
+      (p, rate) => (isW ? adamW : adam)(p, { rate, decay: 0.1, eps: 0.1 }),
       (p, grad, s, t, rate) => {
         const g = isW ? grad : grad + 0.1 * p;
         s[0] = 0.9 * (s[0] ?? 0) + 0.1 * g;
         s[1] = 0.999 * (s[1] ?? 0) + 0.001 * g * g;
-        const step = s[0] / (1 - 0.9 ** t) / (Math.sqrt(s[1] / (1 - 0.999 ** t)) + 1e-8);
+        const step = s[0] / (1 - 0.9 ** t) / (Math.sqrt(s[1] / (1 - 0.999 ** t)) + 0.1);
         return (isW ? p * (1 - rate * 0.1) : p) - rate * step;
       },
     ]),
@@ -96,6 +96,12 @@ describe('optimisers', () => {
       }
       await close(p[0] as Tensor, expected, 5);
       await close(p[1] as Tensor, expected.slice(0, 1), 5);
+      for (const [at, kept] of (optimizer.state[0] ?? []).entries())
+        await close(
+          kept,
+          states.map((each) => each[at] as number),
+          5,
+        );
     }
   });
 
@@ -110,6 +116,8 @@ describe('optimisers', () => {
     const short = { ...params, w: tensor(backend, [1]) };
     expect(() => optimizer.step(short)).toThrow('for parameter.w of [2] there is one of [1]');
     expect(() => optimizer.step({ ...params, more: params.w } as never)).toThrow('there is no parameter.more');
+    optimizer.dispose();
+    expect([optimizer.steps, ...optimizer.state.flat()].map((each) => each.isDisposed)).not.toContain(false);
   });
 
   test.each([

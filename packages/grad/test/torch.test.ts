@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { CpuBackend } from '@concord/backend-cpu';
+import { defineKernel } from '@concord/backend-core/kernel';
 import { WasmBackend } from '@concord/backend-wasm';
 import * as o from '@concord/ops';
 import { tensor, type Tensor } from '@concord/ops';
-import { describe, expect, test } from 'vitest';
-import { vjp } from '../src/index.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { grad, vjp } from '../src/index.ts';
 
 interface Reference {
   readonly shape: number[];
@@ -103,5 +104,56 @@ describe.each([
         ).toBeLessThan(1e-5 * largest);
     }
     for (const each of [...xs, ...gradients, value, factors]) each.dispose();
+  });
+});
+
+describe('edges, as PyTorch has them', () => {
+  const backend = new CpuBackend();
+  beforeAll(() => backend.init());
+  afterAll(() => backend.dispose());
+  const at = async (f: (x: Tensor) => Tensor, ...xs: number[]): Promise<number[]> => [
+    ...(await grad((x: Tensor) => o.sum(f(x)))(tensor(backend, xs)).toArray()),
+  ];
+
+  test('infinite slopes', async () => {
+    expect(await at(o.sqrt, 0)).toEqual([Infinity]);
+    expect(await at(o.log, 0)).toEqual([Infinity]);
+    expect(await at((x) => o.norm(x), 0, 0)).toEqual([0, 0]);
+    expect(await at((x) => o.std(x), 2, 2)).toEqual([0, 0]);
+    expect(await at((x) => o.l2Normalize(x, { eps: 0.5 }), 0, 0)).toEqual([2, 2]);
+    expect(await at((x) => o.mul(o.sqrt(x), 0), 0)).toEqual([NaN]);
+    expect(await at((x) => o.gelu(x, { approximate: 'tanh' }), 1e20, -1e20)).toEqual([1, 0]);
+  });
+  test('bends', async () => {
+    expect(await at(o.relu, 0, NaN)).toEqual([0, 1]);
+    expect(await at((x) => o.sqrt(o.abs(x)), 0)).toEqual([0]);
+    expect(await at((x) => o.clamp(x, { min: 0 }), 0)).toEqual([0]);
+    expect(await at((x) => o.maximum(x, tensor(backend, [0])), 0)).toEqual([0.5]);
+    expect(await at((x) => o.max(x), 2, 1, 2)).toEqual([0.5, 0, 0.5]);
+    expect(await at((x) => o.max(x), 2, NaN, 3)).toEqual([0, 1, 0]);
+    expect(await at((x) => o.maxPool(o.reshape(x, [1, 1, 2, 2]), 2), 1, 3, 3, 3)).toEqual([0, 1, 0, 0]);
+    expect(await at((x) => o.pow(x, x), 0)).toEqual([0]);
+    expect(await at((x) => o.prod(x), 0, 2, 3)).toEqual([6, 0, 0]);
+    expect(await at((x) => o.prod(x), 0, 2, 0)).toEqual([0, 0, 0]);
+    expect(await at((x) => o.cumprod(x, { reverse: true }), 2, 0, 3)).toEqual([0, 9, 1]);
+    const weighted = (y: Tensor): Tensor => o.mul(y, o.arange(backend, 1, y.size + 1));
+    expect(await at((x) => weighted(o.cummax(x)), 1, 3, 3, 2, NaN, 5)).toEqual([1, 2, 7, 0, 11, 0]);
+    expect(await at((x) => weighted(o.cummin(x, { reverse: true })), 3, 2, 2, 5, 2)).toEqual([0, 3, 3, 0, 9]);
+    const shifted = (x: Tensor): Tensor => o.maximum(o.cummax(x, { exclusive: true }), -9);
+    expect(await at((x) => weighted(shifted(x)), 4, 4, 1)).toEqual([2, 3, 0]);
+  });
+  test('a gather passes on what it gives where an index is outside, on either side', async () => {
+    const table = { type: 'f32', access: 'gather', rank: 1 } as const;
+    const kernel = defineKernel('look up', { inputs: { x: 'f32', place: 'i32', table } }, ({ x, place, table }, k) => ({
+      y: k.gather(table, [place], x),
+    }));
+    const inputs = { place: tensor(backend, [-1, 0, 1, 2], [4], { dtype: 'i32' }), table: tensor(backend, [7, 8]) };
+    expect(await at((x) => o.run(kernel, { x, ...inputs }).y, 1, 2, 3, 4)).toEqual([1, 0, 0, 1]);
+  });
+  test('a branch that was not taken passes nothing on, whatever it is', async () => {
+    expect(await at((x) => o.where(o.greater(x, 0), x, 1), -1, 2)).toEqual([0, 1]);
+    // In one kernel, and as two functions, where PyTorch and this give NaN.
+    expect(await at((x) => o.elu(x), 200, -1)).toEqual([1, Math.fround(Math.exp(-1))]);
+    expect(await at((x) => o.where(o.greater(x, 0), o.sqrt(x), 0), -1)).toEqual([NaN]);
   });
 });

@@ -8,6 +8,8 @@ import { f32, i64, modelBytes, node, value } from './support/write-model.ts';
 
 const all = (dims: readonly number[]) => new Numbers(dims.length).tensor(dims);
 const none = i64([0], []);
+const point = (type: 'uint8' | 'int8', at: number) => hostTensor(type, [], [at]);
+const u8 = (...values: number[]) => hostTensor('uint8', [values.length], values);
 const i32 = (...values: number[]) => hostTensor('int32', [values.length], values);
 
 /** Nodes whose numbers were once others than those of ONNX Runtime. */
@@ -71,8 +73,130 @@ const LATER: readonly (OneNode & { readonly why: string })[] = [
   },
 ];
 
+/** Defaults of attributes, edges, and attributes that differ from one node to the next. */
+const EDGES: readonly (OneNode & { readonly why: string })[] = [
+  { why: 'a column as long as a row', op: 'Gemm', inputs: [all([3, 2]), all([2, 3]), all([3, 1])], constant: [1, 2] },
+  { why: 'of order 3', op: 'LpPool', inputs: [all([1, 2, 5])], attributes: { kernel_shape: [2], p: 3 } },
+  {
+    ...{ why: 'with places in all images', op: 'MaxPool', inputs: [all([2, 2, 4, 4])] },
+    ...{ attributes: { kernel_shape: [2, 2], strides: [2, 2] }, outputs: ['float32', 'int64'] as const },
+  },
+  {
+    ...{
+      why: 'with pads',
+      op: 'MaxUnpool',
+      inputs: [f32([1, 1, 2, 2], [1, 2, 3, 4]), i64([1, 1, 2, 2], [0, 2, 6, 8])],
+    },
+    attributes: { kernel_shape: [2, 2], strides: [2, 2], pads: [0, 0, 1, 1] },
+  },
+  ...[1, 2].map((p) => ({
+    ...{ why: `${p} of zeros`, op: 'LpNormalization', inputs: [f32([2, 2], [0, 0, 3, -1])] },
+    attributes: { p, axis: -1 },
+  })),
+  {
+    why: 'of slices that begin alike',
+    op: 'Unique',
+    inputs: [f32([3, 2], [1, 5, 1, 2, 1, 5])],
+    attributes: { axis: 0 },
+  },
+  { why: 'without axes', op: 'ReverseSequence', inputs: [all([3, 2, 2]), i64([2], [2, 3])] },
+  { why: 'without an axis, of old', op: 'Softmax', inputs: [all([2, 3, 4])], opset: 11 },
+  ...[-4, -3, 1].map((start) => ({
+    ...{
+      why: `from ${start}`,
+      op: 'Shape',
+      inputs: [all([2, 3, 4])],
+      attributes: { start },
+      outputs: ['int64'] as const,
+    },
+  })),
+  {
+    ...{
+      why: 'on the host, from beyond the end, backwards',
+      op: 'Slice',
+      constant: [0, 1, 2, 3, 4],
+      outputs: ['int64'] as const,
+    },
+    inputs: [i64([3], [1, 2, 3]), i64([1], [9]), i64([1], [-9]), i64([1], [0]), i64([1], [-1])],
+  },
+  { why: 'of large numbers', op: 'Asinh', inputs: [f32([4], [1e20, -1e20, 1e-4, -3])] },
+  ...(['uint8', 'int8'] as const).map((type) => ({
+    ...{ why: `to ${type}`, op: 'Cast', inputs: [i32(300, -1, 200, 127)], outputs: [type] },
+    attributes: { to: type === 'int8' ? 3 : 2 },
+  })),
+  {
+    why: 'to int64, below 0',
+    op: 'Cast',
+    inputs: [f32([3], [-1.5, 1.5, -0.5])],
+    constant: [0],
+    attributes: { to: 7 },
+    outputs: ['int64'],
+  },
+  {
+    why: 'of a negative exponent',
+    op: 'Pow',
+    inputs: [i64([2], [2, 3]), i64([2], [-1, 2])],
+    constant: [0, 1],
+    outputs: ['int64'],
+  },
+  { why: 'without an arrow', op: 'Einsum', inputs: [all([2, 3])], attributes: { equation: 'ba' } },
+  {
+    ...{ why: 'of no axes on the host', op: 'ReduceSum', outputs: ['int64'] as const, constant: [0, 1] },
+    ...{ inputs: [i64([2], [3, 4]), none], attributes: { noop_with_empty_axes: 1 } },
+  },
+  ...['Tanh', 'Sigmoid'].map((f) => ({
+    ...{ why: `whose gates are of ${f}`, op: 'GRU', outputs: ['float32'] as const },
+    ...{
+      inputs: [all([2, 1, 2]), all([1, 6, 2]), all([1, 6, 2])],
+      attributes: { hidden_size: 2, activations: { strings: [f, 'Tanh'] } },
+    },
+  })),
+  ...[
+    [3, 0.5, 0.4],
+    [3, 1 / 3, 0.4],
+    [0, 0.5, 0.4],
+    [1, 0.9, 0.5],
+  ].map(([limit = 0, overlap = 0, least = 0]) => ({
+    ...{ why: `of ${limit}, ${overlap}, ${least}`, op: 'NonMaxSuppression', outputs: ['int64'] as const },
+    inputs: [
+      f32([1, 4, 4], [0, 0, 1, 2, 0, 1, 1, 3, 0, 0, 1, 1, 5, 5, 6, 6]),
+      f32([1, 1, 4], [0.9, 0.5, 0.6, 0.4]),
+      ...(limit === 0 ? [undefined] : [i64([1], [limit])]),
+      ...[f32([1], [overlap]), f32([1], [least])],
+    ],
+  })),
+  {
+    ...{ why: 'without a slope', op: 'com.microsoft.QLinearLeakyRelu', outputs: ['uint8'] as const },
+    inputs: [u8(0, 100, 128, 255), f32([], [0.1]), point('uint8', 128), f32([], [0.01]), point('uint8', 128)],
+  },
+  {
+    ...{ why: 'down to the least byte', op: 'QLinearMatMul', outputs: ['int8'] as const },
+    inputs: [-128, 127]
+      .flatMap((each) => [hostTensor('int8', [1, 1], [each]), f32([], [1]), point('int8', 0)])
+      .concat([f32([], [100]), point('int8', 0)]),
+  },
+  ...[undefined, 1e-3, 1e-4].map((epsilon) => ({
+    ...{ why: `of an epsilon of ${epsilon}`, op: 'com.microsoft.SkipLayerNormalization' },
+    inputs: [f32([1, 1, 4], [1e-3, 3e-3, 0, 2e-3]), f32([1, 1, 4], [0, 0, 1e-3, 0]), f32([4], [1, 1, 1, 1])],
+    attributes: epsilon === undefined ? {} : { epsilon },
+  })),
+  ...[-1.5, -3.5].flatMap((mask_filter_value) =>
+    [i32(1, 2), hostTensor('int32', [2, 3], [0, 1, 2, 1, 0, 0])].map((mask) => ({
+      ...{ why: `of a mask of ${mask.dims.length} axes, ${mask_filter_value}`, op: 'com.microsoft.MultiHeadAttention' },
+      inputs: [all([2, 3, 4]), all([2, 3, 4]), all([2, 3, 4]), undefined, mask],
+      attributes: { num_heads: 2, mask_filter_value },
+    })),
+  ),
+  {
+    ...{ why: 'with a cap and a mask', op: 'Attention', opset: 24 },
+    inputs: [all(heads), all([2, 2, 5, 8]), all([2, 2, 5, 8]), all([3, 5])],
+    attributes: { softcap: { f: 0.5 } },
+    outputs: ['float32', '', '', 'float32'],
+  },
+];
+
 onBackends('one node', (backend) => {
-  it.each([...NODES, ...LATER])('$op $why', (given) => expectAsRuntime(backend(), given));
+  it.each([...NODES, ...LATER, ...EDGES])('$op $why', (given) => expectAsRuntime(backend(), given));
 
   it.each([
     { op: 'LpPool', inputs: [all([1, 1, 4])], attributes: { kernel_shape: [3], strides: [2], ceil_mode: 1 } },

@@ -2,10 +2,12 @@ import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HostTensor } from '../src/graph/host-tensor.ts';
+import { loadOnnx } from '../src/index.ts';
 import { optimise } from '../src/graph/passes.ts';
 import { decodeModel, readModel } from '../src/read/read-model.ts';
+import type { Proto } from '../src/read/schema.ts';
 import { expectModelAsRuntime, Numbers } from './support/against-runtime.ts';
-import { f32, i64, modelBytes, node, type Parts, value } from './support/write-model.ts';
+import { f32, i64, listOf, modelBytes, node, type Parts, value } from './support/write-model.ts';
 
 let backend: ComputeBackend;
 beforeAll(async () => {
@@ -209,6 +211,108 @@ describe('passes', () => {
         ['Conv'],
       );
     }
+  });
+
+  const square = { w: random([4, 4]), v: random([4, 4], 2), b: f32([1], [0.5]), d: random([4], 3) };
+  const numbers = { root: f32([], [Math.SQRT2]), near: f32([], [1.4]), one: f32([], [1]), half: f32([], [0.5]) };
+  const moments = { two: f32([], [2]), eps: f32([], [1e-6]) };
+  const gelu = (root = 'root') => [
+    ...[node('Div', ['x', root], ['a']), node('Erf', ['a'], ['e']), node('Add', ['e', 'one'], ['f'])],
+    ...[node('Mul', ['x', 'f'], ['g']), node('Mul', ['g', 'half'], ['y'])],
+  ];
+  const product = node('MatMul', ['x', 'w'], ['p']);
+  it.each<[string, Proto<'Node'>[], string[], (Partial<Parts> & { dims?: number[] })?]>([
+    [
+      'a softmax of old, of all axes but the first',
+      [node('MatMul', ['x', 'x'], ['s']), node('Softmax', ['s'], ['p']), node('MatMul', ['p', 'x'], ['y'])],
+      ['MatMul', 'Softmax', 'MatMul'],
+      { opset: 11, dims: [2, 4, 4] },
+    ],
+    ['one number beside a product', [product, node('Add', ['p', 'b'], ['y'])], ['MatMul']],
+    [
+      'a second function',
+      [product, node('Relu', ['p'], ['q']), node('HardSwish', ['q'], ['y'])],
+      ['MatMul', 'HardSwish'],
+    ],
+    [
+      'a function of a sum',
+      [product, node('Add', ['p', 'x'], ['q']), node('HardSwish', ['q'], ['y'])],
+      ['MatMul', 'HardSwish'],
+    ],
+    ['a gelu by tanh', [product, node('Gelu', ['p'], ['y'], { approximate: 'tanh' })], ['MatMul'], { opset: 20 }],
+    ['a gelu by another root', gelu('near'), ['Chain']],
+    ['a gelu of which more is wanted', gelu(), ['Chain', 'Chain'], { outputs: ['y', 'e'] }],
+    [
+      'one product with a bias and one without',
+      [product, node('Add', ['p', 'd'], ['y']), node('MatMul', ['x', 'v'], ['z'])],
+      ['MatMul', 'MatMul'],
+      { outputs: ['y', 'z'] },
+    ],
+    [
+      'a mean that drops its axis, of as many rows as columns',
+      [
+        ...[node('ReduceMean', ['x'], ['m'], { axes: [-1], keepdims: 0 }), node('Sub', ['x', 'm'], ['c'])],
+        ...[node('Pow', ['c', 'two'], ['q']), node('ReduceMean', ['q'], ['r'], { axes: [-1], keepdims: 0 })],
+        ...[node('Add', ['r', 'eps'], ['s']), node('Sqrt', ['s'], ['t']), node('Div', ['c', 't'], ['u'])],
+        node('Mul', ['u', 'd'], ['y']),
+      ],
+      ['ReduceMean', 'Sub', 'Pow', 'ReduceMean', 'Chain'],
+      { opset: 17 },
+    ],
+  ])('keep %s as it is', async (_, nodes, left, { dims = [4, 4], ...more } = {}) => {
+    const read = new Set(nodes.flatMap(({ inputs = [] }) => inputs));
+    const all = Object.entries({ ...square, ...numbers, ...moments }).filter(([name]) => read.has(name));
+    const parts = {
+      inputs: [value('x', 'float32', dims)],
+      outputs: ['y'],
+      constants: Object.fromEntries(all),
+      ...more,
+    };
+    await check({ ...parts, nodes }, { x: random(dims, 5) }, left);
+  });
+
+  it('keep a normalization that trains beside a convolution, which is refused', async () => {
+    const names = ['scale', 'shift', 'mean', 'variance'];
+    const constants = Object.fromEntries([
+      ['w', random([2, 2, 1, 1])],
+      ...names.map((name) => [name, f32([2], [1, 2])]),
+    ]);
+    const training = node('BatchNormalization', ['c', ...names], ['y'], { training_mode: 1 });
+    const parts = {
+      inputs: [value('x')],
+      nodes: [node('Conv', ['x', 'w'], ['c']), training],
+      outputs: ['y'],
+      constants,
+    };
+    using model = await loadOnnx(backend, modelBytes(parts));
+    await expect(model.runOnHost({ x: random([1, 2, 2, 2]) })).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+  });
+
+  it('of a function are those of its own operator set, with its defaults', async () => {
+    const slope = { name: 'alpha', type: 1, reference: 'slope' };
+    const nodes = [{ ...node('LeakyRelu', ['a'], ['b']), attributes: [slope] }, node('Softmax', ['b'], ['c'])];
+    const own = { name: 'soft', domain: 'own', inputs: ['a'], outputs: ['c'], nodes };
+    const functions = [
+      { ...own, defaults: [{ name: 'slope', type: 1, f: 0.25 }], operatorSets: [{ domain: '', version: 11n }] },
+    ];
+    const operatorSets = [
+      { domain: '', version: 13n },
+      { domain: 'own', version: 1n },
+    ];
+    const bytes = modelBytes({
+      ...{ inputs: [value('x', 'float32', [2, 2, 2])], nodes: [node('own.soft', ['x'], ['y'])], outputs: ['y'] },
+      more: { functions, operatorSets },
+    });
+    using model = await loadOnnx(backend, bytes);
+    const { y } = await model.runOnHost({ x: f32([2, 2, 2], [-4, 0, 0, 0, 0, 0, 0, 0]) });
+    const row = [Math.exp(-1), 1, 1, 1].map((each) => expect.closeTo(each / (3 + Math.exp(-1)), 5) as number);
+    expect(listOf(y)).toEqual([...row, 0.25, 0.25, 0.25, 0.25]);
+  });
+
+  it('put a function of a product with factors after what is added', async () => {
+    const nodes = [node('Gemm', ['x', 'w', 'd'], ['p'], { alpha: 0.5, beta: { f: 2 } }), node('Relu', ['p'], ['y'])];
+    const parts = { nodes, constants: { w: square.w, d: square.d }, inputs: [value('x', 'float32', [4, 4])] };
+    await check({ ...parts, outputs: ['y'] }, { x: random([4, 4], 5) }, ['Gemm']);
   });
 
   it('leave out what nothing reads', async () => {

@@ -45,6 +45,9 @@ describe('ONNX Runtime’s own API', () => {
     const results = await session.run(feeds(), { y });
     expect(results['y']).toBe(y);
     expect([...y.data]).toEqual([1, 2, 3, 4]);
+    // Not one of other sizes.
+    const row = new Tensor('float32', new Float32Array(4), [4]);
+    expect((await session.run(feeds(), { y: row }))['y']?.dims).toEqual([2, 2]);
     await session.release();
   });
 

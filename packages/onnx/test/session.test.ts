@@ -1,9 +1,10 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
-import { memory, tensor } from '@concord/ops';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { copy, memory, tensor, transpose } from '@concord/ops';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadOnnx } from '../src/index.ts';
-import { f32, i64, listOf, modelBytes, node, value } from './support/write-model.ts';
+import { expectModelAsRuntime } from './support/against-runtime.ts';
+import { f32, graphProto, i64, listOf, modelBytes, node, value } from './support/write-model.ts';
 
 let backend: ComputeBackend;
 beforeAll(async () => {
@@ -63,6 +64,21 @@ describe('a session', () => {
       expect(y?.shape).toEqual([1, 3]);
       y?.dispose();
     }
+    // One that lies otherwise is of another program.
+    using square = tensor(
+      backend,
+      Array.from({ length: 16 }, (_, i) => i / 16),
+      [4, 4],
+    );
+    using across = transpose(square);
+    using dense = copy(across);
+    const rows: number[][] = [];
+    for (const x of [square, square, across, across, dense]) {
+      const { y } = await model.run({ x }, { outputs: ['y'] });
+      rows.push([...((await y?.toArray()) ?? [])]);
+      y?.dispose();
+    }
+    expect(rows.slice(2, 4)).toEqual([rows[4], rows[4]]);
   });
 
   it('gives runs that are asked for at once each its own numbers, also where they are of other shapes', async () => {
@@ -84,6 +100,86 @@ describe('a session', () => {
       listOf((await model.runOnHost({ s: { type: 'string', dims: [2], data }, x: f32([1], [1]) }))['o']);
     for (let turn = 0; turn < 3; turn++) expect(await run('a,b', 'c')).toEqual(['a,b', 'c']);
     expect(await run('a', 'b,c')).toEqual(['a', 'b,c']);
+  });
+
+  it('draws random numbers anew at each run, unless they have a seed', async () => {
+    const draw = (seed: object) => node('RandomUniform', [], ['y'], { shape: [3], ...seed });
+    for (const [seed, count] of [
+      [{}, 3],
+      [{ seed: { f: 2 } }, 1],
+    ] as const) {
+      using model = await loadOnnx(backend, modelBytes({ inputs: [], nodes: [draw(seed)], outputs: ['y'] }));
+      const drawn = new Set<string>();
+      for (let turn = 0; turn < 3; turn++) drawn.add(listOf((await model.runOnHost({}))['y']).join());
+      expect(drawn.size).toBe(count);
+    }
+  });
+
+  it('gives what a graph in a node takes from outside, and a state that goes on', async () => {
+    const graph = (name: string) => ({ graph: graphProto({ inputs: [], nodes: [], outputs: [name] }) });
+    const branches = modelBytes({
+      inputs: [value('x', 'float32', [2]), value('c', 'bool', [])],
+      nodes: [
+        ...[node('Neg', ['x'], ['p']), node('Exp', ['p'], ['q'])],
+        node('If', ['c'], ['y'], { then_branch: graph('p'), else_branch: graph('q') }),
+      ],
+      outputs: ['y'],
+    });
+    using model = await loadOnnx(backend, branches);
+    const given = { x: f32([2], [1, -2]), c: { type: 'bool' as const, dims: [], data: Uint8Array.of(1) } };
+    for (let turn = 0; turn < 3; turn++) expect(listOf((await model.runOnHost(given))['y'])).toEqual([-1, 2]);
+    const causal = modelBytes({
+      inputs: [value('x'), value('past')],
+      constants: { w: f32([1, 1, 3], [1, 10, 100]) },
+      nodes: [node('CausalConvWithState', ['x', 'w', '', 'past'], ['y', 'state'])],
+      outputs: ['y', 'state'],
+      opset: 28,
+    });
+    using convolved = await loadOnnx(backend, causal);
+    const { y, state } = await convolved.runOnHost({ x: f32([1, 1, 3], [3, 4, 5]), past: f32([1, 1, 2], [1, 2]) });
+    expect([listOf(y), listOf(state)]).toEqual([
+      [321, 432, 543],
+      [4, 5],
+    ]);
+  });
+
+  it('keeps the bytes of a weight as long as a node is to read them', async () => {
+    const w = { type: 'uint8' as const, dims: [2, 1, 16], data: Uint8Array.from({ length: 32 }, (_, i) => i * 37) };
+    const product = (y: string) =>
+      node('com.microsoft.MatMulNBits', ['x', 'w', 's'], [y], { K: 32, N: 2, bits: 4, block_size: 32 });
+    const parts = {
+      inputs: [value('x', 'float32', [1, 32])],
+      nodes: [product('a'), product('b')],
+      outputs: ['a', 'b'],
+    };
+    const x = f32([1, 32], new Float32Array(32).fill(0.5));
+    await expectModelAsRuntime(backend, modelBytes({ ...parts, constants: { w, s: f32([2], [0.1, 0.2]) } }), { x });
+  });
+
+  it('forgets the program that was not used for longest', async () => {
+    using model = await loadOnnx(backend, layer, { maxPrograms: 2 });
+    const recorded = vi.spyOn(backend as Required<ComputeBackend>, 'record');
+    for (const n of [1, 1, 2, 2, 1, 3, 3, 1, 1]) await model.runOnHost({ x: f32([n, 4], new Float32Array(4 * n)) });
+    expect(recorded).toHaveBeenCalledTimes(3);
+    recorded.mockRestore();
+  });
+
+  it('refuses sizes of one name that differ, and integers beyond 32 bits', async () => {
+    const two = modelBytes({
+      inputs: [value('a', 'float32', ['n']), value('b', 'uint64', ['n'])],
+      nodes: [node('Cast', ['b'], ['c'], { to: 1 }), node('Add', ['a', 'c'], ['y'])],
+      outputs: ['y'],
+    });
+    using model = await loadOnnx(backend, two);
+    const whole = (...values: bigint[]) => ({
+      type: 'uint64' as const,
+      dims: [values.length],
+      data: BigUint64Array.from(values),
+    });
+    await expect(model.runOnHost({ a: f32([2], [1, 2]), b: whole(1n) })).rejects.toThrow('input "b" is [n], got [1]');
+    await expect(model.runOnHost({ a: f32([1], [1]), b: whole(2n ** 32n) })).rejects.toThrow(
+      'does not fit into 32 bits',
+    );
   });
 
   it('gives results that are the caller’s to change, of initializers, inputs and what the host computed', async () => {

@@ -13,9 +13,19 @@ import { loadOnnx, type OnnxSource } from '../src/index.ts';
 import { encode, f32, graphProto, listOf, node, tensorProto, value } from './support/write-model.ts';
 
 /** A model whose matrix lies in a file beside it. */
-const { raw: bytes, ...matrix } = tensorProto('w', f32([2, 2], [1, 2, 3, 4]));
+const { raw, ...matrix } = tensorProto('w', f32([2, 2], [1, 2, 3, 4]));
+const bytes = Uint8Array.of(...new Uint8Array(8), ...(raw as Uint8Array));
 const graph = graphProto({ inputs: [value('x')], nodes: [node('MatMul', ['x', 'w'], ['y'])], outputs: ['y'] });
-const initializers = [{ ...matrix, location: 1, external: [{ key: 'location', value: 'w.bin' }] }];
+const initializers = [
+  {
+    ...matrix,
+    location: 1,
+    external: [
+      { key: 'location', value: 'w.bin' },
+      { key: 'offset', value: '8' },
+    ],
+  },
+];
 const model = encode('Model', {
   irVersion: 8n,
   graph: { ...graph, initializers },
@@ -31,7 +41,7 @@ describe('where a model comes from', () => {
     backend = await CpuBackend.create();
     await backend.init();
     writeFileSync(join(folder, 'model.onnx'), model);
-    writeFileSync(join(folder, 'w.bin'), bytes as Uint8Array);
+    writeFileSync(join(folder, 'w.bin'), bytes);
     server = createServer(({ url }, response) => {
       const found = url === '/model.onnx' ? model : url === '/w.bin' ? bytes : undefined;
       response.writeHead(found ? 200 : 404).end(found);
@@ -66,7 +76,7 @@ describe('where a model comes from', () => {
 
   it('bytes, with the file given', async () => {
     using opened = await loadOnnx(backend, model.buffer as ArrayBuffer, {
-      externalData: { 'w.bin': bytes as Uint8Array },
+      externalData: { 'w.bin': bytes },
     });
     expect(listOf((await opened.runOnHost({ x: f32([1, 2], [1, 0]) }))['y'])).toEqual([1, 2]);
   });

@@ -55,7 +55,7 @@ async function opened<Of extends MemoryBackend>(backend: Of) {
 const gather = defineKernel(
   'look up',
   { inputs: { at: 'u32', table: { type: 'f32', access: 'gather', rank: 2 } } },
-  ({ at, table }, k) => ({ y: k.gather(table, [at, k.index(-1)], 0) }),
+  ({ at, table }, k) => ({ y: k.fold('sum', k.gather(table, [at, k.index(-1)], 0)) }),
 );
 
 describe('a profile', () => {
@@ -76,6 +76,33 @@ describe('a profile', () => {
     expect(backend.log).toEqual(['started', 'stopped']);
   });
 
+  it('takes all passes of a launch, or the time of a host that waits; the longest come first', async () => {
+    const { backend } = await opened(new MemoryBackend());
+    const pass = { kernel: 'k', variant: 'any' };
+    const launch = { isReplay: false, startMs: 0, hostMs: 1, isDone: false, passes: [] as TracedPass[] };
+    backend.traceLaunches = (onLaunch) => {
+      onLaunch({ ...launch, op: 'topK' });
+      onLaunch({ ...launch, op: 'gemm', hostMs: 9, isDone: true });
+      onLaunch({ ...launch, op: 'run', hostMs: 4 });
+      onLaunch({
+        ...launch,
+        op: 'attention',
+        passes: [
+          { ...pass, ms: 5 },
+          { ...pass, ms: 2 },
+        ],
+      });
+      return { stop: async () => undefined };
+    };
+    const { sums } = await profile(backend, () => undefined);
+    expect(sums.map(({ name, ms, clock }) => [name, ms, clock])).toEqual([
+      ['gemm', 9, 'host'],
+      ['attention', 7, 'device'],
+      ['run', undefined, undefined],
+      ['topK', undefined, undefined],
+    ]);
+  });
+
   it('has shares of the roofline: the larger of bytes and operations, of each launch', async () => {
     const { backend, a, b, c, add } = await opened(new TimedBackend());
     const limits = { gbs: 1e-4, gflops: 1e-3 };
@@ -83,8 +110,8 @@ describe('a profile', () => {
       add();
       add();
       backend.run(gather, {
-        shape: [2, 4],
-        inputs: { at: { ptr: a, strides: [1, 0] }, table: { ptr: b, shape: [100, 4] } },
+        ...{ shape: [2, 4], folded: 1 },
+        inputs: { at: { ptr: a, strides: [4, 0] }, table: { ptr: b, shape: [100, 4] } },
         outputs: { y: { ptr: c } },
       });
     };
@@ -93,8 +120,8 @@ describe('a profile', () => {
     // 96 bytes at 100 kB/s are 0.96 ms of 2; 8 operations at 1 Mflop/s 0.008.
     expect(sums).toMatchObject([
       { name: 'add', ms: 2, gbs: 48e-6, gflops: 4e-6, share: 0.48 },
-      // 2 indices, 8 elements of the table at most, 8 results.
-      { name: 'look up', bytes: 8 + 32 + 32, operations: 0 },
+      // 2 indices, 8 elements of the table at most, 2 results; a sum of each of 8.
+      { name: 'look up', bytes: 8 + 32 + 8, operations: 8 },
     ]);
   });
 
@@ -143,12 +170,13 @@ describe('a profile', () => {
 
   it('of a program that fails has what ran until then, and its error', async () => {
     const { backend, add } = await opened(new MemoryBackend());
+    const reason = new Error('of its own');
     const lost = await profile(backend, async () => {
       add();
       backend.lose('unplugged');
-      add();
+      throw reason;
     });
-    expect(lost.result).toMatchObject({ status: 'rejected', reason: { code: 'DEVICE_LOST' } });
+    expect(lost.result).toEqual({ status: 'rejected', reason });
     expect(lost.launches).toHaveLength(1);
     await expect(profile(backend, add)).rejects.toMatchObject({ code: 'DEVICE_LOST' });
     const late = await opened(new MemoryBackend());
@@ -190,12 +218,12 @@ describe('a backend without a trace', () => {
     const { backend, a, b, c } = await opened(new MemoryBackend());
     const other = foreign(backend);
     const { launches } = await profile(other, () => {
+      expect(() => other.gemm({ m: -1, n: 3, k: 4, a, b, c })).toThrow('m must');
       other.gemm({ m: 2, n: 3, k: 4, a, b, c });
       other.plan?.('binary', { op: 'add', n: 8 }).launch([a, b, c]);
       const recording = other.record?.(() => other.binary({ op: 'mul', n: 8, a, b, output: c }));
       recording?.replay();
       recording?.dispose();
-      expect(() => other.gemm({ m: -1, n: 3, k: 4, a, b, c })).toThrow('m must');
     });
     expect(launches.map(({ op, kernel, isReplay, ms }) => [op, kernel, isReplay, ms])).toEqual([
       ['gemm', 'gemm', false, undefined],

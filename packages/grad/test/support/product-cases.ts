@@ -133,6 +133,15 @@ export const PRODUCT_CASES: readonly GradCase[] = [
     },
   },
   {
+    name: 'linear quantized, three zeros of four bits in a row',
+    shapes: [[2, 48]],
+    f: (xs, b) => {
+      const bytes = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => (i * 37) & 255);
+      const blocks = { b: bytes(48), scales: new Float32Array(6).fill(0.1), zeroPoints: bytes(4) };
+      return o.linear(at(xs, 0), o.fromMatMulNBits(b, { n: 2, k: 48, bits: 4, blockSize: 16, ...blocks }));
+    },
+  },
+  {
     name: 'swiglu',
     shapes: [
       [3, 4],

@@ -84,7 +84,13 @@ test('names of shards are names, not addresses; deep ones and half characters ar
   expect(beside?.('?x.safetensors').name).toBe('http://a/b/%3Fx.safetensors');
   expect(beside?.('#.safetensors').name).toBe('http://a/b/%23.safetensors');
   const deep = `${'{"a":'.repeat(1e5)}1${'}'.repeat(1e5)}`;
-  for (const file of [deep, '"\\ud800.safetensors"', '"a\\u0000.safetensors"', '"../x.safetensors"']) {
+  for (const file of [
+    deep,
+    '"\\ud800.safetensors"',
+    '"a\\u0000.safetensors"',
+    '"../x.safetensors"',
+    '"..\\\\x.safetensors"',
+  ]) {
     const index = memorySource(new TextEncoder().encode(`{"weight_map":{"x":${file}}}`));
     const source = { ...index, name: 'model.json', beside: () => index };
     const error = await expectRejection(loadSafetensors(backend, source), 'INVALID_ARGUMENT');

@@ -141,7 +141,7 @@ test('only what is read is fetched, in any order, what lies elsewhere by its ran
 });
 
 test('what broke off goes on where it did, in one load and in the next', async () => {
-  const breaks = [100_000, 0, KEPT_BYTES, 0];
+  const breaks = [100_000, 0, 100_000, 100_000, 100_000, 100_000, KEPT_BYTES, 0];
   answer = (request, response) => send(request, response, { breakAfter: breaks.shift() ?? Infinity });
   same(await read(), FILE);
   // What is on its way when a connection breaks may be lost.
@@ -207,7 +207,8 @@ test('a server that answers another range than asked for is refused', async () =
   await expect(read(0, 1, new MapCache())).rejects.toThrow(/answered bytes 3-\d+\/\d+ to bytes=0-/);
 });
 
-test.each([404, 503])('an answer of %i is told', async (status) => {
+test.each([404, 503])('an answer of %i is told, also where a file is kept', async (status) => {
+  same(await read(), FILE);
   answer = (_, response) => void response.writeHead(status).end();
   await expectRejection(read(), 'INVALID_ARGUMENT', `byteSource: ${url} answered ${status}`);
 });
@@ -350,6 +351,7 @@ test('weights come from the cache, of one file and of several, from a folder too
 
 test('the cache of a page is that of the browser, and where there is none it says so', async () => {
   expect(() => folderCache('x', { maxBytes: NaN })).toThrow(/folderCache: maxBytes must be a number of bytes, got NaN/);
+  expect(folderCache('x', { maxBytes: 0 }).maxBytes).toBe(0);
   expect(() => pageCache()).toThrow(/pageCache: there is no Cache API here/);
   const kept = new Map<string, Response>();
   const own = {

@@ -179,6 +179,8 @@ test('what the device cannot hold is refused before anything is loaded', async (
   });
   expect(alloc).not.toHaveBeenCalled();
   expect(small.memory().liveAllocations).toBe(0);
+  const most = fileOf({ a: entry('F32', [250_000], 0, 1_000_000) }, 1_000_000);
+  (await ops.loadSafetensors(small, most))['a']?.dispose();
   await small.dispose();
 });
 
@@ -187,6 +189,28 @@ test('a tensor of a type without a place on the device is refused, unless it is 
   await expectRefused(file, {}, { code: 'UNSUPPORTED', message: /ids is I64\[1\]/, hint: /names/ });
   expect(await load(file, { names: ['x'] })).toEqual({ x: [0] });
   expect(await load(file, { names: (name) => name !== 'ids' })).toEqual({ x: [0] });
+});
+
+test('a type that is wanted is that of floats; a file does not depend on the order of its tensors', async () => {
+  using floats = ops.tensor(backend, [1, 2]);
+  using ids = ops.tensor(backend, [7], [1], { dtype: 'i32' });
+  const file = await ops.writeSafetensors({ ids, floats });
+  expect(file).toEqual(await ops.writeSafetensors({ floats, ids }));
+  const read = await ops.loadSafetensors(backend, file, { dtype: 'f16' });
+  expect(['floats', 'ids'].map((name) => read[name]?.dtype)).toEqual(['f16', 'i32']);
+  for (const each of Object.values(read)) each.dispose();
+  for (const name of ['a', 'ab', 'abc', 'abcd']) {
+    const [length = 0] = new Uint32Array((await ops.writeSafetensors({ [name]: ids })).slice().buffer, 0, 1);
+    expect(length % 8).toBe(0);
+  }
+});
+
+test('the device is waited for before it has too much to do', async () => {
+  const waits = vi.spyOn(backend, 'synchronize');
+  const bytes = 2 ** 26 + 4;
+  const read = await ops.loadSafetensors(backend, fileOf({ a: entry('F32', [bytes / 4], 0, bytes) }, bytes));
+  expect(waits).toHaveBeenCalledTimes(1);
+  read['a']?.dispose();
 });
 
 test('wrong arguments are refused', async () => {
