@@ -39,11 +39,6 @@ export interface RunOptions<Outputs extends string = string, Parameters extends 
   readonly dtypes?: Readonly<Partial<Record<Outputs, DType>>>;
 }
 
-/** The options as an argument, which may be left out where the kernel's type has no parameters. */
-type OptionsArgument<Options extends { readonly params?: object }, Parameters> = {} extends Parameters
-  ? [options?: Options]
-  : [options: Options & Required<Pick<Options, 'params'>>];
-
 /**
  * Runs a user's kernel (`defineKernel` of `@concord/backend-core/kernel`) on tensors, in one launch. Element inputs
  * broadcast to the domain, row inputs to its axes that are not folded, gather inputs are given as they are.
@@ -61,7 +56,9 @@ type OptionsArgument<Options extends { readonly params?: object }, Parameters> =
 export function run<Inputs extends InputSpecs, Parameters extends ParameterSpecs, Outputs extends string>(
   kernel: Kernel<Inputs, Parameters, Outputs>,
   inputs: { readonly [Name in keyof Inputs]: Tensor },
-  ...[options = {}]: OptionsArgument<RunOptions<Outputs, Parameters>, Parameters>
+  ...[options = {}]: {} extends Parameters
+    ? [options?: RunOptions<Outputs, Parameters>]
+    : [options: RunOptions<Outputs, Parameters> & Required<Pick<RunOptions<Outputs, Parameters>, 'params'>>]
 ): { [Name in Outputs]: Tensor } {
   checkCall(kernel, inputs, options);
   const { name: op } = kernel;
