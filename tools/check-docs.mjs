@@ -147,6 +147,8 @@ await runMain(async () => {
     let commands = 0;
     /** @type {Map<string, string>} */
     const pageOf = new Map();
+    /** @type {Map<string, { compilerOptions: object }>} */
+    const configs = new Map();
     const given = process.argv.slice(2);
     for (const page of given.length > 0 ? given : pages()) {
       const { units, skipped } = unitsOf(readFileSync(resolve(root, page), 'utf8'));
@@ -175,6 +177,9 @@ await runMain(async () => {
         writeFileSync(file, `${textInPlace(unit)}export {};\n`);
         count++;
       }
+      // One that is in the page must do for its code.
+      const own = units.find(({ name }) => name === 'tsconfig.json');
+      if (own !== undefined) configs.set(rooms, JSON.parse(textOf(own)));
     }
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n');
     const types = join(root, 'docs/site/node_modules/@types');
@@ -188,6 +193,11 @@ await runMain(async () => {
     const config = { compilerOptions: { ...OPTIONS, typeRoots, paths }, include: ['**/*.ts', '**/*.tsx'] };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
     if (count > 0) problems.push(...typeErrors(folder, pageOf));
+    for (const [rooms, { compilerOptions, ...rest }] of configs) {
+      const given = { ...compilerOptions, typeRoots, paths, outDir: `../built/${rooms}` };
+      writeFileSync(join(folder, rooms, 'tsconfig.json'), JSON.stringify({ compilerOptions: given, ...rest }));
+      problems.push(...typeErrors(join(folder, rooms), new Map()).map((problem) => `${pageOf.get(rooms)}: ${problem}`));
+    }
     if (problems.length === 0) {
       for (const each of programs) problems.push(...outputProblem(each.page, each.unit, each.program));
     }

@@ -29,6 +29,8 @@ const NOT_FOUND = `<!DOCTYPE html>
 /** @param {{ command: string }} run */
 export default ({ command }) => {
   const isBuild = command === 'build';
+  const links = sidebar(root);
+  const listed = JSON.stringify(links);
   return defineConfig({
     title: 'Concord',
     description: 'GPU compute for TypeScript: one contract, many devices, the same answer on each.',
@@ -56,6 +58,11 @@ export default ({ command }) => {
       config: linksOf(root),
       image: { lazyLoading: true },
     },
+    // Of a page that the sidebar does not list, VitePress takes the first one there for the next.
+    transformPageData: ({ relativePath, frontmatter }) =>
+      listed.includes(`"/${relativePath.replace(/(index)?\.md$/, '')}"`)
+        ? undefined
+        : { frontmatter: { ...frontmatter, prev: false, next: false } },
     transformHtml: (html, _, { page }) => (page === '404.md' ? NOT_FOUND : withRelativeBase(html, page)),
     vite: viteForPages(site, isBuild ? viteForRelativeBase() : {}),
     themeConfig: {
@@ -64,7 +71,7 @@ export default ({ command }) => {
       outline: { level: [2, 3] },
       externalLinkIcon: true,
       nav,
-      sidebar: sidebar(root),
+      sidebar: links,
     },
   });
 };

@@ -2,7 +2,10 @@
 // Which file of the checkout is which page of the site.
 
 /** Files that are no pages, as patterns from the top folder of the checkout. */
-export const NO_PAGES = ['README.md', 'api-reference/README.md', 'bench/results/**', 'packages/*/CHANGELOG.md'];
+export const NO_PAGES = [
+  ...['README.md', 'api-reference/README.md', 'bench/results/**', 'packages/*/CHANGELOG.md'],
+  'examples/attention/text/**',
+];
 
 /**
  * The folders, from that of the site, whose files pages load from an address of the site.
@@ -47,5 +50,7 @@ export function pageOf(file) {
  */
 export function isPage(file) {
   if (file === 'docs/decisions') return true;
-  return file.endsWith('.md') && !/^(?:bench\/results\/|packages\/[^/]+\/CHANGELOG)/.test(file);
+  return (
+    file.endsWith('.md') && !/^(?:bench\/results\/|packages\/[^/]+\/CHANGELOG|examples\/attention\/text\/)/.test(file)
+  );
 }

@@ -12,6 +12,8 @@ import { loadOnnx, type OnnxSource } from '../src/index.ts';
 
 import { encode, f32, graphProto, listOf, node, tensorProto, value } from './support/write-model.ts';
 
+const PAGE = '\n<!doctype html><html><body>Not found</body></html>';
+
 /** A model whose matrix lies in a file beside it. */
 const { raw, ...matrix } = tensorProto('w', f32([2, 2], [1, 2, 3, 4]));
 const bytes = Uint8Array.of(...new Uint8Array(8), ...(raw as Uint8Array));
@@ -44,7 +46,8 @@ describe('where a model comes from', () => {
     writeFileSync(join(folder, 'w.bin'), bytes);
     server = createServer(({ url }, response) => {
       const found = url === '/model.onnx' ? model : url === '/w.bin' ? bytes : undefined;
-      response.writeHead(found ? 200 : 404).end(found);
+      if (url === '/page.onnx') response.end(PAGE);
+      else response.writeHead(found ? 200 : 404).end(found ?? PAGE);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
     address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -86,6 +89,12 @@ describe('where a model comes from', () => {
     await expect(loadOnnx(backend, `${address}/nothing.onnx`)).rejects.toThrow(
       /onnx: the model: \S+nothing.onnx answered 404/,
     );
+    for (const source of [`${address}/page.onnx`, Buffer.from(PAGE), new Blob([PAGE])]) {
+      await expect(loadOnnx(backend, source)).rejects.toMatchObject({
+        message: expect.stringContaining(' is an HTML page ("<!doctype html><") in the place of a file') as unknown,
+        hint: expect.stringContaining('open it in a browser') as unknown,
+      });
+    }
     await expect(loadOnnx(backend, 7 as never)).rejects.toThrow('onnx: the model: takes bytes, a URL');
   });
 });

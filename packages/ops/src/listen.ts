@@ -14,3 +14,4 @@ export { checkBackend, checkNumbers, checkOptions, type OptionKind, type OptionK
 export { denseLayout, type SharedLayout, sharedLayout } from './tensor/layout.ts';
 export { broadcastShapes, denseStrides, isDense } from './tensor/shape.ts';
 export { Storage } from './tensor/storage.ts';
+export { standIn } from './weights/stand-in.ts';

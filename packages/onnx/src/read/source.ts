@@ -1,4 +1,5 @@
 import { type ByteSource, byteSource, readBytes, type SafetensorsSource } from '@concord/ops';
+import { standIn } from '@concord/ops/listen';
 import { errorOf, refuse } from '../errors.ts';
 
 /**
@@ -19,23 +20,31 @@ interface NodeFiles {
 /**
  * The bytes of a model's file, or of one beside it.
  *
- * @throws {BackendError} INVALID_ARGUMENT for one that cannot be read, and where it is not known what is beside the model
+ * @throws {BackendError} INVALID_ARGUMENT for one that cannot be read or is a page instead, and where it is not known what is
+ *   beside the model
  */
 export async function bytesOf(source: OnnxSource, file?: string): Promise<Uint8Array> {
-  if (source instanceof Uint8Array && file === undefined) return source;
   try {
+    if (source instanceof Uint8Array && file === undefined) return checked(`${source.length} bytes`, source);
     const path = pathOf(source);
-    if (path !== undefined) return await readPath(path, file);
+    if (path !== undefined) return checked(path, await readPath(path, file));
     const model = byteSource(source);
-    const open = await (file === undefined ? model : besideOf(model, file)).open();
+    const own = file === undefined ? model : besideOf(model, file);
+    const open = await own.open();
     try {
-      return await readBytes(open, 0, Infinity);
+      return checked(own.name, await readBytes(open, 0, Infinity));
     } finally {
       await open.close();
     }
   } catch (error) {
     throw errorOf(undefined, error, file ?? 'the model');
   }
+}
+
+function checked(name: string, bytes: Uint8Array): Uint8Array {
+  const other = standIn(bytes);
+  if (other !== undefined) throw refuse(`${name} is ${other.what}`, { hint: other.hint });
+  return bytes;
 }
 
 function besideOf({ beside }: ByteSource, file: string): ByteSource {

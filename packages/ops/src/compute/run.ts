@@ -22,12 +22,13 @@ import { checkSameBackend } from './produce.ts';
 import { type Axes, elementsViewOf, foldedShape, type RowDomain, rowDomain, rowsViewOf } from './rows.ts';
 
 /** The options of a kernel's run, besides its inputs. */
-export interface RunOptions<Outputs extends string = string> {
+export interface RunOptions<Outputs extends string = string, Parameters extends ParameterSpecs = ParameterSpecs> {
   /** Sizes of the domain. Default: what the element inputs broadcast to. */
   readonly shape?: readonly number[];
   /** The axes that a kernel with rows folds. Default for such a kernel: -1. */
   readonly axis?: Axes;
-  readonly params?: Readonly<Record<string, number>>;
+  /** Values of the kernel's parameters. May be left out only where it has none. */
+  readonly params?: { readonly [Name in keyof Parameters]: number };
   /**
    * Outputs that are filled instead of new tensors: an element output may be exactly one element input, and one with the name of an
    * input is that input. An output that is written by
@@ -55,7 +56,9 @@ export interface RunOptions<Outputs extends string = string> {
 export function run<Inputs extends InputSpecs, Parameters extends ParameterSpecs, Outputs extends string>(
   kernel: Kernel<Inputs, Parameters, Outputs>,
   inputs: { readonly [Name in keyof Inputs]: Tensor },
-  options: RunOptions<Outputs> = {},
+  ...[options = {}]: {} extends Parameters
+    ? [options?: RunOptions<Outputs, Parameters>]
+    : [options: RunOptions<Outputs, Parameters> & Required<Pick<RunOptions<Outputs, Parameters>, 'params'>>]
 ): { [Name in Outputs]: Tensor } {
   checkCall(kernel, inputs, options);
   const { name: op } = kernel;

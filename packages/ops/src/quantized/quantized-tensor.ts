@@ -97,6 +97,12 @@ export class QuantizedTensor implements QuantizedParts, Disposable {
     return `QuantizedTensor ${this.dtype}${shapeText(this.shape)} on ${this.backend.name}`;
   }
 
+  /** Returns what `JSON.stringify` writes: a description, without the elements. */
+  toJSON(): object {
+    const { dtype, shape, block, backend, isDisposed } = this;
+    return { type: 'QuantizedTensor', dtype, shape, block, backend: backend.name, isDisposed };
+  }
+
   static {
     showAsText(QuantizedTensor);
   }

@@ -1,5 +1,4 @@
 import { describe } from '@concord/backend-core/implement';
-import { QuantizedTensor } from '../quantized/quantized-tensor.ts';
 import { refuse } from './errors.ts';
 import { Tensor } from './tensor.ts';
 
@@ -14,9 +13,10 @@ export function adopt(tensor: Tensor): void {
 }
 
 /**
- * Runs a function and disposes every tensor that was made in it, but for those in what it returns: a tensor, a
- * quantized one, or arrays and plain objects of them. Disposes all of them when it throws. May be nested: what the inner one returns belongs to
- * the outer one.
+ * Runs a function and disposes every tensor that was made in it, except those in what it returns: a tensor, or arrays, objects,
+ * Maps and Sets that hold tensors, however deep. Of an instance of a class it looks at the instance's own properties; it cannot
+ * see private fields (`#x`), or what a returned function has closed over. Disposes all tensors when the function throws.
+ * May be nested: what the inner one returns belongs to the outer one.
  *
  * @throws {BackendError} INVALID_ARGUMENT for what is no function, and when the function returns a promise: tensors made after its first `await` would
  *   be missed
@@ -78,11 +78,10 @@ function tensorsIn(result: unknown): ReadonlySet<Tensor> | undefined {
   while (waiting.length > 0) {
     const value = waiting.pop();
     if (value instanceof Tensor) found.add(value);
-    else if (value instanceof QuantizedTensor) waiting.push(...value.parts);
-    else if (typeof value === 'object' && value !== null && !seen.has(value)) {
+    else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value) && !seen.has(value)) {
       seen.add(value);
-      if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) continue;
       for (const each of Object.values(value) as unknown[]) waiting.push(each);
+      if (value instanceof Map || value instanceof Set) for (const entry of value.entries()) waiting.push(...entry);
     }
   }
   return found;

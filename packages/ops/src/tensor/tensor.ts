@@ -61,7 +61,7 @@ export class Tensor implements Disposable, Layout {
   get ptr(): DevicePtr {
     if (this.#disposed) {
       throw refuse('tensor', `${this.dtype}${shapeText(this.shape)} was disposed`, {
-        hint: 'tidy disposes what is made in it, but not the tensors that its function returns, also in arrays and plain objects',
+        hint: 'tidy disposes what is made in it, except the tensors in what its function returns: it looks into arrays, objects, Maps and Sets, not into private fields or closures',
       });
     }
     const ptr = (this.storage.ptr + this.offset * BYTES_OF[this.dtype]) as DevicePtr;
@@ -162,6 +162,12 @@ export class Tensor implements Disposable, Layout {
 
   toString(): string {
     return `Tensor ${this.dtype}${shapeText(this.shape)} on ${this.backend.name}${this.#disposed ? ', disposed' : ''}`;
+  }
+
+  /** Returns what `JSON.stringify` writes: a description, without the elements; `await x.toNested()` reads those. */
+  toJSON(): object {
+    const { dtype, shape, backend, isDisposed } = this;
+    return { type: 'Tensor', dtype, shape, backend: backend.name, isDisposed };
   }
 
   static {

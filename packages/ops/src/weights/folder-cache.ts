@@ -7,6 +7,12 @@ import { maxBytesOf, type WeightCache, type WeightCacheOptions } from './weight-
  * Keeps weights in a folder, which is made with the first of them and holds nothing else.
  *
  * @throws {BackendError} INVALID_ARGUMENT for anything but a path
+ * @example
+ * ```ts
+ * const cache = folderCache(`${folder}/weights`, { maxBytes: 2 ** 33 });
+ * cache.maxBytes; // 8589934592
+ * // loadSafetensors(backend, 'https://example.org/model.safetensors', { cache }) fetches that file once.
+ * ```
  */
 export function folderCache(path: string, options: WeightCacheOptions = {}): WeightCache {
   checkPath(path);

@@ -10,6 +10,7 @@ import {
   type SafetensorsHeader,
 } from './format.ts';
 import { repeatedKey } from './repeated-key.ts';
+import { standIn } from './stand-in.ts';
 
 /** The key of the header that is no tensor. */
 export const METADATA = '__metadata__';
@@ -29,6 +30,8 @@ export function headerLength(first: Uint8Array, fileBytes: number | undefined): 
   if (first.length < LENGTH_BYTES)
     throw damaged(`${first.length} bytes are not a file: the length of its header has 8`);
   const length = new DataView(first.buffer, first.byteOffset, LENGTH_BYTES).getBigUint64(0, true);
+  const other = standIn(first);
+  if (other !== undefined) throw refuse('safetensors', `the file is ${other.what}`, { hint: other.hint });
   if (length > MAX_HEADER_BYTES) throw damaged(`a header of ${length} bytes, more than ${MAX_HEADER_BYTES}`);
   if (fileBytes !== undefined && Number(length) > fileBytes - LENGTH_BYTES) {
     throw damaged(`a header of ${length} bytes in a file of ${fileBytes}`);

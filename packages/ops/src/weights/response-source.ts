@@ -84,7 +84,12 @@ export function absolute(href: string): string {
 
 /** The body of a response from its beginning to its end. */
 export function openResponse(response: ResponseLike): OpenBytes {
-  if (!response.ok) throw refuse('byteSource', `${response.url} answered ${response.status}`);
+  if (!response.ok) {
+    const hint = [401, 403].includes(response.status)
+      ? 'where a file needs a token, give the Response of a fetch that sends it'
+      : 'open the address in a browser: is the file there?';
+    throw refuse('byteSource', `${response.url} answered ${response.status}`, { hint });
+  }
   if (response.body === null) throw refuse('byteSource', `${response.url} has no body`);
   const reader = readerOf(response.body, response.url);
   let at = 0;

@@ -6,6 +6,7 @@ import { type ByteSource, readBytes } from './byte-source.ts';
 import { MAX_HEADER_BYTES } from './format.ts';
 import { damaged } from './header.ts';
 import { repeatedKey } from './repeated-key.ts';
+import { standIn } from './stand-in.ts';
 
 /** A file of a model in several, and which of its tensors are asked for. */
 export interface Shard {
@@ -42,7 +43,10 @@ async function readWeightMap(index: ByteSource, signal: AbortSignal | undefined)
   const open = await index.open(signal);
   let text: string;
   try {
-    text = new TextDecoder().decode(await readBytes(open, 0, MAX_HEADER_BYTES));
+    const bytes = await readBytes(open, 0, MAX_HEADER_BYTES);
+    const other = standIn(bytes);
+    if (other !== undefined) throw refuse('safetensors', `${index.name} is ${other.what}`, { hint: other.hint });
+    text = new TextDecoder().decode(bytes);
   } finally {
     await open.close();
   }

@@ -29,6 +29,9 @@ test.each<[string, (value: never) => unknown]>([
 test('a tensor can still be shown', () => {
   expect(inspect(x)).toContain('Tensor');
   expect(x.toString()).toBe('Tensor f32[2] on cpu');
+  expect(JSON.parse(JSON.stringify({ x }))).toEqual({
+    x: { type: 'Tensor', dtype: 'f32', shape: [2], backend: 'cpu', isDisposed: false },
+  });
 });
 
 test('tidy takes results that hold themselves, and that are deeper than the stack', () => {

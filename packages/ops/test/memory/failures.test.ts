@@ -1,4 +1,4 @@
-import { defineKernel } from '@concord/backend-core/kernel';
+import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectError } from '../../../backend-core/test/expect-error.ts';
 import * as ops from '../../src/index.ts';
@@ -17,6 +17,7 @@ const scaled = defineKernel('scaled', { inputs: { x: 'f32' }, params: { factor: 
   total: k.fold('sum', x),
 }));
 const params = { factor: 2 };
+const anyKernel: Kernel = scaled;
 
 /** Calls on a `[3, 4]` matrix, with how many allocations and launches each is; views are made before. */
 const calls: readonly (readonly [name: string, asks: number, prepare: (x: ops.Tensor) => () => unknown])[] = [
@@ -137,8 +138,16 @@ test.each(calls)('%s: whatever fails in it, nothing remains', (_, asks, prepare)
 });
 
 test.each<readonly [string, (x: ops.Tensor, flipped: ops.Tensor) => unknown]>([
-  ['a parameter that is missing', (x) => ops.run(scaled, { x })],
+  // @ts-expect-error - the kernel's type has parameters
+  ['parameters that are missing', (x) => ops.run(scaled, { x })],
+  // @ts-expect-error - options without them
+  ['parameters missing in its options', (x) => ops.run(scaled, { x }, { axis: 0 })],
+  // @ts-expect-error - one of them
+  ['a parameter that is missing', (x) => ops.run(scaled, { x }, { params: {} })],
+  // @ts-expect-error - another one
   ['a parameter that there is not', (x) => ops.run(scaled, { x }, { params: { ...params, other: 1 } })],
+  // A kernel whose type says nothing is checked when it runs.
+  ['the parameters of a kernel of any type', (x) => ops.run(anyKernel, { x })],
   ['a given output of another shape', (x) => ops.run(scaled, { x }, { params, out: { total: x } })],
   ['a given output that overlaps an input', (x, y) => ops.run(scaled, { x }, { params, out: { y } })],
   ['an element type of its last output', (x) => ops.run(scaled, { x }, { params, dtypes: { total: 'f64' as 'f32' } })],

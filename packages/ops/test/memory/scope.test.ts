@@ -88,6 +88,29 @@ test('tidy keeps what it returns: a tensor, arrays and records of them, however 
   expectNothing();
 });
 
+test('tidy finds what it returns in instances of classes, Maps, Sets and objects without a prototype', () => {
+  class Layer {
+    readonly weight: Tensor = zeros(backend, [2]);
+    readonly bytes: Uint8Array = new Uint8Array(1e6);
+  }
+  class Hidden {
+    readonly #weight: Tensor = zeros(backend, [2]);
+    get weight(): Tensor {
+      return this.#weight;
+    }
+  }
+  const [layer, map, set, bare, hidden] = tidy(() => {
+    const [key, value, member] = [zeros(backend, [2]), zeros(backend, [2]), zeros(backend, [2])];
+    const record = Object.assign(Object.create(null) as { z?: Tensor }, { z: add(value, 1) });
+    return [new Layer(), new Map([[key, { value }]]), new Set([member]), record, new Hidden()] as const;
+  });
+  expect(memory().tensors).toBe(5);
+  const [[key, { value }]] = map as unknown as [[Tensor, { value: Tensor }]];
+  for (const each of [layer.weight, key, value, ...set, bare.z]) each?.dispose();
+  expect(expectInvalid(() => hidden.weight.ptr).hint).toContain('private fields');
+  expectNothing();
+});
+
 test('what an inner tidy returns belongs to the outer one', () => {
   const result = tidy(() => {
     const inner = tidy(() => {

@@ -311,6 +311,7 @@ describe('memory and errors', () => {
     using x = ops.tensor(backend, [1, 2, 3, 4], [1, 4]);
     const weight = ops.quantizedTensor(backend, right);
     expect(weight.toString()).toBe('QuantizedTensor u4[2, 4] on cpu');
+    expect(JSON.stringify(weight)).toContain('{"type":"QuantizedTensor","dtype":"u4","shape":[2,4],');
     using wide = ops.tensor(backend, [1, 2, 3, 4, 5], [1, 5]);
     expectInvalid(() => ops.linear(wide, weight), /x \[1, 5\] does not fit weight \[2, 4\]/);
     using integers = ops.cast(x, 'i32');

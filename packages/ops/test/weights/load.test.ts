@@ -135,6 +135,14 @@ test('a URL is fetched, and files beside it', async () => {
     ]);
     fetched.mockResolvedValue(new Response('no', { status: 404 }));
     await expectRefused('model.safetensors', {}, { code: 'INVALID_ARGUMENT', message: /answered 404/ });
+    fetched.mockResolvedValue(new Response('no', { status: 401 }));
+    await expectRefused('model.safetensors', {}, { code: 'INVALID_ARGUMENT', hint: /token/ });
+    const page = '<!DOCTYPE html><html><body>Not found</body></html>';
+    fetched.mockImplementation(() => Promise.resolve(new Response(page)));
+    await expectRefused('model.safetensors', {}, { message: /an HTML page/, hint: /\/resolve\// });
+    await expectRefused('model.safetensors.index.json', {}, { message: /an HTML page/, hint: /\/resolve\// });
+    const pointer = new TextEncoder().encode('version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n');
+    await expectRefused(pointer, {}, { message: /Git LFS pointer/, hint: /git lfs pull/ });
     fetched.mockRejectedValue(new TypeError('no network'));
     await expectRefused('model.safetensors', {}, { code: 'INVALID_ARGUMENT', hint: /fileSource/ });
   } finally {
