@@ -103,8 +103,8 @@ export function grad<Argument, Others extends readonly unknown[]>(
 
 /**
  * Returns the result of `f`, from tensors or trees of them, and a function that passes gradients of that result on to
- * the arguments: the product of a vector and the Jacobian. Those that it does not depend on get zeros. The tensors that `f` read must stay as they are until then:
- * what is written to them after `vjp` is not seen.
+ * the arguments: the product of a vector and the Jacobian. Arguments that the result does not depend on get zeros. The
+ * tensors that `f` read must stay as they are until then: what is written to them after `vjp` is not seen.
  *
  * @throws {BackendError} INVALID_ARGUMENT for tensors of integers; UNSUPPORTED as {@link valueAndGrad}
  * @example

@@ -60,6 +60,25 @@ describe('passes', () => {
     await check({ nodes, constants, inputs: [x], outputs: ['y'] }, { x: random([1, 3, 2, 3], 3) }, ['Conv', 'MatMul']);
   });
 
+  it('make two products of weights in blocks and their gate one node, where the weights are alike', async () => {
+    const [k, n] = [64, 24];
+    const bytes = (seed: number): HostTensor => new Numbers(seed).bytes([n, 2, 16]);
+    const scales = (seed: number): HostTensor => new Numbers(seed).tensor([n, 2], 'float32', 0.001, 0.01);
+    const given = { a: bytes(1), b: bytes(2), s: scales(6), t: scales(3), z: new Numbers(4).bytes([n, 1]) };
+    const product = (inputs: readonly string[], output: string, more: object = {}): Parts['nodes'][number] =>
+      node('com.microsoft.MatMulNBits', inputs, [output], { K: k, N: n, bits: 4, block_size: 32, ...more });
+    const silu = [node('Sigmoid', ['g'], ['h']), node('Mul', ['h', 'g'], ['i']), node('Mul', ['u', 'i'], ['y'])];
+    const checkOf = (up: Parts['nodes'][number], left: readonly string[], outputs = ['y']): Promise<void> => {
+      const nodes = [product(['x', 'a', 's', 'z'], 'g'), up, ...silu];
+      const x = value('x', 'float32', [2, k]);
+      return check({ nodes, constants: given, inputs: [x], outputs }, { x: random([2, k], 5) }, left);
+    };
+    const apart = ['MatMulNBits', 'MatMulNBits', 'Chain'];
+    await checkOf(product(['x', 'b', 't'], 'u'), ['Gated']);
+    await checkOf(product(['x', 'b', 't'], 'u', { accuracy_level: 1 }), apart);
+    await checkOf(product(['x', 'b', 't'], 'u'), ['MatMulNBits', 'MatMulNBits', 'Sigmoid', 'Chain'], ['y', 'h']);
+  });
+
   it('make one product of those of one operand', async () => {
     const constants = { a: random([4, 3]), b: random([4, 2], 2), c: random([3], 3), d: random([2], 4) };
     const nodes = [

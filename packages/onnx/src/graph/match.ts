@@ -18,10 +18,10 @@ export class Uses {
     }
   }
 
-  /** The node that gives a value, if it is of one of these operators of ONNX's own. */
+  /** The node that gives a value, if it is of one of these operators, which are of ONNX's own or have their domain's name. */
   giver(name: string | undefined, ...ops: readonly string[]): Node | undefined {
     const node = name === undefined ? undefined : this.#givers.get(name);
-    return node?.domain === '' && ops.includes(node.op) ? node : undefined;
+    return node && ops.includes(node.domain === '' ? node.op : `${node.domain}.${node.op}`) ? node : undefined;
   }
 
   /** The only reader of a node's only output, if there is one, of one of these operators. */

@@ -236,6 +236,32 @@ const attention: Pass = (node, uses) => {
   return { gone: found.nodes, node: { ...node, domain: 'concord', op: 'Attention', inputs, attributes } };
 };
 
+/** A product of weights in blocks without a bias, as a value of its own name. */
+const inBlocks = (key: string): Pattern => {
+  const product = result('com.microsoft.MatMulNBits', [x], ({ inputs }) => inputs.length < 6);
+  return (uses, name, found) => {
+    const named = value(key)(uses, name, found);
+    return named && product(uses, name, named);
+  };
+};
+const gate = inBlocks('gate');
+const GATED = times(times(gate, result('Sigmoid', [gate])), inBlocks('up'));
+
+/** silu(x gate) (x up), of two weights of one kind. */
+const gated: Pass = (node, uses) => {
+  const found = match(node, GATED, uses);
+  const [first, second] = ['gate', 'up'].map((key) => uses.giver(found?.names[key], 'com.microsoft.MatMulNBits'));
+  if (found === undefined || first === undefined || second === undefined) return undefined;
+  const { attributes } = first;
+  const areAlike = [...attributes, ...second.attributes].every(
+    ([name]) => attributes.get(name) === second.attributes.get(name),
+  );
+  if (!areAlike) return undefined;
+  const weights = [first, second].flatMap(({ inputs: [, b = '', scales = '', zeros = ''] }) => [b, scales, zeros]);
+  const inputs = [first.inputs[0] as string, ...weights];
+  return { gone: found.nodes, node: { ...node, domain: 'concord', op: 'Gated', inputs, attributes } };
+};
+
 /** Leaves out nodes whose results nothing reads, in the graphs within nodes too. */
 export function withoutDead(graph: Graph): Graph {
   const read = new Set(graph.outputs.map(({ name }) => name));
@@ -261,7 +287,7 @@ function inGraphs(node: Node, change: (graph: Graph) => Graph): Node {
 }
 
 /** In this order: an activation goes into a product that has its bias. */
-const PASSES: readonly Pass[] = [batchNorm, gelu, layerNorm, attention, bias, activation, residual, siblings];
+const PASSES: readonly Pass[] = [batchNorm, gelu, layerNorm, attention, gated, bias, activation, residual, siblings];
 
 /** A graph that gives the same with fewer launches. What graphs in it read from outside stays. */
 export function optimise(graph: Graph): Graph {

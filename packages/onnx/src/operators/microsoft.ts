@@ -12,27 +12,45 @@ import { elements, float, type Num } from './elements.ts';
 import type { Operator, Operators } from './operator.ts';
 import { unpacked } from './quantised.ts';
 
-/** The product of a weight of 4 or 8 bits, in blocks. */
-function matMulNBits(call: Call): Results {
-  call.floats(0);
+/** A weight of 4 or 8 bits, in blocks: its integers, scales and zero points are three inputs from `first` on. */
+function packed(call: Call, first: number): QuantizedTensor {
+  const [integers, scales, zeros] = [first, first + 1, first + 2];
   const [bits, blockSize] = [call.int('bits', 4), call.int('block_size')];
   if (bits !== 4 && bits !== 8) return call.refuse(`${bits} bits`);
-  if (![1, 2, 3].every((index) => call.inputs[index]?.isConstant !== false))
-    call.refuse('a weight that is no constant');
-  const { dtype } = call.x(0);
-  if (dtype === 'bf16') call.refuse('bfloat16');
-  const weight = call.keep((): QuantizedTensor => {
-    const floats = (index: number): Float32Array => Float32Array.from(scalars(call.host(index)) as ArrayLike<number>);
-    const zeros = !call.has(3) ? undefined : call.type(3) === 'uint8' ? (call.host(3).data as Uint8Array) : floats(3);
-    const made = ops.fromMatMulNBits(call.backend, {
-      ...{ n: call.int('N'), k: call.int('K'), bits, blockSize, dtypeScales: dtype as 'f32' | 'f16' },
-      ...{ b: call.host(1).data as Uint8Array, scales: floats(2), zeroPoints: zeros },
-    });
-    call.uploaded.push(...made.parts);
-    return made;
+  const floats = (index: number): Float32Array => Float32Array.from(scalars(call.host(index)) as ArrayLike<number>);
+  const isBytes = call.has(zeros) && call.type(zeros) === 'uint8';
+  const zeroPoints = isBytes ? (call.host(zeros).data as Uint8Array) : call.has(zeros) ? floats(zeros) : undefined;
+  const made = ops.fromMatMulNBits(call.backend, {
+    ...{ n: call.int('N'), k: call.int('K'), bits, blockSize, dtypeScales: call.x(0).dtype as 'f32' | 'f16' },
+    ...{ b: call.host(integers).data as Uint8Array, scales: floats(scales), zeroPoints },
   });
-  call.release(1, 2, 3);
+  call.uploaded.push(...made.parts);
+  return made;
+}
+
+/** What is packed of the constants among the inputs, once. */
+function packedOnce<T>(call: Call, inputs: readonly number[], make: () => T): T {
+  call.floats(0);
+  if (!inputs.every((index) => call.inputs[index]?.isConstant !== false)) call.refuse('a weight that is no constant');
+  if (call.x(0).dtype === 'bf16') call.refuse('bfloat16');
+  const made = call.keep(make);
+  call.release(...inputs);
+  return made;
+}
+
+/** The product of a weight of 4 or 8 bits, in blocks. */
+function matMulNBits(call: Call): Results {
+  const weight = packedOnce(call, [1, 2, 3], () => packed(call, 1));
   return ops.linear(call.x(0), weight, { bias: call.maybe(5) });
+}
+
+/** Computes what a pass made of two such products, `silu(x gate) (x up)`. */
+function gated(call: Call): Results {
+  const { gate, up } = packedOnce(call, [1, 2, 3, 4, 5, 6], () => {
+    const [gate, up] = [packed(call, 1), packed(call, 4)];
+    return { gate, up, [Symbol.dispose]: () => [gate, up].forEach((each) => each.dispose()) };
+  });
+  return ops.swiglu(call.x(0), gate, up);
 }
 
 /** Rows of a table of 4 or 8 bits, in blocks. */
@@ -154,6 +172,7 @@ function fusedConv(call: Call): Results {
 export const MICROSOFT: Operators = {
   ...ATTENTION,
   'com.microsoft.MatMulNBits': matMulNBits,
+  'concord.Gated': gated,
   'com.microsoft.GatherBlockQuantized': gatherBlockQuantized,
   'com.microsoft.SkipLayerNormalization': (call) => skipNorm(call, true),
   'com.microsoft.SkipSimplifiedLayerNormalization': (call) => skipNorm(call, false),
