@@ -73,6 +73,43 @@ const LATER: readonly (OneNode & { readonly why: string })[] = [
   },
 ];
 
+const hertz = [f32([], [0]), f32([], [4000])];
+
+/** Transforms to frequencies and back. */
+const SPECTRAL: readonly (OneNode & { readonly why: string })[] = [
+  ...[1, 2].flatMap((parts) =>
+    [0, 1].flatMap((inverse) =>
+      [undefined, 5, 9].map((length) => ({
+        ...{ why: `of ${parts}, inverse ${inverse}, length ${length}`, op: 'DFT', opset: 17, constant: [1] },
+        inputs: [all([2, 7, 3, parts]), length === undefined ? undefined : i64([], [length])],
+        attributes: { inverse, axis: 1 },
+        ...{ relative: 1e-5, absolute: 1e-5 },
+      })),
+    ),
+  ),
+  ...[8, 9].map((length) => ({
+    ...{ why: `of ${length}, one side, by an input`, op: 'DFT', opset: 20, constant: [1, 2] },
+    inputs: [all([2, 3, length, 1]), undefined, i64([], [-2])],
+    ...{ attributes: { onesided: 1 }, relative: 1e-5, absolute: 1e-5 },
+  })),
+  ...[undefined, 10, 11].map((length) => ({
+    ...{ why: `back from one side, of ${length}`, op: 'DFT', opset: 20, constant: [1, 2] },
+    inputs: [all([2, 3, 6, 2]), length === undefined ? undefined : i64([], [length]), i64([], [-2])],
+    ...{ attributes: { inverse: 1, onesided: 1 }, relative: 1e-5, absolute: 1e-5 },
+  })),
+  ...[true, false].flatMap((hasWindow) =>
+    [0, 1].map((onesided) => ({
+      ...{ why: `window ${hasWindow}, one side ${onesided}`, op: 'STFT', opset: 17, constant: [1, 2, 3] },
+      inputs: [all([2, 30, 1]), i64([], [4]), hasWindow ? all([9]) : undefined, i64([], [9])],
+      ...{ attributes: { onesided }, relative: 1e-5, absolute: 1e-5 },
+    })),
+  ),
+  {
+    ...{ why: 'of 8', op: 'MelWeightMatrix', opset: 17, constant: [0, 1, 2, 3, 4], relative: 1e-6 },
+    inputs: [i64([], [8]), i64([], [64]), i64([], [8192]), ...hertz],
+  },
+];
+
 /** Defaults of attributes, edges, and attributes that differ from one node to the next. */
 const EDGES: readonly (OneNode & { readonly why: string })[] = [
   { why: 'a column as long as a row', op: 'Gemm', inputs: [all([3, 2]), all([2, 3]), all([3, 1])], constant: [1, 2] },
@@ -196,7 +233,7 @@ const EDGES: readonly (OneNode & { readonly why: string })[] = [
 ];
 
 onBackends('one node', (backend) => {
-  it.each([...NODES, ...LATER, ...EDGES])('$op $why', (given) => expectAsRuntime(backend(), given));
+  it.each([...NODES, ...LATER, ...SPECTRAL, ...EDGES])('$op $why', (given) => expectAsRuntime(backend(), given));
 
   it.each([
     { op: 'LpPool', inputs: [all([1, 1, 4])], attributes: { kernel_shape: [3], strides: [2], ceil_mode: 1 } },

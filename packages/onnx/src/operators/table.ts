@@ -16,6 +16,7 @@ import { RECURRENT } from './recurrent.ts';
 import { REDUCE } from './reduce.ts';
 import { RESIZE } from './resize.ts';
 import { SHAPE } from './shape.ts';
+import { SPECTRAL } from './spectral.ts';
 import { STANDARD_ATTENTION } from './standard-attention.ts';
 
 const DEVICE: Operators = {
@@ -35,6 +36,7 @@ const DEVICE: Operators = {
   ...REDUCE,
   ...RESIZE,
   ...SHAPE,
+  ...SPECTRAL,
   ...STANDARD_ATTENTION,
 };
 
