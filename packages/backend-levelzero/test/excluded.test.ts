@@ -150,6 +150,7 @@ it('what was left out for another reason never runs either', async () => {
       'gemm/wide-rows',
       'gemm/wide-columns',
       'gemm/wide',
+      'gemm/weight-rows',
     ]);
   } finally {
     LevelZeroClient.open = open;
