@@ -83,7 +83,6 @@ export const TURN_OF = {
   'packages/backend-levelzero/test/gpu-variants.test.ts': 4,
   'packages/backend-webgpu/src/kernels/gemm/variants.test.ts': 4,
   'packages/backend-webgpu/src/kernels/attention/variants.test.ts': 5,
-  'packages/backend-webgpu/test/fast-math.test.ts': 8,
   'packages/kernel/test/functions.test.ts': 5,
   'examples/minimal-backend/test/conformance.test.ts': 6,
   'packages/backend-levelzero/src/kernels/run/variants.test.ts': 6,
@@ -96,6 +95,7 @@ export const TURN_OF = {
   'bench/test/quick.test.ts': 8,
   'docs/site/test/playground.test.ts': 8,
   'examples/lm/test/pytorch.test.ts': 8,
+  'packages/backend-webgpu/test/fast-math.test.ts': 8,
   'packages/backend-webgpu/test/kernels-compile.test.ts': 8,
   'packages/conformance/test/run-cases.test.ts': 8,
 };
