@@ -1,7 +1,6 @@
 // @ts-check
-// `check-spirv [--list] [--kind K]`: every SPIR-V module that the Level Zero backend can emit, for every kind of device or the
-// K-th (from 1, and around): is it valid, and has it run? Of one kind alone some do not run, which is no failure then: others
-// run them. Runs a part of the conformance cases on the CPU driver as each kind of device, and counts which kernels
+// `check-spirv [--list]`: every SPIR-V module that the Level Zero backend can emit, for every kind of device: is it valid,
+// and has it run? Runs a part of the conformance cases on the CPU driver as each kind of device, and counts which kernels
 // ran; for those that did not, cases are drawn until one is planned with them.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -85,20 +84,17 @@ CommandStream.prototype.run = function countedRun(
   return runPlan.call(this, op, plan, ...rest);
 };
 
-const kindAt = process.argv.indexOf('--kind');
-const only = kindAt < 0 ? undefined : DEVICES[(Number(process.argv[kindAt + 1]) - 1) % DEVICES.length];
-if (kindAt >= 0 && only === undefined) throw new Error(`--kind must be a whole number from 1`);
-for (const device of only ? [only] : DEVICES) await runAs(device);
+for (const device of DEVICES) await runAs(device);
 const invalid = validate();
 
 const names = [...emitted.keys()];
 const notRun = names.filter((name) => !ran.has(name));
 if (process.argv.includes('--list')) for (const name of [...names].sort()) console.log(`  ${name}`);
 for (const message of invalid) console.error(message);
-if (only === undefined) for (const name of notRun) console.error(`${name}: emitted, never run`);
+for (const name of notRun) console.error(`${name}: emitted, never run`);
 console.log(`slowest to emit: ${slowest.name}, ${slowest.ms.toFixed(1)} ms`);
 console.log(`${names.length} emitted, ${names.length - invalid.length} valid, ${names.length - notRun.length} run`);
-if (invalid.length > 0 || failures > 0 || (only === undefined && notRun.length > 0)) process.exitCode = 1;
+if (invalid.length > 0 || notRun.length > 0 || failures > 0) process.exitCode = 1;
 
 /** Runs every case as on one kind of device. @param {Device} device */
 async function runAs({ kind, change, sample }) {

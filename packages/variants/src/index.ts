@@ -82,11 +82,14 @@ export {
 } from './variant-choice.ts';
 export type { ShippedProfile, VariantSet } from './variant-choice.ts';
 export {
-  unsignedBias,
+  BLOCKS,
   blockShift,
   formsBeside,
   FORMS_OF_INTEGERS,
+  unsignedBias,
   unsignedOf,
   type WeightForm,
   weightFormOf,
+  type Weights,
+  weightsOf,
 } from './weight-forms.ts';

@@ -1,5 +1,27 @@
 import { type FloatDType, WEIGHT_BITS, type WeightDType } from '@concord/backend-core';
-import type { CheckedQuant } from '@concord/backend-core/implement';
+import type { CheckedQuant, Operand, ResolvedGemm } from '@concord/backend-core/implement';
+
+/** The operands of {@link CheckedQuant}. */
+export const BLOCKS = ['scales', 'zeros', 'offsets'] as const;
+
+/** A B of a type of its own as it is stored. */
+export interface Weights<Buffer> {
+  readonly dtype: WeightDType;
+  readonly span: Operand<Buffer>;
+  readonly ld: number;
+  readonly stride: number;
+  /** The quantization of integers. */
+  readonly quant?: CheckedQuant | undefined;
+  readonly blocks: { readonly [Name in (typeof BLOCKS)[number]]?: Operand<Buffer> | undefined };
+}
+
+/** The B of a call as it is stored, if it is of a type of its own. */
+export function weightsOf<Buffer>(call: ResolvedGemm<Buffer>): Weights<Buffer> | undefined {
+  const { dtypeB, b, ldb, strideB, quantB } = call;
+  if (dtypeB === undefined) return undefined;
+  const blocks = Object.fromEntries(BLOCKS.map((name) => [name, call[`quantB.${name}`]]));
+  return { dtype: dtypeB, span: b, ld: ldb, stride: strideB, quant: quantB, blocks };
+}
 
 /** The storage of a B of a type of its own, as kernels tell it. */
 export interface WeightForm {

@@ -1,5 +1,6 @@
-import type { FloatDType, WeightDType } from '@concord/backend-core';
-import { BYTES_OF, type CheckedQuant, type ResolvedGemm } from '@concord/backend-core/implement';
+import type { FloatDType } from '@concord/backend-core';
+import { BYTES_OF, type ResolvedGemm } from '@concord/backend-core/implement';
+import { type Weights, weightsOf } from '@concord/variants';
 import { cuts } from '../work.ts';
 import type { DeviceMemory, Span } from '../recorder.ts';
 
@@ -9,18 +10,6 @@ export interface Matrix {
   readonly dtype: FloatDType;
   readonly ld: number;
   readonly stride: number;
-}
-
-/** A B of a type of its own as it is stored. */
-export interface Weights {
-  readonly dtype: WeightDType;
-  readonly span: Span;
-  readonly ld: number;
-  readonly stride: number;
-  /** The quantization of integers, its scales, and its zeros or offsets. */
-  readonly quant?: CheckedQuant | undefined;
-  readonly scales?: Span | undefined;
-  readonly shifts?: Span | undefined;
 }
 
 /** Sizes of a product, and which operands are transposed: what the choice of a kernel depends on besides the device. */
@@ -46,7 +35,7 @@ export interface Product extends ProductShape {
   readonly a: Matrix;
   readonly b: Matrix;
   /** B where it is of a type of its own, which takes the place of `b`. */
-  readonly weights?: Weights | undefined;
+  readonly weights?: Weights<DeviceMemory> | undefined;
   readonly c: Matrix;
 }
 
@@ -70,14 +59,6 @@ export function productOf(call: ResolvedGemm<DeviceMemory>): Product {
     weights: weightsOf(call),
     c: matrix(call.c, m, n, call.ldc, call.strideC),
   };
-}
-
-/** The B of a call as it is stored, if it is of a type of its own. */
-function weightsOf(call: ResolvedGemm<DeviceMemory>): Weights | undefined {
-  const { dtypeB, b, ldb, strideB, quantB } = call;
-  if (dtypeB === undefined) return undefined;
-  const [scales, shifts] = [call['quantB.scales'], call['quantB.zeros'] ?? call['quantB.offsets']];
-  return { dtype: dtypeB, span: b, ld: ldb, stride: strideB, quant: quantB, scales, shifts };
 }
 
 /** Arithmetic of a product. */

@@ -1,10 +1,10 @@
 import { WEIGHT_BITS } from '@concord/backend-core';
-import type { CheckedBlocks } from '@concord/backend-core/implement';
-import { blockShift, formsBeside, unsignedBias, type WeightForm, weightFormOf } from '@concord/variants';
-import { type DeviceTraits, lanesToAskFor } from '../recorder.ts';
+import type { CheckedBlocks, CheckedQuant } from '@concord/backend-core/implement';
+import { blockShift, formsBeside, unsignedBias, type WeightForm, weightFormOf, type Weights } from '@concord/variants';
+import { type DeviceMemory, type DeviceTraits, lanesToAskFor } from '../recorder.ts';
 import { gridOf } from '../work.ts';
 import { FORMATS, type ProductTable } from './table.ts';
-import type { Product, Weights } from './product.ts';
+import type { Product } from './product.ts';
 import { rowsOf, UNIT, weightRows } from './weight-rows.spv.ts';
 
 const ID = 'gemm/weight-rows';
@@ -17,7 +17,7 @@ const teamOn = (traits: DeviceTraits): { readonly team: 1 | 64; readonly lanes: 
   traits.isCpuLike ? { team: 1, lanes: undefined } : { team: 64, lanes: lanesToAskFor(traits) };
 
 /** log2 of the elements of a block, if there is one that is a number of units. */
-function shiftOf({ quant }: Weights, k: number): number | undefined {
+function shiftOf(quant: CheckedQuant | undefined, k: number): number | undefined {
   const units = blockShift(quant?.block ?? k, k, UNIT);
   return units === undefined ? undefined : units + Math.log2(UNIT);
 }
@@ -29,7 +29,7 @@ export function isOfWeightRows({ m, k, batchCount, transA, transB, weights }: Pr
   const { dtype, span, ld, stride, quant } = weights;
   const inByte = 8 / WEIGHT_BITS[dtype];
   const places = quant === undefined ? [] : [span.byteOffset, ld / inByte, stride / inByte];
-  const isWhole = places.every((bytes) => bytes % 4 === 0) && shiftOf(weights, k) !== undefined;
+  const isWhole = places.every((bytes) => bytes % 4 === 0) && shiftOf(quant, k) !== undefined;
   return isWhole && isTaken(weightFormOf(dtype, quant));
 }
 
@@ -51,8 +51,9 @@ export const weightRowsTable: ProductTable = {
   },
   launch: ({ product }, variant, recorder) => {
     const { m, n, k, batchCount, a, c, alpha, beta } = product;
-    const weights = product.weights as Weights;
-    const { dtype, quant, scales, shifts } = weights;
+    const weights = product.weights as Weights<DeviceMemory>;
+    const { dtype, quant, blocks } = weights;
+    const shifts = blocks.zeros ?? blocks.offsets;
     const form = weightFormOf(dtype, quant);
     const team = teamOn(recorder.traits);
     const kernel = weightRows({ ...form, input: a.dtype, output: c.dtype, lines: m === 1 ? 1 : 4, ...team });
@@ -68,10 +69,10 @@ export const weightRowsTable: ProductTable = {
         ...{ a: a.span, b: weights.span, c: c.span, n, k, lines: m, alpha, beta },
         ...{ a_ld: a.ld, a_stride: a.stride, b_ld: weights.ld / inElement, b_stride: weights.stride / inElement },
         ...{ c_ld: c.ld, c_stride: c.stride },
-        ...(quant === undefined || scales === undefined
+        ...(quant === undefined || blocks.scales === undefined
           ? {}
           : {
-              ...{ scales, block_shift: shiftOf(weights, k) as number, flip, zero: quant.zero + flip },
+              ...{ scales: blocks.scales, block_shift: shiftOf(quant, k) as number, flip, zero: quant.zero + flip },
               ...(shifts === undefined ? {} : { zeros: shifts }),
               ...strides('scale', quant.scales),
               ...strides('zero', quant.zeros ?? quant.offsets),

@@ -1,9 +1,8 @@
 import { BYTES_OF, type ResolvedGemm } from '@concord/backend-core/implement';
 import { decodeStep, WEIGHT_FEATURES } from '@concord/kernel';
-import { type Family, sizeStep, VariantTables } from '@concord/variants';
+import { BLOCKS, type Family, sizeStep, VariantTables, type Weights } from '@concord/variants';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
 import {
-  BLOCKS,
   bytesOfPanel,
   type Matrix,
   mostTerms,
@@ -16,7 +15,6 @@ import {
   type ProductWork,
   roundDown,
   type Variant,
-  type Weights,
 } from './product.ts';
 import { fusedEpilogue } from '../epilogue/fused-epilogue.ts';
 import { floatResults, planRun } from '../run/plan-run.ts';
@@ -293,7 +291,7 @@ function sumsMemory(recorder: Recorder): SumsMemory {
 }
 
 /** A product, and its weights. */
-export type WeightProduct = Product & { readonly weights: Weights };
+export type WeightProduct = Product & { readonly weights: Weights<StorageBuffer> };
 
 /** The pieces of a product, along the batch and n, whose B can be decoded into memory that fits a binding. */
 export function* decodablePieces(product: WeightProduct, traits: DeviceTraits): Generator<WeightProduct> {
@@ -347,7 +345,7 @@ export function decoded(product: WeightProduct, recorder: Recorder, memory?: Spa
   const fits = memory !== undefined && memory.byteLength >= step.bytes;
   const b = fits ? { ...memory, byteLength: step.bytes } : recorder.scratch(step.bytes);
   const inputs = step.inputs.map((name) =>
-    name === 'b' ? span : blocks[name.slice('quantB.'.length) as keyof Weights['blocks']],
+    name === 'b' ? span : blocks[name.slice('quantB.'.length) as (typeof BLOCKS)[number]],
   );
   planRun({ geometry: step.geometry, inputs, outputs: [b], params: [], inPlace: [false] }, recorder);
   const { ldb: ld, strideB: stride } = step.call;

@@ -1,6 +1,12 @@
-import type { FloatDType, WeightDType } from '@concord/backend-core';
-import { BYTES_OF, type CheckedQuant, type ResolvedGemm } from '@concord/backend-core/implement';
-import type { KernelTable as AnyTable, NamedVariant, VariantTable } from '@concord/variants';
+import type { FloatDType } from '@concord/backend-core';
+import { BYTES_OF, type ResolvedGemm } from '@concord/backend-core/implement';
+import {
+  type KernelTable as AnyTable,
+  type NamedVariant,
+  type VariantTable,
+  type Weights,
+  weightsOf,
+} from '@concord/variants';
 import type { FusedEpilogue } from '../epilogue/fused-epilogue.ts';
 import { type DeviceTraits, maxLoopIterations, type Recorder, type Span, type StorageBuffer } from '../recorder.ts';
 import { apartFrom, bindable, bindingSlack, slice } from '../operands.ts';
@@ -12,20 +18,6 @@ export interface Matrix {
   readonly dtype: FloatDType;
   readonly ld: number;
   readonly stride: number;
-}
-
-/** The operands of {@link CheckedQuant}. */
-export const BLOCKS = ['scales', 'zeros', 'offsets'] as const;
-
-/** A B of a type of its own as it is stored. */
-export interface Weights {
-  readonly dtype: WeightDType;
-  readonly span: Span;
-  readonly ld: number;
-  readonly stride: number;
-  /** The quantization of integers. */
-  readonly quant?: CheckedQuant | undefined;
-  readonly blocks: { readonly [Name in (typeof BLOCKS)[number]]?: Span | undefined };
 }
 
 /**
@@ -47,7 +39,7 @@ export interface Product {
   readonly a: Matrix;
   readonly b: Matrix;
   /** B where it is of a type of its own, which takes the place of `b`. */
-  readonly weights?: Weights | undefined;
+  readonly weights?: Weights<StorageBuffer> | undefined;
   readonly c: Matrix;
   /** Something is made of each value of C, by the kernel that stores it or after it. */
   readonly hasEpilogue?: boolean | undefined;
@@ -95,14 +87,6 @@ export function productOf(call: ResolvedGemm<StorageBuffer>, recorder: Recorder)
     weights,
     c: { span: call.c, dtype, ld: call.ldc, stride: call.strideC },
   });
-}
-
-/** The B of a call as it is stored, if it is of a type of its own. */
-function weightsOf(call: ResolvedGemm<StorageBuffer>): Weights | undefined {
-  const { dtypeB, b, ldb, strideB, quantB } = call;
-  if (dtypeB === undefined) return undefined;
-  const blocks = Object.fromEntries(BLOCKS.map((name) => [name, call[`quantB.${name}`]]));
-  return { dtype: dtypeB, span: b, ld: ldb, stride: strideB, quant: quantB, blocks };
 }
 
 /** The same product of a part of each operand. */
