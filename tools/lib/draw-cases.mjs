@@ -35,7 +35,7 @@ const COPY = defineKernel('copy', { inputs: { acc: 'f32' } }, (/** @type {any} *
 
 /** The functions that draw cases, by the rooms of kernels that their plans are made of. @type {Record<string, Draw[]>} */
 const DRAWS = {
-  gemm: [drawProduct],
+  gemm: [drawProduct, drawWeights],
   attention: [drawAttention],
   conv2d: [drawConv2d],
   'top-k': [drawTopK],
@@ -89,6 +89,33 @@ function drawProduct(random, mostWork) {
   return isHalf
     ? { id: `gemmF16/bounded/${text}`, op: 'gemmF16', call }
     : { id: `gemm/bounded/${text}`, op: 'gemm', call };
+}
+
+/** A few rows by a B of a type of its own. @type {Draw} */
+function drawWeights(random) {
+  const [m, n, k] = [oneOf(random, [1, 3]), size(random, 60), 8 * size(random, 20)];
+  const dtype = oneOf(random, ['f32', 'f16', 'f16']);
+  const dtypeB = oneOf(random, [dtype === 'f32' ? 'f16' : 'f32', 'bf16', 'i8', 'u4']);
+  const isQuant = dtypeB === 'i8' || dtypeB === 'u4';
+  const [scales, zeros] = [oneOf(random, ['f32', 'f16']), oneOf(random, ['none', 'own', 'offsets'])];
+  const quantB = {
+    block: 32,
+    scales: { dtype: scales },
+    ...(zeros === 'none' ? {} : zeros === 'own' ? { zeros: {} } : { offsets: {} }),
+  };
+  // The product is in float32 first.
+  const isCopied = dtype === 'f16' && random() < 0.5;
+  const fields = [
+    ...(dtype === 'f32' ? [] : [`dtype=${dtype}`]),
+    `dtypeB=${dtypeB}`,
+    ...(isQuant && scales === 'f16' ? ['scales=f16'] : []),
+    ...(isQuant && zeros !== 'none' ? [`zeros=${zeros}`] : []),
+    ...(isCopied ? ['epilogue=copy'] : []),
+  ];
+  const strides = { strideA: m * k, strideB: n * k, strideC: m * n, batchCount: 1 };
+  const call = { m, n, k, transB: 'T', ...strides, dtype, dtypeB, ...(isQuant ? { quantB } : {}) };
+  const id = `batchedGemm/${isCopied ? 'epilogue' : 'bounded'}/m=${m},n=${n},k=${k},NT,${fields.join()}`;
+  return { id, op: 'batchedGemm', call: { ...call, ...(isCopied ? { epilogue: { kernel: COPY } } : {}) } };
 }
 
 /** @type {Draw} */
