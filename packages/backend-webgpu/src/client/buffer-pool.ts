@@ -51,6 +51,8 @@ export class BufferPool {
     () => this.#reuse(SLAB_BYTES) ?? this.#create(SLAB_BYTES, SLAB_BYTES, 'small allocations'),
     (whole) => this.#keep(whole),
   );
+  /** Sizes that were given up to make room for another. */
+  readonly #givenUp = new Set<number>();
   /** Removed from the pool, but perhaps in use by commands that are not submitted yet. */
   #retired: Backing[] = [];
   #allocatedBytes = 0;
@@ -189,8 +191,10 @@ export class BufferPool {
   }
 
   #create(size: number, requestedBytes: number, label: string): Backing {
-    // Unused memory must not be what makes this allocation fail.
-    if (size > LARGEST_ROUNDED && this.#pooledBytes + this.#retiredBytes > 0) {
+    // Unused memory must not be what makes this allocation fail. Work that asks again for what was given up would go round in
+    // circles, and had room for it before.
+    if (size > LARGEST_ROUNDED && this.#pooledBytes + this.#retiredBytes > 0 && !this.#givenUp.has(size)) {
+      for (const free of this.#free.keys()) this.#givenUp.add(free);
       this.trim(0);
       this.#options.flush();
     }
@@ -203,6 +207,7 @@ export class BufferPool {
     const check = async (): Promise<void> => {
       const error = await caught;
       if (error === undefined) return;
+      this.#givenUp.clear();
       const coded = toCodedError(error, 'alloc', `${requestedBytes} bytes for ${label}: `);
       onError(
         coded.code === 'OUT_OF_MEMORY'

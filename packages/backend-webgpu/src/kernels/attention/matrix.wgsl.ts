@@ -334,7 +334,7 @@ ${
 }
 
 const TILE_OF: ReadonlyMap<string, MatrixTile> = new Map(
-  [{ queries: 64, keys: 16 as const, columns: 64 }].map((tile) => [idOf(tile), tile]),
+  [64, 128].map((columns) => ({ queries: 64, keys: 16 as const, columns })).map((tile) => [idOf(tile), tile]),
 );
 
 /** Attention in f16 on matrix units, of rows that begin and end at multiples of eight. */

@@ -136,7 +136,8 @@ describe('fields of a call', () => {
       { strides: { q: [0, 6800, 68] as const } },
       'flash 32x64x64 full any f16',
     ],
-    ['larger heads', { headDim: 128 }, 'flash 64x128x128 full any f16'],
+    ['larger heads', { headDim: 128 }, 'matrix 64x16x128 full'],
+    ['the largest', { headDim: 136 }, 'tiled 32x64x256 any f16 partial'],
     ['few queries', { seqQ: 32 }, 'flash 32x64x64 full any f16'],
   ])('f16 on matrix units: %s', (_, change, name) => {
     const call = { ...few, dtype: 'f16' as const, ...change };

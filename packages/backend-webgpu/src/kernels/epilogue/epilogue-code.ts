@@ -33,11 +33,12 @@ export interface EpilogueCode {
  *
  * @param acc - the result that it starts from: `spec.width` neighbours
  * @param place - coordinates in the domain, the last one of the first neighbour
+ * @param prefix - begins the names of its values
  */
-export function epilogueCode(spec: RunSpec, acc: string, place: readonly string[]): EpilogueCode {
+export function epilogueCode(spec: RunSpec, acc: string, place: readonly string[], prefix = 'e'): EpilogueCode {
   const { width } = spec;
   const last = vectorAxis(spec);
-  const block = new WgslBlock('e');
+  const block = new WgslBlock(prefix);
   const units = place.map((text, axis) => (axis === last && width === 4 ? `(${text} / 4u)` : text));
   const scope = new GraphScope(spec, block, {
     ...NOWHERE,

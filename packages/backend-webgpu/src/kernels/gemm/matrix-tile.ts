@@ -247,6 +247,9 @@ ${repeat(reads, (read) => `  var ${register(read)} = vec4u();`)}`,
   };
 }
 
+/** Source text of a store that reads first: of the row that is named, by names of its own. */
+export type LongStore = (row: string, prefix: string) => { readonly loads: string; readonly store: string };
+
 /** Source text of a tile's arithmetic, with the strips of A and B as {@link operandStrips} has them. */
 export interface TileOnUnits {
   readonly memory: string;
@@ -258,8 +261,9 @@ export interface TileOnUnits {
    * Gives the sums, 16 rows at a time: `row` becomes WGSL for the row in the tile, of which `store` stores a unit of `width` neighbours.
    *
    * @param prepare - at column `column` of the tile, before its rows
+   * @param store - where it reads too, what it reads is read for two rows before the first is stored
    */
-  storeSums(width: 1 | 4, prepare: string, store: string): string;
+  storeSums(width: 1 | 4, prepare: string, store: string | LongStore): string;
 }
 
 /** See {@link TileOnUnits}. */
@@ -288,11 +292,29 @@ ${each((i, j) => `      c${i}_${j} = subgroupMatrixMultiplyAccumulate(a${i}, b${
     storeSums: (width, prepare, store) => {
       const units = piece / width;
       const by = Math.max(1, SUBGROUP / units);
-      // Unrolled where that is short.
-      const lines = (body: (line: string) => string): string =>
-        width === 1
-          ? `for (var line = first_line; line < ${UNIT}u; line += ${by}u) {\n${body('line')}\n    }`
-          : repeat(UNIT / by, (at) => `{\n${body(`(first_line + ${at * by}u)`)}\n    }`);
+      const inLoop = (step: string, body: string): string =>
+        `for (var line = first_line; line < ${UNIT}u; line += ${step}) {\n${body}\n    }`;
+      const rowOf = (i: number, line: string): string => `piece_row * ${piece}u + ${i * UNIT}u + ${line}`;
+      const sumOf = (at: string): string =>
+        `bitcast<vec4f>(strips[subgroup * 2u + four / ${sums}u][${at} * ${line}u + four % ${sums}u])${width === 1 ? '[unit % 4u]' : ''}`;
+      const stored = (i: number): string => {
+        if (typeof store === 'string') {
+          const body = (line: string): string =>
+            `      let row = ${rowOf(i, line)};\n      let sum = ${sumOf(line)};\n      ${store}`;
+          // Unrolled where that is short.
+          if (width === 1) return inLoop(`${by}u`, body('line'));
+          return repeat(UNIT / by, (at) => `{\n${body(`(first_line + ${at * by}u)`)}\n    }`);
+        }
+        const both = ['line', `(line + ${by}u)`].map((line, at) => ({ line, at, ...store(`row${at}`, `e${at}_`) }));
+        // A step that is no constant, not to be unrolled: long code takes longer to be read than to run.
+        return inLoop(
+          `${2 * by}u + u.zero`,
+          [
+            ...both.map(({ line, at, loads }) => `      let row${at} = ${rowOf(i, line)};\n${loads}`),
+            ...both.map((each) => `      {\n        let sum = ${sumOf(each.line)};\n${each.store}\n      }`),
+          ].join('\n'),
+        );
+      };
       return repeat(
         matrices,
         (i) => /* wgsl */ `
@@ -303,11 +325,7 @@ ${repeat(matrices, (j) => `  subgroupMatrixStore<row_major>(&strips[subgroup * 2
     let column = piece_column * ${piece}u + unit * ${width}u;
     let first_line = lane % ${SUBGROUP}u / ${units}u;
 ${prepare}
-    ${lines(
-      (at) => `      let row = piece_row * ${piece}u + ${i * UNIT}u + ${at};
-      let sum = bitcast<vec4f>(strips[subgroup * 2u + four / ${sums}u][${at} * ${line}u + four % ${sums}u])${width === 1 ? '[unit % 4u]' : ''};
-      ${store}`,
-    )}
+    ${stored(i)}
   }
   workgroupBarrier();`,
       );

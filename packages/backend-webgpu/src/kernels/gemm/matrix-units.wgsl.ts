@@ -22,7 +22,8 @@ import {
   tilesOnUnits,
   VECTOR,
 } from './matrix-tile.ts';
-import { DTYPES, outputType, storeFunction } from './storage-formats.ts';
+import type { RunSpec } from '../run/run-spec.ts';
+import { DTYPES, outputType, storeFunction, type StoreInPlace, storeInPlace } from './storage-formats.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { areFours, bindMatrix, isVector, type Matrix, type Product, type ProductTable } from './product.ts';
 
@@ -103,7 +104,16 @@ const matrixUnits = productKernel<MatrixUnitsParams>('gemm/matrix', (params, epi
   const onUnits = tileOnUnits(tile, a, b);
   const checks = fit === 'full' ? [] : ['first_row + row < u.m', 'first_column + column < u.n'];
   const place = epilogue === undefined ? [] : ['batch', 'first_row + row', 'first_column + column'];
-  const at = '(c_start + row * u.c_ld + column) / 4u';
+  const placeIn = (row: string): string => `(c_start + ${row} * u.c_ld + column) / 4u`;
+  const storeAfterReads =
+    (spec: RunSpec) =>
+    (row: string, prefix: string): StoreInPlace => {
+      const inDomain = ['batch', `(first_row + ${row})`, '(first_column + column)'];
+      const inPlace = storeInPlace(output, true, spec, { packs: true, place: inDomain, prefix });
+      return { ...inPlace, store: `        let at = ${placeIn(row)};\n${inPlace.store}` };
+    };
+  // Beyond C there may be nothing to read.
+  const ahead = fit === 'full' && epilogue !== undefined ? storeAfterReads(epilogue) : undefined;
 
   return {
     name: `gemm/matrix ${nameOf({ ...params, input: 'f16' })} ${m}x${n}x${STEP} ${piece}x${piece} ${fit}`,
@@ -117,7 +127,7 @@ const matrixUnits = productKernel<MatrixUnitsParams>('gemm/matrix', (params, epi
     // Blocks are the same throughout a subgroup, but made of the number of the invocation, of which WGSL does not know that.
     silenced: ['chromium.subgroup_matrix_uniformity'],
     code: /* wgsl */ `
-${storeFunction(output, true, epilogue, true)}
+${ahead === undefined ? storeFunction(output, true, epilogue, true) : ahead('row', 'e').functions}
 ${onUnits.memory}
 
 ${mainOf(matrixInvocations(tile))}
@@ -148,7 +158,7 @@ ${onUnits.products}
   let first_row = a_first;
   let first_column = b_first;
   let c_start = u.c_start + batch * u.c_stride + split * u.c_split + first_row * u.c_ld + first_column;
-${onUnits.storeSums(4, '', storeC({ by: 'store_c', at, place, acc: 'sum', checks }))}
+${onUnits.storeSums(4, '', ahead ?? storeC({ by: 'store_c', at: placeIn('row'), place, acc: 'sum', checks }))}
 }`,
   };
 });

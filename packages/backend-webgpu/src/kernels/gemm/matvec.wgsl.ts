@@ -126,7 +126,9 @@ export function inPairs(terms: readonly string[]): string {
 function storeEntries({ output, wideResult }: MatvecParams, epilogue: MatvecEpilogue | undefined): StoreInPlace {
   const checksOf = (entry: string): readonly string[] => ['member == 0u', `${entry} < u.rows`];
   if (wideResult && epilogue !== undefined) {
-    const { functions, loads, store } = storeInPlace(output, true, epilogue, ['batch', '0u', 'stored_row']);
+    const { functions, loads, store } = storeInPlace(output, true, epilogue, {
+      place: ['batch', '0u', 'stored_row'],
+    });
     return {
       functions,
       loads: `  let stored_row = min(row, u.rows - ${MATVEC_EACH}u);\n${loads}`,

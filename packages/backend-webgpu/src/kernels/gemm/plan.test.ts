@@ -128,6 +128,14 @@ describe('a B of a type of its own', () => {
     expect(planned(TEST_DEVICES.gpu, weights(1, 64, { ldb: 4098 })).scratches.length).toBeGreaterThan(0);
   });
 
+  it('is decoded by eights to memory where rows are whole ones, else as a run does', () => {
+    const first = (given: Partial<Call> = {}): string | undefined =>
+      planned(TEST_DEVICES.gpu, weights(64, 4096, given)).launches[0]?.kernel.name;
+    expect(first()).toBe('gemm/decode f32 u4 f16 one');
+    expect(first({ ldb: 4100 })).toMatch(/^map decode/);
+    expect(first({ b: fakeSpan(2048 * 4096, 2) })).toMatch(/^map decode/);
+  });
+
   it('of integers beside f16 is decoded for matrix units for more rows than have sums', () => {
     const names = (m: number, given: Partial<Call> = {}, traits = TEST_DEVICES.gpu): string[] =>
       briefly(planned(traits, weights(m, 4096, { dtype: 'f16', ...given })), 1);
@@ -137,6 +145,9 @@ describe('a B of a type of its own', () => {
     expect(names(16, {}, { ...TEST_DEVICES.gpu, matrixUnits: [] })).not.toContain('weight-units');
     expect(names(9, { ldb: 4096 + 16 })).not.toContain('weight-units');
     expect(names(9, { a: fakeSpan(2 * 9 * 4096, 8) })).not.toContain('weight-units');
+    const variant = (n: number): string | undefined =>
+      planned(TEST_DEVICES.gpu, weights(16, n, { dtype: 'f16' })).launches[0]?.variant;
+    expect([variant(2048), variant(8192)]).toEqual(['gemm/weight-units-16x8', 'gemm/weight-units-16x2']);
   });
 
   it('that is larger than a binding when it is decoded is so piece by piece, in the same memory', () => {

@@ -19,6 +19,7 @@ import {
 import { fusedEpilogue } from '../epilogue/fused-epilogue.ts';
 import { floatResults, planRun } from '../run/plan-run.ts';
 import type { Kernel } from '../kernel.ts';
+import { decodeUnitsTable, launchDecodeUnits } from './decode-units.wgsl.ts';
 import { directTable } from './direct.wgsl.ts';
 import { f16RoundTripTable, finish } from './finish.wgsl.ts';
 import { matrixUnitsTable } from './matrix-units.wgsl.ts';
@@ -139,7 +140,7 @@ export const gemmFamily: Family<'gemm', StorageBuffer, Recorder, Kernel> = {
   dtypes: ['f32', 'f16', 'bf16'],
   features: ['epilogues', ...WEIGHT_FEATURES],
   plan: planGemm,
-  tables: [productTables, weightTables, finish, f16RoundTripTable],
+  tables: [productTables, weightTables, decodeUnitsTable, finish, f16RoundTripTable],
 };
 
 /**
@@ -341,13 +342,15 @@ function range(span: Span, dtype: WeightDType, first: number, last: number): Spa
 export function decoded(product: WeightProduct, recorder: Recorder, memory?: Span): Product {
   const { n, k, batchCount, transB, a, weights } = product;
   const { dtype: dtypeB, ld: ldb, stride: strideB, quant: quantB, span, blocks } = weights;
-  const step = decodeStep({ n, k, batchCount, transB, dtype: a.dtype, dtypeB, ldb, strideB, quantB });
+  const stored = { n, k, batchCount, transB, dtype: a.dtype, dtypeB, ldb, strideB, quantB };
+  const step = decodeStep(stored);
   const fits = memory !== undefined && memory.byteLength >= step.bytes;
   const b = fits ? { ...memory, byteLength: step.bytes } : recorder.scratch(step.bytes);
   const inputs = step.inputs.map((name) =>
     name === 'b' ? span : blocks[name.slice('quantB.'.length) as (typeof BLOCKS)[number]],
   );
-  planRun({ geometry: step.geometry, inputs, outputs: [b], params: [], inPlace: [false] }, recorder);
+  if (!launchDecodeUnits(product, b, recorder))
+    planRun({ geometry: step.geometry, inputs, outputs: [b], params: [], inPlace: [false] }, recorder);
   const { ldb: ld, strideB: stride } = step.call;
   return { ...product, weights: undefined, b: { span: b, dtype: a.dtype, ld, stride: batchCount === 1 ? 0 : stride } };
 }

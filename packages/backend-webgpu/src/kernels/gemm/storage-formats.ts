@@ -1,7 +1,7 @@
 import type { FloatDType } from '@concord/backend-core';
 import type { KernelFeature, KernelSource } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
-import { halfBits, halfBitsOfFour } from '../wgsl/half.wgsl.ts';
+import { halfBits, halfBitsOfFour, packedBitsOfFour } from '../wgsl/half.wgsl.ts';
 import { isSet } from '../wgsl/snippets.ts';
 import { epilogueCode } from '../epilogue/epilogue-code.ts';
 import type { RunSpec } from '../run/run-spec.ts';
@@ -96,7 +96,7 @@ export function storeFunction(
   packs = false,
   place: readonly string[] = ['batch', 'row', 'column'],
 ): string {
-  if (epilogue !== undefined) return storeWithEpilogue(output, wide, epilogue, place);
+  if (epilogue !== undefined) return storeWithEpilogue(output, wide, epilogue, { packs, place });
   const type = wide ? 'vec4f' : 'f32';
   const old = oldValue(output, wide);
   return /* wgsl */ `
@@ -118,9 +118,9 @@ function storeWithEpilogue(
   output: Exclude<OutputFormat, 'half-words'>,
   wide: boolean,
   epilogue: RunSpec,
-  place: readonly string[],
+  { packs, place }: { readonly packs: boolean; readonly place: readonly string[] },
 ): string {
-  const { functions, loads, store } = storeInPlace(output, wide, epilogue, place);
+  const { functions, loads, store } = storeInPlace(output, wide, epilogue, { packs, place });
   return /* wgsl */ `
 ${functions}
 fn store_c(at: u32, ${place.map((name) => `${name}: u32, `).join('')}sum: ${wide ? 'vec4f' : 'f32'}) {
@@ -139,19 +139,30 @@ export interface StoreInPlace {
   readonly store: string;
 }
 
-/** WGSL: as {@link storeFunction} with an epilogue, but in place. `place` has the coordinates in its domain. */
+/** Options of {@link storeInPlace}. */
+interface InPlaceOptions {
+  /** As {@link storeFunction} has it. */
+  readonly packs?: boolean;
+  /** The coordinates in the epilogue's domain. */
+  readonly place: readonly string[];
+  /** Begins the names of values, of which code that stands elsewhere has others. */
+  readonly prefix?: string;
+}
+
+/** WGSL: as {@link storeFunction} with an epilogue, but in place. */
 export function storeInPlace(
   output: Exclude<OutputFormat, 'half-words'>,
   wide: boolean,
   epilogue: RunSpec,
-  place: readonly string[],
+  { packs = false, place, prefix }: InPlaceOptions,
 ): StoreInPlace {
-  const { loads, lines, bits } = epilogueCode(epilogue, 'value', place);
+  const { loads, lines, bits } = epilogueCode(epilogue, 'value', place, prefix);
   const stored = {
     f32: `bitcast<${wide ? 'vec4f' : 'f32'}>(bits)`,
     f16: wide ? 'bits.xz | (bits.yw << vec2u(16u))' : 'f16(unpack2x16float(bits).x)',
   }[output];
-  const functions = `${output === 'f16' ? halfBitsOfFour : ''}\n${isSet}`;
+  const rounding = packs ? packedBitsOfFour : halfBitsOfFour;
+  const functions = `${output === 'f16' ? rounding : ''}\n${isSet}`;
   const store = /* wgsl */ `  var value = u.alpha * sum;
   if (is_set(u.reads_c, at)) { value += u.beta * ${oldValue(output, wide)}; }
 ${lines}

@@ -16,17 +16,9 @@ import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
 import type { RunSpec } from '../run/run-spec.ts';
 import type { MatvecGroup } from './matvec.wgsl.ts';
 import { storagesOn } from './product-kernel.ts';
-import {
-  areFours,
-  bindMatrix,
-  mostTerms,
-  type Product,
-  type ProductTable,
-  type ProductWork,
-  type Variant,
-} from './product.ts';
+import { bindMatrix, mostTerms, type Product, type ProductTable, type ProductWork, type Variant } from './product.ts';
 import { tilesOn } from './tile.ts';
-import { eachOf, MOST_LINES, unitOf, weightRows, wordsOf } from './weight-rows.wgsl.ts';
+import { aAtOnce, eachOf, MOST_LINES, unitOf, weightRows, wordsOf } from './weight-rows.wgsl.ts';
 import type { WeightProduct } from './plan.ts';
 
 /** Workgroups, smallest team first; that of one invocation for devices where barriers are expensive. */
@@ -39,9 +31,11 @@ const GROUPS: readonly MatvecGroup[] = [
 const idOf = ({ lanes, team }: MatvecGroup): string => `gemm/weight-rows-${lanes}x${team}`;
 const GROUP_OF: ReadonlyMap<string, MatvecGroup> = new Map(GROUPS.map((group) => [idOf(group), group]));
 
-/** Invocations that keep the memory of a large GPU busy, and units of a member of a team that are worth one. */
+/** Invocations that keep the memory of a large GPU busy. */
 const ENOUGH_INVOCATIONS = 131_072;
-const MIN_UNITS = 2;
+/** The team that a large GPU was fastest with, and units of a member of a team that are worth one: of one row, and of several. */
+const [FASTEST_OF_ONE, FASTEST] = [128, 64];
+const [MIN_UNITS_OF_ONE, MIN_UNITS] = [4, 2];
 /** Units of a member of a team for which a split is worth to be finished. */
 const MIN_SPLIT_UNITS = 16;
 
@@ -79,8 +73,8 @@ export const weightRowsTable: ProductTable = {
     storagesOn(traits).flatMap(({ input, output }) =>
       formsBeside(input).flatMap((form) =>
         LINES.flatMap((lines) =>
-          [0 as const, ...wordsOf({ ...form, lines })].flatMap((wide) => {
-            const reading = { lines, wide: wide > 0, words: wide || 1 } as const;
+          ([1, wordsOf({ ...form, lines })] as const).flatMap((words) => {
+            const reading = { lines, wide: words > 1, words };
             return groupsOn(traits).map((group) => weightRows({ input, output, ...form, ...reading, group }));
           }),
         ),
@@ -101,12 +95,12 @@ function groupsOn({ maxInvocations }: DeviceTraits): readonly MatvecGroup[] {
   return GROUPS.filter(({ lanes, team }) => lanes * team <= maxInvocations);
 }
 
-/** The team that a large GPU was fastest with, or the largest below it whose members all have something to do. */
+/** The fastest team, or the largest below it whose members all have something to do. */
 function bestOf(product: WeightProduct, groups: readonly MatvecGroup[], traits: DeviceTraits): MatvecGroup {
   const [single, smallest, ...larger] = groups as readonly [MatvecGroup, MatvecGroup, ...MatvecGroup[]];
   if (tilesOn(traits).length === 0) return single;
-  const fastest = product.weights.quant === undefined ? 128 : linesOf(product) === MOST_LINES ? 32 : 64;
-  const fitting = larger.filter(({ team }) => team <= fastest && team * MIN_UNITS <= unitsOf(product));
+  const [fastest, units] = product.m === 1 ? [FASTEST_OF_ONE, MIN_UNITS_OF_ONE] : [FASTEST, MIN_UNITS];
+  const fitting = larger.filter(({ team }) => team <= fastest && team * units <= unitsOf(product));
   return fitting.at(-1) ?? smallest;
 }
 
@@ -126,7 +120,7 @@ function linesOf({ m }: Product): number {
 /** Units of a row of B, if A can be read by vectors. */
 function unitsOf(product: WeightProduct): number {
   const reading = readingOf(product);
-  return product.k / unitOf({ ...reading, words: wordsOf(reading)[0] as 1 | 2 | 4 });
+  return product.k / unitOf({ ...reading, words: wordsOf(reading) });
 }
 
 function readingOf(product: WeightProduct): { readonly weights: WeightForm['weights']; readonly lines: number } {
@@ -144,6 +138,36 @@ function blocksOf(name: string, view: CheckedBlocks | undefined, span: Span | un
   return { storage: { [name]: bound.span }, dtype: view.dtype, start: bound.start, strides: view.strides } as const;
 }
 
+/** What a kernel gets of the integers of a product: nothing of floats. */
+interface BoundBlocks {
+  readonly storage: Readonly<Record<string, Span>>;
+  /** All but `block_shift`. */
+  readonly uniforms: Readonly<Record<string, number>>;
+}
+
+/** Binds the integers of a product. */
+export function blockUniforms({ weights }: WeightProduct, bind: Bind): BoundBlocks {
+  const { dtype, quant, blocks } = weights;
+  const scales = blocksOf('scales', quant?.scales, blocks.scales, bind);
+  const zeros = blocksOf('zeros', quant?.zeros ?? quant?.offsets, blocks.zeros ?? blocks.offsets, bind);
+  return {
+    storage: { ...scales.storage, ...zeros.storage },
+    uniforms: {
+      flip: unsignedBias(dtype) * (WEIGHT_BITS[dtype] === 8 ? 0x01010101 : 0x11111111),
+      zero_of_all: (quant?.zeros === undefined ? (quant?.zero ?? 0) : 0) + unsignedBias(dtype),
+      s_start: scales.start,
+      s_batch: scales.strides[0],
+      s_row: scales.strides[1],
+      s_block: scales.strides[2],
+      z_start: zeros.start,
+      z_batch: zeros.strides[0],
+      z_row: zeros.strides[1],
+      z_block: zeros.strides[2],
+      z_halves: Number(zeros.dtype === 'f16'),
+    },
+  };
+}
+
 function launchWeightRows(work: ProductWork, variant: Variant, recorder: Recorder): void {
   const group = shapeOf(GROUP_OF, variant);
   const product = work.product as WeightProduct;
@@ -151,8 +175,9 @@ function launchWeightRows(work: ProductWork, variant: Variant, recorder: Recorde
   const lines = linesOf(product);
   const form = weightFormOf(weights.dtype, weights.quant);
   const reading = readingOf(product);
-  const possible = wordsOf(reading).find((words) => isByUnits(product, unitOf({ ...reading, words }), recorder.traits));
-  const [wide, words] = [possible !== undefined, possible ?? 1];
+  const most = wordsOf(reading);
+  const wide = isByUnits(product, unitOf({ ...reading, words: most }), recorder.traits);
+  const words = wide ? most : 1;
   launchWeights(work, variant, recorder, {
     unit: unitOf({ ...reading, words }),
     columns: group.lanes * eachOf(reading),
@@ -160,7 +185,7 @@ function launchWeightRows(work: ProductWork, variant: Variant, recorder: Recorde
   });
 }
 
-/** Returns whether B is read by units of a number of elements, and A by fours: all begin and end at whole ones. */
+/** Returns whether B is read by units of a number of elements, and A by four, or eight halves: all begin and end at whole ones. */
 export function isByUnits(product: WeightProduct, unit: number, { storageAlignment }: DeviceTraits): boolean {
   const { n, k, transA, batchCount, weights } = product;
   const { span, dtype, ld, stride, quant } = weights;
@@ -168,7 +193,7 @@ export function isByUnits(product: WeightProduct, unit: number, { storageAlignme
   const a = bindMatrix(product.a, storageAlignment);
   return (
     !transA &&
-    areFours(a.start, product.a.ld, product.a.stride) &&
+    [a.start, product.a.ld, product.a.stride].every((count) => count % aAtOnce(product.a.dtype, unit) === 0) &&
     // Rows of a single one, and matrices of a single one, may be any distance apart.
     [k, start, n === 1 ? 0 : ld, batchCount === 1 ? 0 : stride].every((count) => count % unit === 0) &&
     (quant === undefined || blockShift(quant.block, k, unit) !== undefined)
@@ -192,7 +217,6 @@ export function launchWeights(
   const { m, n, k, transA, batchCount, alpha, beta, c, epilogue, weights } = product as WeightProduct;
   const { dtype, quant } = weights;
   const { storageAlignment } = recorder.traits;
-  const bits = WEIGHT_BITS[dtype];
   const bound: Bind = (span, of) => {
     const { span: whole, byteOffset } = bindable(apartFrom(c.span, span, recorder), storageAlignment);
     return { span: whole, start: (byteOffset * 8) / WEIGHT_BITS[of] };
@@ -204,21 +228,14 @@ export function launchWeights(
   const fused = epilogue === undefined ? undefined : bindEpilogue(epilogue, 1, storageAlignment);
   const tiles = Math.ceil(n / columns);
   const [aRow, aColumn] = transA ? [1, product.a.ld] : [product.a.ld, 1];
-  const scales = blocksOf('scales', quant?.scales, weights.blocks.scales, bound);
-  const zeros = blocksOf(
-    'zeros',
-    quant?.zeros ?? quant?.offsets,
-    weights.blocks.zeros ?? weights.blocks.offsets,
-    bound,
-  );
+  const blocks = blockUniforms(product as WeightProduct, bound);
   recorder.launch({
     kernel: kernel(fused?.spec),
     storage: {
       a: b.span,
       b: a.span,
       c: result.span,
-      ...scales.storage,
-      ...zeros.storage,
+      ...blocks.storage,
       ...fused?.storage,
     },
     moving: { c: ['c_start', BYTES_OF[c.dtype]] },
@@ -241,21 +258,11 @@ export function launchWeights(
       depth: splits.depth,
       c_split: splits.stride,
       tiles,
-      flip: unsignedBias(dtype) * (bits === 8 ? 0x01010101 : 0x11111111),
-      zero_of_all: (quant?.zeros === undefined ? (quant?.zero ?? 0) : 0) + unsignedBias(dtype),
       block_shift: quant === undefined ? 0 : (blockShift(quant.block, k, unit) as number),
       alpha,
       beta,
       reads_c: Number(beta !== 0),
-      s_start: scales.start,
-      s_batch: scales.strides[0],
-      s_row: scales.strides[1],
-      s_block: scales.strides[2],
-      z_start: zeros.start,
-      z_batch: zeros.strides[0],
-      z_row: zeros.strides[1],
-      z_block: zeros.strides[2],
-      z_halves: Number(zeros.dtype === 'f16'),
+      ...blocks.uniforms,
       ...fused?.uniforms,
     },
     groups: tiles * batchCount * splits.count,

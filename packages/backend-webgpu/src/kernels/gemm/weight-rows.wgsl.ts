@@ -31,11 +31,8 @@ export interface WeightRowsParams extends WeightForm {
 /** The most rows of A. */
 export const MOST_LINES = 8;
 
-/** Uniforms of these kernels beside those of a matrix and a vector: `a` is B by its words, `b` is A. */
-export const WEIGHT_UNIFORMS: Readonly<Record<string, UniformType>> = {
-  ...MATVEC_UNIFORMS,
-  // Rows of A, elements between them and between those of C.
-  ...ofType('u32', 'lines b_ld c_ld'),
+/** Uniforms of the integers of a matrix. */
+export const BLOCK_UNIFORMS: Readonly<Record<string, UniformType>> = {
   // Turns the sign bits of signed integers, and what is subtracted from all integers then.
   flip: 'u32',
   zero_of_all: 'f32',
@@ -45,14 +42,20 @@ export const WEIGHT_UNIFORMS: Readonly<Record<string, UniformType>> = {
   z_halves: 'u32',
 };
 
+/** Uniforms of these kernels beside those of a matrix and a vector: `a` is B by its words, `b` is A. */
+export const WEIGHT_UNIFORMS: Readonly<Record<string, UniformType>> = {
+  ...MATVEC_UNIFORMS,
+  // Rows of A, elements between them and between those of C.
+  ...ofType('u32', 'lines b_ld c_ld'),
+  ...BLOCK_UNIFORMS,
+};
+
 /** The parameters that tell how B is read. */
 type Reading = Pick<WeightRowsParams, 'weights' | 'lines'>;
 
-/** Words of B that are read at once by a kernel that is wide: as many as four floats have, of integers what a large GPU was fastest with. */
-export function wordsOf({ weights, lines }: Reading): readonly (1 | 2 | 4)[] {
-  const bits = WEIGHT_BITS[weights];
-  if (bits >= 16) return [(bits / 8) as 2 | 4];
-  return weights === 'u4' && lines > 1 ? [1] : [2];
+/** Words of B that are read at once by a kernel that is wide: all that one read can bring, if its elements do not take too many registers. */
+export function wordsOf({ weights, lines }: Reading): 2 | 4 {
+  return weights === 'u4' && lines > 1 ? 2 : 4;
 }
 
 /** Elements of B in a unit: what is read at once. */
@@ -60,9 +63,18 @@ export function unitOf({ weights, words }: Pick<WeightRowsParams, 'weights' | 'w
   return (words * 32) / WEIGHT_BITS[weights];
 }
 
-/** Units of a row that an invocation asks for before it uses the first. */
-function unrollOf({ weights, lines }: Reading): 2 | 4 {
-  return weights === 'u4' && lines === 1 ? 4 : 2;
+/** Elements of A that are read at once by a kernel that is wide. */
+export function aAtOnce(input: FloatDType, unit: number): 4 | 8 {
+  return input === 'f16' && unit % 8 === 0 ? 8 : 4;
+}
+
+/** WGSL: four of the eight elements in four words of A. */
+const HALVES = /* wgsl */ `
+fn halves(words: vec2u) -> vec4f { return vec4f(unpack2x16float(words.x), unpack2x16float(words.y)); }`;
+
+/** Units of a row that an invocation asks for before it uses the first: where one has the most elements, no more of them. */
+function unrollOf({ weights, lines }: Reading): 1 | 2 {
+  return weights === 'u4' || (weights === 'u8' && lines > 1) ? 1 : 2;
 }
 
 /** Rows of B that an invocation has sums for. */
@@ -103,6 +115,15 @@ export function decodedWord(weights: 'u8' | 'u4', word: string, zero: string): r
   return weights === 'u8' ? [first] : [first, integers(`(${word} >> 16u)`, 4, zero)];
 }
 
+const inTwos = (words: readonly string[]): readonly (readonly string[])[] =>
+  words.flatMap((_, at) => (at % 2 === 0 ? [words.slice(at, at + 2)] : []));
+
+/** WGSL: weights that integers, less their zero if that is of their type, stand for. */
+export function scaledWeight(zeros: WeightForm['zeros'], text: string, s = 's', z = 'z'): string {
+  if (zeros === 'floats') return `((${text}) - ${z}) * ${s}`;
+  return zeros === 'offsets' ? `(${text}) * ${s} + ${z}` : `(${text}) * ${s}`;
+}
+
 /** WGSL: the elements of a unit, four at a time where there are four, of the word or vector `unit`. */
 function elements(params: WeightRowsParams, unit: string, zero: string): readonly string[] {
   const { weights, wide, words: count } = params;
@@ -115,9 +136,13 @@ function elements(params: WeightRowsParams, unit: string, zero: string): readonl
     case 'f32':
       return [`bitcast<${wide ? 'vec4f' : 'f32'}>(${unit})`];
     case 'f16':
-      return [`${wide ? 'vec4f' : ''}(${words.map((word) => `unpack2x16float(${word})`).join(', ')})`];
+      return inTwos(words).map(
+        (both) => `${wide ? 'vec4f' : ''}(${both.map((word) => `unpack2x16float(${word})`).join(', ')})`,
+      );
     case 'bf16':
-      return [`bitcast<vec${2 * count}f>(vec${2 * count}u(${words.map(two).join(', ')}))`];
+      return inTwos(words).map(
+        (both) => `bitcast<vec${2 * both.length}f>(vec${2 * both.length}u(${both.map(two).join(', ')}))`,
+      );
   }
 }
 
@@ -182,22 +207,24 @@ export const weightRows: ProductKernel<WeightRowsParams> = productKernel('gemm/w
   const vectors = unit / width;
   const isScaledLast = zeros === 'one' || zeros === 'own';
   const isInteger = scales !== undefined;
-  const perVector = wide ? ' / 4u' : '';
+  const atOnce = wide ? aAtOnce(input, unit) : 1;
 
   const readX = (line: number, v: number): string => {
-    if (wide) return `read_b(x${line}_at + p * ${vectors}u + ${v}u)`;
+    if (atOnce === 4) return `read_b(x${line}_at + p * ${vectors}u + ${v}u)`;
+    if (atOnce === 8) return `halves(x${line}_${v >> 1}_of.${v % 2 === 0 ? 'xy' : 'zw'})`;
     const one = (j: number): string => `x_of(x${line}_at, p * ${unit}u + ${4 * v + j}u, end)`;
     return width === 1 ? one(0) : `vec${width}f(${Array.from({ length: width }, (_, j) => one(j)).join(', ')})`;
   };
+  const readEights = (line: number): string =>
+    atOnce < 8
+      ? ''
+      : repeat(vectors / 2, (e) => `      let x${line}_${e}_of = b[x${line}_at + p * ${vectors / 2}u + ${e}u];`);
   const product = (i: number, line: number, v: number): string =>
     width === 1 ? `w${i}_${v} * x${line}_${v}` : `dot(w${i}_${v}, x${line}_${v})`;
   const decoded = (i: number, t: number, scaleFirst: boolean): string => {
     const zero = zeros === 'own' ? `z${i}` : 'u.zero_of_all';
-    const applied = (text: string): string => {
-      if (zeros === 'floats') return `((${text}) - z${i}) * s${i}`;
-      if (zeros === 'offsets') return `(${text}) * s${i} + z${i}`;
-      return isInteger && scaleFirst ? `(${text}) * s${i}` : text;
-    };
+    const applied = (text: string): string =>
+      isInteger && (scaleFirst || !isScaledLast) ? scaledWeight(zeros, text, `s${i}`, `z${i}`) : text;
     // What pads a row of floats may be anything.
     const masked = (text: string): string =>
       width === 2 ? `select(vec2f(), ${text}, vec2<bool>(true, p * 2u + 1u < end))` : text;
@@ -225,6 +252,7 @@ ${repeat(
       let p = first + ${t * team}u;
 ${isInteger ? '      let block = p >> u.block_shift;' : ''}
 ${repeat(each, (i) => decoded(i, t, scaleFirst))}
+${repeat(lines, readEights)}
 ${repeat(lines, (line) => repeat(vectors, (v) => `      let x${line}_${v} = ${readX(line, v)};`))}
 ${repeat(lines, (line) => add(line, scaleFirst))}
       }`,
@@ -273,14 +301,14 @@ ${store('line', 'sums')}`;
     name: `gemm/weight-rows ${formats} ${weights}${blocks} ${lines} by ${lanes}x${team}${wide ? ` wide ${words}` : ''}`,
     storage: {
       a: { access: 'read', type: words === 1 ? 'array<u32>' : `array<vec${words}u>` },
-      b: { access: 'read', type: inputType(input, wide) },
+      b: { access: 'read', type: atOnce === 8 ? 'array<vec4u>' : inputType(input, wide) },
       ...blockStorage(params),
       c: { access: 'read_write', type: outputType(output, false) },
     },
     uniforms: WEIGHT_UNIFORMS,
     features: featuresFor(output, false),
     code: /* wgsl */ `
-${readFunction('b', input, wide)}
+${atOnce === 8 ? HALVES : readFunction('b', input, wide)}
 ${storeFunction(output, false, epilogue)}
 ${blockFunctions(params)}
 ${wide ? '' : xOf}
@@ -296,7 +324,7 @@ ${MATVEC_PLACE}
 ${repeat(each, (i) => `  let row${i} = a_first + ${rowOf(i)} * u.a_ld;`)}
 ${isInteger ? repeat(each, (i) => `  let s_row${i} = u.s_start + batch * u.s_batch + ${rowOf(i)} * u.s_row;`) : ''}
 ${isInteger && zeros !== 'one' ? repeat(each, (i) => `  let z_row${i} = u.z_start + batch * u.z_batch + ${rowOf(i)} * u.z_row;`) : ''}
-${repeat(lines, (line) => `  let x${line}_at = (b_first + min(${line}u, u.lines - 1u) * u.b_ld)${perVector};`)}
+${repeat(lines, (line) => `  let x${line}_at = (b_first + min(${line}u, u.lines - 1u) * u.b_ld)${atOnce > 1 ? ` / ${atOnce}u` : ''};`)}
 ${repeat(lines, (line) => `  var sum${line} = ${vector}();`)}
 ${isInteger ? integerConstants(weights as 'u8' | 'u4') : ''}
   let first_unit = begin / ${unit}u + member;

@@ -116,11 +116,11 @@ function chooseVariant(spec: RunSpec, sizes: readonly number[], recorder: Record
 }
 
 /**
- * Plain copies gain nothing from a second vector; what computes, casts or moves axes does. What is written by index waits for each
- * word.
+ * Plain copies gain nothing from a second vector; what computes, casts or moves axes does. What is written by index, element by
+ * element, waits for each word.
  */
-function unrollOf({ kernel, operands, rowRank }: RunSpec): Variant['unroll'] {
-  if (kernel.outputs.some(({ scatter }) => scatter !== undefined)) return 4;
+function unrollOf({ kernel, operands, rowRank, width }: RunSpec): Variant['unroll'] {
+  if (width === 1 && kernel.outputs.some(({ scatter }) => scatter !== undefined)) return 4;
   const bytes = (operand: OperandSpec | undefined): number => (operand === undefined ? 4 : BYTES_OF[operand.dtype]);
   const isCopy = kernel.nodes.every(({ kind }) => kind === 'input' || kind === 'spread');
   const isCast = bytes(operands.at(-1)) !== bytes(operands[0]);

@@ -1,4 +1,5 @@
-import type { ResolvedRun } from '@concord/backend-core/kernel';
+import { BYTES_OF } from '@concord/backend-core/implement';
+import type { ResolvedRun, RunLayout } from '@concord/backend-core/kernel';
 import { placeOf, runAxes } from '@concord/kernel';
 import { launchMap } from '../map/plan-map.ts';
 import { TILE_BYTES } from '../map/tile.wgsl.ts';
@@ -59,7 +60,7 @@ function vectorLayout(piece: Piece, traits: DeviceTraits): VectorLayout {
   const isWhole = (sizes[axis] as number) % 4 === 0 && (sizes[axis] as number) > 0;
   const gathersVectors = new Set(isWhole ? vectorGathers(piece, axis) : []);
   // Lanes that write neighbours by index share lines of memory: each of a lane's four would touch one of its own.
-  const isByPoint = foldedRank === 0 && operands.some(({ layout: { access } }) => access === 'scatter');
+  const isByPoint = foldedRank === 0 && !scattersWords(piece, axis);
   const width = isWhole && !isByPoint && (dense(axis) > 0 || gathersVectors.size > 0) ? 4 : 1;
   const layout = { width, axis, gathersVectors } as const;
   // Barriers are expensive where lanes share a core, and caches are large.
@@ -100,18 +101,34 @@ function transposed(
  * Gather inputs whose last index is, wherever they are read, the index along the axis of the vectors: those begin at
  * multiples of four of it only where the piece does.
  */
-function vectorGathers({ geometry, places, starts }: Piece, axis: number): readonly number[] {
-  const { kernel, shape } = geometry;
-  if ((starts[axis] as number) % 4 !== 0) return [];
+function vectorGathers(piece: Piece, axis: number): readonly number[] {
+  const { kernel } = piece.geometry;
+  if ((piece.starts[axis] as number) % 4 !== 0) return [];
   return kernel.inputs.flatMap(({ name, access }, index) => {
     if (access !== 'gather') return [];
-    const isAlong = kernel.nodes.every((node) => {
-      if (node.kind !== 'gather' || node.name !== name) return true;
-      const last = kernel.nodes[node.operands.at(-1) as number];
-      return last?.kind === 'index' && placeOf({ places, rank: shape.length, unfolded: 0 }, last) === axis;
-    });
+    const isAlong = kernel.nodes.every(
+      (node) => node.kind !== 'gather' || node.name !== name || isIndexAlong(piece, node.operands.at(-1), axis),
+    );
     return isAlong ? [index] : [];
   });
+}
+
+/** Returns whether a node of a piece's kernel is the index along an axis. */
+function isIndexAlong({ geometry: { kernel, shape }, places }: Piece, node: number | undefined, axis: number): boolean {
+  const own = kernel.nodes[node as number];
+  return own?.kind === 'index' && placeOf({ places, rank: shape.length, unfolded: 0 }, own) === axis;
+}
+
+/** Returns whether all that is written by index are halves whose last index runs along an axis: two neighbours fill a word. */
+function scattersWords(piece: Piece, axis: number): boolean {
+  const { kernel, outputs } = piece.geometry;
+  return kernel.outputs.every(
+    ({ scatter }, output) =>
+      scatter === undefined ||
+      (scatter.mode === 'set' &&
+        BYTES_OF[(outputs[output] as RunLayout).dtype] === 2 &&
+        isIndexAlong(piece, scatter.indices.at(-1), axis)),
+  );
 }
 
 /** A long array whose length is no multiple of four: what is one goes by vectors. */

@@ -32,22 +32,32 @@ fn half_bits(value: f32, zero: u32) -> u32 {
 `;
 
 /**
- * WGSL: `half_bits_of_four(value: vec4f, zero: u32) -> vec4u`, the same of four numbers: at once if all are normal in binary16, which they
- * mostly are.
+ * WGSL: `half_bits_of_four(value: vec4f, zero: u32) -> vec4u`, the same of four numbers: at once if all are normal in binary16, or 0, as
+ * they mostly are.
  */
 export const halfBitsOfFour: string = /* wgsl */ `
 ${halfBits}
 fn half_bits_of_four(value: vec4f, zero: u32) -> vec4u {
   let bits = vec4u(zero) ^ bitcast<vec4u>(value);
   let magnitude = bits & vec4u(0x7fffffffu);
-  if (all(magnitude - 0x38800000u < vec4u(0x477ff000u - 0x38800000u))) {
+  let is_zero = magnitude == vec4u();
+  if (all((magnitude - 0x38800000u < vec4u(0x477ff000u - 0x38800000u)) | is_zero)) {
     let sign = (bits >> vec4u(16u)) & vec4u(0x8000u);
     let is_odd = (magnitude >> vec4u(13u)) & vec4u(1u);
-    return sign | ((magnitude + 0xfffu + is_odd - 0x38000000u) >> vec4u(13u));
+    return sign | select((magnitude + 0xfffu + is_odd - 0x38000000u) >> vec4u(13u), vec4u(), is_zero);
   }
   return vec4u(
     half_bits(value.x, zero), half_bits(value.y, zero), half_bits(value.z, zero), half_bits(value.w, zero),
   );
+}
+`;
+
+/** WGSL: `half_bits_of_four` where the device packs as it should, as a trial has shown: a tenth of the instructions. */
+export const packedBitsOfFour: string = /* wgsl */ `
+fn half_bits_of_four(value: vec4f, zero: u32) -> vec4u {
+  let low = pack2x16float(value.xy);
+  let high = pack2x16float(value.zw);
+  return vec4u(low & 0xffffu, low >> 16u, high & 0xffffu, high >> 16u);
 }
 `;
 

@@ -249,6 +249,12 @@ const scatters: readonly RunEntry[] = [
       ? []
       : [['scatter', { kernel: `scatter ${mode} f32`, shape: [16, 16], data: 'specials' }] as const]),
   ]),
+  // Neighbours of 16 bits, which may fill a word.
+  ...(['f16', 'bf16'] as const).flatMap((dtype): RunEntry[] => [
+    ['scatter', { kernel: 'append rows', shape: [5, 12], data: 'indices', dtype }],
+    ['scatter', { kernel: 'append rows', shape: [7, 36], data: 'indices', dtype, views: 'padded', offset: 1 }],
+    ['scatter', { kernel: 'append rows', shape: [3, 4100], data: 'indices', dtype, place: 'packed' }],
+  ]),
   ['scatter', { kernel: 'scatter set f32', shape: [0], data: 'indices' }],
   ['scatter', { kernel: 'rows are counted', shape: [5, 0], folded: 1, data: 'indices' }],
 ];
