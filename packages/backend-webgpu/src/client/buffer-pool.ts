@@ -33,6 +33,8 @@ export interface PoolOptions {
 /** Larger buffers than this are kept at their own size: an eighth of them would be too much to waste. */
 const LARGEST_ROUNDED = 64 * 2 ** 20;
 const SMALLEST_CLASS = 256;
+/** Sizes that were given up and are known. */
+const MAX_GIVEN_UP = 1024;
 /** Memory that may wait for a submit; more of it asks for one. */
 const MAX_RETIRED_BYTES = 256 * 2 ** 20;
 
@@ -194,6 +196,7 @@ export class BufferPool {
     // Unused memory must not be what makes this allocation fail. Work that asks again for what was given up would go round in
     // circles, and had room for it before.
     if (size > LARGEST_ROUNDED && this.#pooledBytes + this.#retiredBytes > 0 && !this.#givenUp.has(size)) {
+      if (this.#givenUp.size > MAX_GIVEN_UP) this.#givenUp.clear();
       for (const free of this.#free.keys()) this.#givenUp.add(free);
       this.trim(0);
       this.#options.flush();
