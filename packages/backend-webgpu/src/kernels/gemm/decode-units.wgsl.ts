@@ -3,9 +3,9 @@ import { blockShift, FORMS_OF_INTEGERS, ofType, type WeightForm, weightFormOf } 
 import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
 import { bindable } from '../operands.ts';
 import type { Recorder, Span } from '../recorder.ts';
-import { halfBitsOfFour } from '../wgsl/half.wgsl.ts';
 import type { WeightProduct } from './plan.ts';
 import type { KernelTable } from './product.ts';
+import { HALVES_OF_FOUR } from './storage-formats.ts';
 import { areBindable, blockUniforms } from './weight-rows.ts';
 import {
   BLOCK_UNIFORMS,
@@ -36,10 +36,8 @@ const decodeUnits: (params: DecodeUnitsParams) => Kernel = variants((params: Dec
     .map((text) => scaledWeight(zeros, text));
   const store =
     output === 'f32'
-      ? `c[2u * index] = low;\n  c[2u * index + 1u] = high;`
-      : `let a_bits = half_bits_of_four(low, u.zero);
-  let b_bits = half_bits_of_four(high, u.zero);
-  c[index] = vec4u(a_bits.xz | (a_bits.yw << vec2u(16u)), b_bits.xz | (b_bits.yw << vec2u(16u)));`;
+      ? `c[2u * index] = ${low};\n  c[2u * index + 1u] = ${high};`
+      : `c[index] = vec4u(halves_of_four(${low}), halves_of_four(${high}));`;
   return defineKernel({
     name: `gemm/decode ${output} ${weights} ${scales} ${zeros}`,
     storage: {
@@ -50,7 +48,7 @@ const decodeUnits: (params: DecodeUnitsParams) => Kernel = variants((params: Dec
     // Units of a row, and of the whole; rows of a matrix.
     uniforms: { ...ofType('u32', 'units count rows a_start a_stride a_ld'), ...BLOCK_UNIFORMS },
     code: /* wgsl */ `
-${output === 'f16' ? halfBitsOfFour : ''}
+${output === 'f16' ? HALVES_OF_FOUR : ''}
 ${blockFunctions(params)}
 
 ${mainOf(LANES)}
@@ -66,8 +64,6 @@ ${mainOf(LANES)}
   let s = scales_at(u.s_start + batch * u.s_batch + row * u.s_row + block * u.s_block);
 ${zeros === 'one' ? '' : '  let z = zeros_at(u.z_start + batch * u.z_batch + row * u.z_row + block * u.z_block);'}
 ${integerConstants(weights)}
-  let low = ${low};
-  let high = ${high};
   ${store}
 }`,
   });

@@ -1,6 +1,7 @@
 import type { Candidates, NamedVariant } from '@concord/variants';
 import { repeat } from '../wgsl/snippets.ts';
 import type { DeviceTraits } from '../recorder.ts';
+import type { StoreInPlace } from './storage-formats.ts';
 
 /** Shape of a workgroup's tile on the matrix units of a GPU ("tensor cores"). */
 export interface MatrixTile {
@@ -248,7 +249,7 @@ ${repeat(reads, (read) => `  var ${register(read)} = vec4u();`)}`,
 }
 
 /** Source text of a store that reads first: of the row that is named, by names of its own. */
-export type LongStore = (row: string, prefix: string) => { readonly loads: string; readonly store: string };
+export type LongStore = (row: string, prefix: string) => Pick<StoreInPlace, 'loads' | 'store'>;
 
 /** Source text of a tile's arithmetic, with the strips of A and B as {@link operandStrips} has them. */
 export interface TileOnUnits {

@@ -128,6 +128,13 @@ describe('a B of a type of its own', () => {
     expect(planned(TEST_DEVICES.gpu, weights(1, 64, { ldb: 4098 })).scratches.length).toBeGreaterThan(0);
   });
 
+  it('is read by as many words as its rows are made of', () => {
+    const wide = (m: number, ldb: number): string | undefined =>
+      / wide \d$/.exec(planned(TEST_DEVICES.gpu, weights(m, 64, { ldb })).launches[0]?.kernel.name ?? '')?.[0];
+    expect([4096, 4112, 4104].map((ldb) => wide(1, ldb))).toEqual([' wide 4', ' wide 2', undefined]);
+    expect([4096, 4104].map((ldb) => wide(4, ldb))).toEqual([' wide 2', ' wide 1']);
+  });
+
   it('is decoded by eights to memory where rows are whole ones, else as a run does', () => {
     const first = (given: Partial<Call> = {}): string | undefined =>
       planned(TEST_DEVICES.gpu, weights(64, 4096, given)).launches[0]?.kernel.name;

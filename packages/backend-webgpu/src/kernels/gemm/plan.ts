@@ -342,15 +342,15 @@ function range(span: Span, dtype: WeightDType, first: number, last: number): Spa
 export function decoded(product: WeightProduct, recorder: Recorder, memory?: Span): Product {
   const { n, k, batchCount, transB, a, weights } = product;
   const { dtype: dtypeB, ld: ldb, stride: strideB, quant: quantB, span, blocks } = weights;
-  const stored = { n, k, batchCount, transB, dtype: a.dtype, dtypeB, ldb, strideB, quantB };
-  const step = decodeStep(stored);
+  const step = decodeStep({ n, k, batchCount, transB, dtype: a.dtype, dtypeB, ldb, strideB, quantB });
   const fits = memory !== undefined && memory.byteLength >= step.bytes;
   const b = fits ? { ...memory, byteLength: step.bytes } : recorder.scratch(step.bytes);
-  const inputs = step.inputs.map((name) =>
-    name === 'b' ? span : blocks[name.slice('quantB.'.length) as (typeof BLOCKS)[number]],
-  );
-  if (!launchDecodeUnits(product, b, recorder))
+  if (!launchDecodeUnits(product, b, recorder)) {
+    const inputs = step.inputs.map((name) =>
+      name === 'b' ? span : blocks[name.slice('quantB.'.length) as (typeof BLOCKS)[number]],
+    );
     planRun({ geometry: step.geometry, inputs, outputs: [b], params: [], inPlace: [false] }, recorder);
+  }
   const { ldb: ld, strideB: stride } = step.call;
   return { ...product, weights: undefined, b: { span: b, dtype: a.dtype, ld, stride: batchCount === 1 ? 0 : stride } };
 }

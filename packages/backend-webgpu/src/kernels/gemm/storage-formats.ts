@@ -180,7 +180,7 @@ ${halfBits}
 fn to_f16(value: f32) -> f16 { return f16(unpack2x16float(half_bits(value, u.zero)).x); }`;
 
 /** WGSL: `halves_of_four`, four numbers correctly rounded to binary16, in two words. */
-const HALVES_OF_FOUR = /* wgsl */ `
+export const HALVES_OF_FOUR: string = /* wgsl */ `
 ${halfBitsOfFour}
 fn halves_of_four(value: vec4f) -> vec2u {
   let bits = half_bits_of_four(value, u.zero);

@@ -73,8 +73,8 @@ export const weightRowsTable: ProductTable = {
     storagesOn(traits).flatMap(({ input, output }) =>
       formsBeside(input).flatMap((form) =>
         LINES.flatMap((lines) =>
-          ([1, wordsOf({ ...form, lines })] as const).flatMap((words) => {
-            const reading = { lines, wide: words > 1, words };
+          [0 as const, ...wordsOf({ ...form, lines })].flatMap((wide) => {
+            const reading = { lines, wide: wide > 0, words: wide || 1 } as const;
             return groupsOn(traits).map((group) => weightRows({ input, output, ...form, ...reading, group }));
           }),
         ),
@@ -120,7 +120,7 @@ function linesOf({ m }: Product): number {
 /** Units of a row of B, if A can be read by vectors. */
 function unitsOf(product: WeightProduct): number {
   const reading = readingOf(product);
-  return product.k / unitOf({ ...reading, words: wordsOf(reading) });
+  return product.k / unitOf({ ...reading, words: wordsOf(reading)[0] });
 }
 
 function readingOf(product: WeightProduct): { readonly weights: WeightForm['weights']; readonly lines: number } {
@@ -175,9 +175,8 @@ function launchWeightRows(work: ProductWork, variant: Variant, recorder: Recorde
   const lines = linesOf(product);
   const form = weightFormOf(weights.dtype, weights.quant);
   const reading = readingOf(product);
-  const most = wordsOf(reading);
-  const wide = isByUnits(product, unitOf({ ...reading, words: most }), recorder.traits);
-  const words = wide ? most : 1;
+  const possible = wordsOf(reading).find((words) => isByUnits(product, unitOf({ ...reading, words }), recorder.traits));
+  const [wide, words] = [possible !== undefined, possible ?? 1];
   launchWeights(work, variant, recorder, {
     unit: unitOf({ ...reading, words }),
     columns: group.lanes * eachOf(reading),

@@ -53,9 +53,13 @@ export const WEIGHT_UNIFORMS: Readonly<Record<string, UniformType>> = {
 /** The parameters that tell how B is read. */
 type Reading = Pick<WeightRowsParams, 'weights' | 'lines'>;
 
-/** Words of B that are read at once by a kernel that is wide: all that one read can bring, if its elements do not take too many registers. */
-export function wordsOf({ weights, lines }: Reading): 2 | 4 {
-  return weights === 'u4' && lines > 1 ? 2 : 4;
+/**
+ * Words of B that are read at once by kernels that are wide, the most first: all that one read can bring, if its elements do not take
+ * too many registers, and for rows that are no whole number of those half of them.
+ */
+export function wordsOf({ weights, lines }: Reading): readonly [most: 2 | 4, ...fewer: (1 | 2)[]] {
+  if (weights === 'f32') return [4];
+  return weights === 'u4' && lines > 1 ? [2, 1] : [4, 2];
 }
 
 /** Elements of B in a unit: what is read at once. */
