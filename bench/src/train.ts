@@ -7,12 +7,18 @@ import { slugOf, startDevice } from './device.ts';
 import { torchContestants, torchEntries, torchTimes } from './limits/torch.ts';
 import { finishModel, hostMsOf, measureModel, type PreparedModel, QUICK, WHOLE } from './models.ts';
 import { MODEL_OPTIONS, oneOf } from './options.ts';
-import { type CaseResult, resultsParent } from './results.ts';
-import { type NewWork, type Work, WORKS } from './train/works.ts';
+import { candidate, type Candidate, type CaseResult, loadCandidates, resultsParent } from './results.ts';
+import type { TrainPeer } from './train/peers.ts';
+import { ADAM_W, mlpNumbers, type NewWork, type Work, WORKS } from './train/works.ts';
 
 /** As in limits/torch_train.py. */
-const RATE = 1e-4;
 const CHECKED_STEPS = 4;
+
+/** Those that train the MLP too, loaded when their GPU is there. */
+const MLP_PEERS: readonly Candidate<TrainPeer>[] = [
+  candidate('jax-js', async () => (await import('./train/peers.ts')).jaxJsTrain),
+  candidate('tfjs webgpu', async () => (await import('./train/peers.ts')).tfjsTrain()),
+];
 
 /**
  * Times steps of training on the WebGPU backend, each recorded whole: loss, gradients and AdamW. Beside eager PyTorch on the same
@@ -36,6 +42,7 @@ export async function benchTrain(args: readonly string[]): Promise<boolean> {
   const torch = await torchTimes(script, values.torch, values.limit);
   const device = await startDevice(values.device);
   const schedule = size === 'whole' ? WHOLE : QUICK;
+  const peers = await loadCandidates(names.includes('mlp') ? MLP_PEERS : []);
   const cases: CaseResult[] = [];
   for (const name of names) {
     const backend = new WebGpuBackend({ dawn: {} });
@@ -43,8 +50,11 @@ export async function benchTrain(args: readonly string[]): Promise<boolean> {
     const work = (WORKS[name] as NewWork)(backend, size);
     const { op, name: what, traffic } = work;
     const line = 'absent' in torch ? undefined : torch.lines.find((each) => each.op === op && each.case === what);
-    const reference = line?.losses && Float32Array.from(line.losses);
     const contestants = new Map([['concord', () => concordSteps(backend, work)]]);
+    if (name === 'mlp')
+      for (const { name: peer, prepare } of peers.present)
+        contestants.set(peer, () => prepare(mlpNumbers(size), CHECKED_STEPS));
+    const reference = line?.losses && Float32Array.from(line.losses);
     const entries = await measureModel('f32', contestants, reference, schedule);
     const theirs = torchEntries(torch, { op, name: what }, 'torch eager');
     cases.push({ op, case: what, traffic, entries: [...theirs, ...entries] });
@@ -54,6 +64,7 @@ export async function benchTrain(args: readonly string[]): Promise<boolean> {
     ...{ arena: `webgpu-${slugOf(device.name)}`, device, schedule, cases, isPrinted: !values.json },
     contestants: [
       { name: 'concord', role: 'ours', version: '@concord/backend-webgpu and @concord/grad, this checkout' },
+      ...peers.contestants,
       ...torchContestants(torch, 'torch eager'),
     ],
     parent: resultsParent(values.out, size === 'whole' && values.only === undefined),
@@ -67,7 +78,7 @@ export async function benchTrain(args: readonly string[]): Promise<boolean> {
  */
 async function concordSteps(backend: ComputeBackend, work: Work): Promise<PreparedModel> {
   const { params, batch } = work;
-  const optimizer = adamW(params, { rate: RATE });
+  const optimizer = adamW(params, ADAM_W);
   const lossAndGradient = valueAndGrad((own: unknown, ...given: readonly Tensor[]) => work.lossOf(own, ...given));
   const step = record(backend, () =>
     tidy(() => {

@@ -83,23 +83,51 @@ class Params {
 }
 
 /** Classes, or tokens, from one place of their sequence on. */
+function classNumbers(count: number, classes: number, first = 0): Uint32Array {
+  return Uint32Array.from({ length: count }, (_, i) => ((i + first) * 7919 + 5) % classes);
+}
+
 function classesOf(backend: ComputeBackend, count: number, classes: number, first = 0): Tensor {
-  return tensor(
-    backend,
-    Uint32Array.from({ length: count }, (_, i) => ((i + first) * 7919 + 5) % classes),
-  );
+  return tensor(backend, classNumbers(count, classes, first));
+}
+
+/** The MLP's parameters and batch, which peers train too. */
+export interface MlpNumbers {
+  readonly batch: number;
+  readonly widths: readonly number[];
+  readonly layers: readonly { weight: Float32Array; bias: Float32Array; shape: [out: number, from: number] }[];
+  readonly x: Float32Array;
+  readonly classes: Uint32Array;
+}
+
+/** AdamW's options, as PyTorch has them unless told otherwise. */
+export const ADAM_W = { rate: 1e-4, beta1: 0.9, beta2: 0.999, eps: 1e-8, decay: 0.01 } as const;
+
+const MLP_SIZES = { whole: [128, [784, 512, 512, 10]], tiny: [8, [12, 16, 16, 10]] } as const;
+
+export function mlpNumbers(size: TrainSize): MlpNumbers {
+  const [batch, widths] = MLP_SIZES[size];
+  const layers = widths.slice(1).map((to, at) => {
+    const from = widths[at] as number;
+    return {
+      weight: seededNumbers(to * from, 2 * at + 1, Math.sqrt(6 / from)),
+      bias: seededNumbers(to, 2 * at + 2, 0.125),
+      shape: [to, from] as [number, number],
+    };
+  });
+  return { batch, widths, layers, x: seededNumbers(batch * widths[0], 0, 1), classes: classNumbers(batch, 10) };
 }
 
 function mlpWork(backend: ComputeBackend, size: TrainSize): Work<readonly Dense[]> {
-  const [batch, widths] = size === 'whole' ? [128, [784, 512, 512, 10]] : [8, [12, 16, 16, 10]];
-  const own = new Params(backend);
-  const params = widths.slice(1).map((to, layer) => own.layer(to, widths[layer] as number));
+  const { batch, widths, layers, x, classes } = mlpNumbers(size);
+  const params = layers.map(({ weight, bias, shape }) => ({
+    weight: tensor(backend, weight, shape),
+    bias: tensor(backend, bias),
+  }));
+  const numbers = layers.reduce((sum, { weight, bias }) => sum + weight.length + bias.length, 0);
   return {
-    ...{ op: 'train_mlp', name: `f32 ${batch}x${widths.join('-')}`, traffic: 4 * own.bytes, params },
-    batch: [
-      tensor(backend, seededNumbers(batch * (widths[0] as number), 0, 1), [batch, widths[0] as number]),
-      classesOf(backend, batch, 10),
-    ],
+    ...{ op: 'train_mlp', name: `f32 ${batch}x${widths.join('-')}`, traffic: 16 * numbers, params },
+    batch: [tensor(backend, x, [batch, widths[0] as number]), tensor(backend, classes)],
     lossOf: (layers, x, classes) => {
       const scores = layers.reduce(
         (y, { weight, bias }, at) =>

@@ -40,8 +40,9 @@ export interface Block {
   readonly after1: Norm | undefined;
   readonly after2: Norm | undefined;
   readonly norm2: Norm;
+  /** Of a gated MLP: by itself, or with `up` after it. */
   readonly gate: Product | undefined;
-  readonly up: Product;
+  readonly up: Product | undefined;
   readonly down: Product;
 }
 
@@ -142,6 +143,11 @@ export function weightsOf(named: NamedWeights, config: Config, { dtype, quantize
       const qkv = [[`${self}.q_proj`, rowsQ] as const, [`${self}.k_proj`, rowsKv] as const];
       // Gemma norms what a part gives, too.
       const isGemma = find(`${layer}.pre_feedforward_layernorm.weight`) !== undefined;
+      const hidden = take(`${mlp}.gate_proj.weight`, [undefined, width]).shape[0];
+      const gated = ['gate_proj', 'up_proj'].map((name) => [`${mlp}.${name}`, hidden] as const);
+      // Biases are added before the activation: each by its own product.
+      const isBiased = find(`${mlp}.gate_proj.bias`) !== undefined;
+      const [gate, up] = isBiased ? gated.flatMap((each) => products([each], width)) : products(gated, width);
       return {
         norm1: norm(`${layer}.input_layernorm`, width),
         qkv: products([...qkv, [`${self}.v_proj`, rowsKv]], width),
@@ -150,8 +156,7 @@ export function weightsOf(named: NamedWeights, config: Config, { dtype, quantize
         after1: isGemma ? norm(after, width) : undefined,
         after2: normIf(`${layer}.post_feedforward_layernorm`, width),
         norm2: norm(isGemma ? `${layer}.pre_feedforward_layernorm` : after, width),
-        ...{ gate: product(`${mlp}.gate_proj`, width), up: product(`${mlp}.up_proj`, width) },
-        down: product(`${mlp}.down_proj`, undefined, width),
+        ...{ gate, up, down: product(`${mlp}.down_proj`, undefined, width) },
       };
     };
     const gpt2 = (layer: string): Block => ({

@@ -10,6 +10,8 @@ import type { Span } from './kernels/recorder.ts';
 /** The faults that trials of a device found; undefined for what works, and for what the device does not have. */
 export interface Faults {
   readonly f16?: string | undefined;
+  /** Of `pack2x16float`, in whose place numbers are rounded by their bits. */
+  readonly packing?: string | undefined;
   readonly matrixUnits?: string | undefined;
 }
 
@@ -29,6 +31,7 @@ export async function tryDevice(client: WebGpuClient, options: WebGpuOptions): P
   }
   const faults = await trials;
   if (faults.f16 !== undefined) client.renounceF16();
+  else if (client.traits.hasF16 && faults.packing === undefined) client.packHalves();
   if (faults.matrixUnits !== undefined) client.renounceMatrixUnits();
   return faults;
 }
@@ -36,12 +39,16 @@ export async function tryDevice(client: WebGpuClient, options: WebGpuOptions): P
 async function faultsOf({ traits }: WebGpuClient, options: WebGpuOptions): Promise<Faults> {
   // A device may offer `shader-f16` and compile little of it: naga, the compiler of wgpu, refused what Dawn takes. So before
   // the first kernel with it, a tiny one has to compile and come out right.
-  const f16 = traits.hasF16 ? textOf(await faultOf('f16', () => wrongHalf(roundTripOn(options, false)))) : undefined;
-  if (f16 !== undefined || matrixUnitsTiles(traits).length === 0) return { f16, matrixUnits: f16 };
+  if (!traits.hasF16) return {};
+  const half = async (packs: boolean): Promise<string | undefined> =>
+    textOf(await faultOf('f16', () => wrongHalf(roundTripOn(options, packs))));
+  const f16 = await half(false);
+  if (f16 !== undefined) return { f16, matrixUnits: f16 };
+  const packing = await half(true);
+  if (matrixUnitsTiles(traits).length === 0) return { packing };
   // Matrix units are an experiment of Dawn's.
   const multiply = (a: Uint16Array, b: Uint16Array): Promise<Uint16Array> => multiplyOn(options, a, b);
-  const trial = async () => (await wrongHalf(roundTripOn(options, true))) ?? wrongProduct(SIZES, multiply);
-  return { matrixUnits: textOf(await faultOf('the matrix units', trial)) };
+  return { packing, matrixUnits: textOf(await faultOf('the matrix units', () => wrongProduct(SIZES, multiply))) };
 }
 
 const textOf = (fault: Fault | undefined): string | undefined =>

@@ -1,5 +1,6 @@
 import { BackendError } from '@concord/backend-core';
 import type { Kernel } from '../kernels/kernel.ts';
+import { withPackedHalves } from '../kernels/wgsl/half.wgsl.ts';
 import { inScopes, type Scoped } from './errors.ts';
 import { type GpuContext, STAGE_COMPUTE } from './gpu-source.ts';
 import { MAX_UNIFORM_BYTES } from './batch.ts';
@@ -55,6 +56,8 @@ export class PipelineCache {
   #old = new Map<string, Entry>();
   readonly #layouts = new Map<string, BindingLayout>();
   #layoutCount = 0;
+  /** The device packs halves as they should be, as a trial has shown. */
+  packsHalves = false;
 
   constructor(context: GpuContext) {
     this.#context = context;
@@ -166,8 +169,9 @@ export class PipelineCache {
   #module(kernel: Kernel): Scoped<{ module: GPUShaderModule; layout: BindingLayout }> {
     const { device } = this.#context;
     const key = kernel.storage.map(({ access, minBytes = 0 }) => `${access} ${minBytes}`).join();
+    const code = this.packsHalves ? withPackedHalves(kernel.code) : kernel.code;
     const scoped = inScopes(this.#context, () => ({
-      module: device.createShaderModule({ code: kernel.code, label: kernel.name }),
+      module: device.createShaderModule({ code, label: kernel.name }),
       layout: this.#layout(kernel, key),
     }));
     // Perhaps the layout is what the device refused.

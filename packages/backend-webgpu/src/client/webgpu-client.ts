@@ -134,6 +134,11 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
     Object.assign(this.traits, { hasF16: false, matrixUnits: [] });
   }
 
+  /** Rounds to binary16 by the device's own packing from now on. */
+  packHalves(): void {
+    this.#shared.pipelines.packsHalves = true;
+  }
+
   /** Plans without matrix units from now on. */
   renounceMatrixUnits(): void {
     Object.assign(this.traits, { matrixUnits: [] });

@@ -150,6 +150,14 @@ export const PRODUCT_CASES: readonly GradCase[] = [
     ],
     f: (xs) => o.swiglu(at(xs, 0), at(xs, 1), at(xs, 2)),
   },
+  {
+    name: 'swiglu, gate and up in one weight',
+    shapes: [
+      [3, 4],
+      [4, 4],
+    ],
+    f: (xs) => o.swiglu(at(xs, 0), at(xs, 1)),
+  },
 
   {
     name: 'conv2d',

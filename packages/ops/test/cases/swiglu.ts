@@ -28,6 +28,16 @@ export const swigluCases: OpCases = {
     want: [wanted(silu, GATE, UP), wanted((x) => Math.max(0, x), GATE, UP)],
     shape: [2, 3, OUT],
   },
+  'gate and up in one weight': {
+    run: (b) => {
+      const x = tensor(b, X, [2, 3, IN]);
+      const both = tensor(b, [...GATE, ...UP], [2 * OUT, IN]);
+      const relu = { activation: 'relu', out: empty(b, [2, 3, OUT]) } as const;
+      return [swiglu(x, both), swiglu(x, both, undefined, relu)];
+    },
+    want: [wanted(silu, GATE, UP), wanted((x) => Math.max(0, x), GATE, UP)],
+    shape: [2, 3, OUT],
+  },
   'f16, and one row': {
     run: (b) => {
       const of = (values: readonly number[], shape: readonly number[]) =>

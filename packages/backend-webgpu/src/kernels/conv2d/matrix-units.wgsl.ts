@@ -117,7 +117,7 @@ ${EIGHT.map((i) =>
     code: /* wgsl */ `
 ${placeFunctions}
 ${SETS}
-${storeFunction(output, isWide, epilogue, true, ['image', 'filter_index', 'output_row', 'output_column'])}
+${storeFunction(output, isWide, epilogue, ['image', 'filter_index', 'output_row', 'output_column'])}
 ${onUnits.memory}
 var<workgroup> taps: array<vec2u, ${TABLE}>;
 

@@ -1,7 +1,7 @@
 import { ofType } from '@concord/variants';
 import { defineKernel, type Kernel, mainOf, type StorageBinding, type UniformType, variants } from '../kernel.ts';
 import type { Recorder, Span } from '../recorder.ts';
-import { halfBits } from '../wgsl/half.wgsl.ts';
+import { halfBits, withPackedHalves } from '../wgsl/half.wgsl.ts';
 import { bindMatrix, type KernelTable, type Matrix } from './product.ts';
 import {
   DTYPES,
@@ -182,7 +182,7 @@ export const ROUND_TRIP_NUMBERS = 32;
 /**
  * Rounds float32 to `f16` as the products do, and widens it again: what has to work before `f16` is relied on.
  *
- * @param packs - as those on matrix units do, by `pack2x16float`
+ * @param packs - by `pack2x16float`
  */
 export const f16RoundTrip: (params: { readonly packs: boolean }) => Kernel = variants(({ packs }) =>
   defineKernel({
@@ -195,11 +195,11 @@ export const f16RoundTrip: (params: { readonly packs: boolean }) => Kernel = var
     uniforms: {},
     features: featuresFor('f16', false),
     code: /* wgsl */ `
-${TO_F16}
+${packs ? withPackedHalves(TO_F16) : TO_F16}
 
 @compute @workgroup_size(${ROUND_TRIP_NUMBERS})
 fn main(@builtin(local_invocation_index) lane: u32) {
-  halves[lane] = ${packs ? 'f16(unpack2x16float(pack2x16float(vec2f(x[lane], 0.0))).x)' : 'to_f16(x[lane])'};
+  halves[lane] = to_f16(x[lane]);
   widened[lane] = f32(halves[lane]);
 }`,
   }),

@@ -109,7 +109,7 @@ const matrixUnits = productKernel<MatrixUnitsParams>('gemm/matrix', (params, epi
     (spec: RunSpec) =>
     (row: string, prefix: string): StoreInPlace => {
       const inDomain = ['batch', `(first_row + ${row})`, '(first_column + column)'];
-      const inPlace = storeInPlace(output, true, spec, { packs: true, place: inDomain, prefix });
+      const inPlace = storeInPlace(output, true, spec, { place: inDomain, prefix });
       return { ...inPlace, store: `        let at = ${placeIn(row)};\n${inPlace.store}` };
     };
   // Beyond C there may be nothing to read.
@@ -127,7 +127,7 @@ const matrixUnits = productKernel<MatrixUnitsParams>('gemm/matrix', (params, epi
     // Blocks are the same throughout a subgroup, but made of the number of the invocation, of which WGSL does not know that.
     silenced: ['chromium.subgroup_matrix_uniformity'],
     code: /* wgsl */ `
-${ahead === undefined ? storeFunction(output, true, epilogue, true) : ahead('row', 'e').functions}
+${ahead === undefined ? storeFunction(output, true, epilogue) : ahead('row', 'e').functions}
 ${onUnits.memory}
 
 ${mainOf(matrixInvocations(tile))}

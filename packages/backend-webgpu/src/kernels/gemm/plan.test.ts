@@ -52,6 +52,10 @@ describe('which kernel', () => {
     expect(launches.at(-1)?.uniforms).toMatchObject({ splits: 2 });
   });
 
+  it('but not with more sums than the pool keeps', () => {
+    expect(briefly(planned(gpu, callOf(4096, 11_008, 4096)), 1)).toEqual(['tiled']);
+  });
+
   it.each([
     ['1x128', { m: 4096, n: 1, k: 4096 }],
     ['4x32', { m: 16_384, n: 1, k: 768 }],

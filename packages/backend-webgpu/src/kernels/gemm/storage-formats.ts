@@ -1,7 +1,7 @@
 import type { FloatDType } from '@concord/backend-core';
 import type { KernelFeature, KernelSource } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
-import { halfBits, halfBitsOfFour, packedBitsOfFour } from '../wgsl/half.wgsl.ts';
+import { halfBits, halfBitsOfFour } from '../wgsl/half.wgsl.ts';
 import { isSet } from '../wgsl/snippets.ts';
 import { epilogueCode } from '../epilogue/epilogue-code.ts';
 import type { RunSpec } from '../run/run-spec.ts';
@@ -86,21 +86,19 @@ export function storedValue(output: OutputFormat, wide: boolean, value: string):
  * WGSL: `store_c(at: u32, sum)` writes `alpha * sum + beta * C` to vector or element `at`; C is read only if
  * `u.reads_c` says so. With an epilogue `store_c(at: u32, batch: u32, row: u32, column: u32, sum)` writes what that makes of it.
  *
- * @param packs - whether `pack2x16float` rounds as it should on the device, as a trial has shown
  * @param place - coordinates in the epilogue's domain, where they are not those of a product
  */
 export function storeFunction(
   output: Exclude<OutputFormat, 'half-words'>,
   wide: boolean,
   epilogue?: RunSpec,
-  packs = false,
   place: readonly string[] = ['batch', 'row', 'column'],
 ): string {
-  if (epilogue !== undefined) return storeWithEpilogue(output, wide, epilogue, { packs, place });
+  if (epilogue !== undefined) return storeWithEpilogue(output, wide, epilogue, place);
   const type = wide ? 'vec4f' : 'f32';
   const old = oldValue(output, wide);
   return /* wgsl */ `
-${output === 'f16' ? (wide ? (packs ? PACKED_HALVES : HALVES_OF_FOUR) : TO_F16) : ''}
+${output === 'f16' ? (wide ? HALVES_OF_FOUR : TO_F16) : ''}
 ${isSet}
 fn store_c(at: u32, sum: ${type}) {
   var value = u.alpha * sum;
@@ -118,9 +116,9 @@ function storeWithEpilogue(
   output: Exclude<OutputFormat, 'half-words'>,
   wide: boolean,
   epilogue: RunSpec,
-  { packs, place }: { readonly packs: boolean; readonly place: readonly string[] },
+  place: readonly string[],
 ): string {
-  const { functions, loads, store } = storeInPlace(output, wide, epilogue, { packs, place });
+  const { functions, loads, store } = storeInPlace(output, wide, epilogue, { place });
   return /* wgsl */ `
 ${functions}
 fn store_c(at: u32, ${place.map((name) => `${name}: u32, `).join('')}sum: ${wide ? 'vec4f' : 'f32'}) {
@@ -141,8 +139,6 @@ export interface StoreInPlace {
 
 /** Options of {@link storeInPlace}. */
 interface InPlaceOptions {
-  /** As {@link storeFunction} has it. */
-  readonly packs?: boolean;
   /** The coordinates in the epilogue's domain. */
   readonly place: readonly string[];
   /** Begins the names of values, of which code that stands elsewhere has others. */
@@ -154,15 +150,14 @@ export function storeInPlace(
   output: Exclude<OutputFormat, 'half-words'>,
   wide: boolean,
   epilogue: RunSpec,
-  { packs = false, place, prefix }: InPlaceOptions,
+  { place, prefix }: InPlaceOptions,
 ): StoreInPlace {
   const { loads, lines, bits } = epilogueCode(epilogue, 'value', place, prefix);
   const stored = {
     f32: `bitcast<${wide ? 'vec4f' : 'f32'}>(bits)`,
     f16: wide ? 'bits.xz | (bits.yw << vec2u(16u))' : 'f16(unpack2x16float(bits).x)',
   }[output];
-  const rounding = packs ? packedBitsOfFour : halfBitsOfFour;
-  const functions = `${output === 'f16' ? rounding : ''}\n${isSet}`;
+  const functions = `${output === 'f16' ? halfBitsOfFour : ''}\n${isSet}`;
   const store = /* wgsl */ `  var value = u.alpha * sum;
   if (is_set(u.reads_c, at)) { value += u.beta * ${oldValue(output, wide)}; }
 ${lines}
@@ -186,7 +181,3 @@ fn halves_of_four(value: vec4f) -> vec2u {
   let bits = half_bits_of_four(value, u.zero);
   return bits.xz | (bits.yw << vec2u(16u));
 }`;
-
-/** WGSL: the same where the device packs as it should: a tenth of the instructions. */
-const PACKED_HALVES = /* wgsl */ `
-fn halves_of_four(value: vec4f) -> vec2u { return vec2u(pack2x16float(value.xy), pack2x16float(value.zw)); }`;

@@ -122,6 +122,8 @@ const EPILOGUE_AFTER = 11_000;
 const MIN_DEPTH = 128;
 /** Splits that are tried where there is a workgroup for most cores without any. */
 const MAX_SPLITS = 8;
+/** Entries of all splits: 128 MiB, as the pool keeps more only while nothing else is large. */
+const MAX_SUMS = 2 ** 25;
 
 /** Sizes of a batch of products. */
 interface ProductSizes {
@@ -136,18 +138,20 @@ interface ProductSizes {
 /** The cost of a product with a tile, with the best split of k. */
 export function costOf({ tile, cost }: RatedTile, { m, n, k, batchCount, hasEpilogue }: ProductSizes): Costs {
   const groups = batchCount * Math.ceil(m / tile.m) * Math.ceil(n / tile.n);
+  const entries = batchCount * m * n;
   const costWith = (splits: number): number => {
     const perCore = Math.ceil((groups * splits) / CORES);
     const ofTerm = Math.max(cost.alone, cost.packed * perCore);
     const after = hasEpilogue === true ? EPILOGUE_AFTER : 0;
-    const entries = batchCount * m * n * (splits + 1);
-    const finish = splits > 1 ? FINISH + FINISH_SPLIT * splits + FINISH_ENTRY * entries + after : 0;
+    const sums = FINISH_ENTRY * entries * (splits + 1);
+    const finish = splits > 1 ? FINISH + FINISH_SPLIT * splits + sums + after : 0;
     return perCore > (cost.most ?? perCore) ? Infinity : perCore * cost.start + Math.ceil(k / splits) * ofTerm + finish;
   };
   const most = Math.floor(k / MIN_DEPTH);
   const few = Math.min(Math.floor(CORES / groups), most);
   // With work for most cores already, shorter workgroups leave fewer of them idle at the end.
-  const tried = few > 1 ? [few] : [2, 3, 4, 5, 6, 7, MAX_SPLITS].filter((splits) => splits <= most);
+  const tried =
+    few > 1 ? [few] : [2, 3, 4, 5, 6, 7, MAX_SPLITS].filter((splits) => splits <= most && splits * entries <= MAX_SUMS);
   const all = [1, ...tried].map((splits) => ({ splits, total: costWith(splits) }));
   return all.reduce((best, each) => (each.total < best.total ? each : best));
 }

@@ -2,8 +2,9 @@ import { f32ToF16Bits } from '@concord/backend-core';
 import { expect, it } from 'vitest';
 import { opened } from '../../../../backend-cpu/test/opened.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
+import { tryDevice } from '../../trials.ts';
 import { defineKernel } from '../kernel.ts';
-import { halfBitsOfFour } from './half.wgsl.ts';
+import { halfBitsOfFour, withPackedHalves } from './half.wgsl.ts';
 
 const client = opened(() => WebGpuClient.open());
 
@@ -31,7 +32,9 @@ function patterns(): Uint32Array {
   return Uint32Array.from([...positive, ...random].flatMap((bits) => [bits, bits | 0x80000000]));
 }
 
-it('rounds four numbers as one', async () => {
+const packed = { ...round, name: 'test/packed half', code: withPackedHalves(round.code) };
+
+it.each([round, packed])('$name rounds four numbers as one', async (kernel) => {
   const all = patterns();
   // Alike, and one in another range than the rest.
   const rows = [...all].flatMap((bits, i) => [bits, bits, 0x3f800000, all[(i * 7) % all.length] as number]);
@@ -40,7 +43,7 @@ it('rounds four numbers as one', async () => {
   const [x, y] = [place(), place()];
   client.write(x, new Uint8Array(words.buffer));
   client.record('half', (recorder) => {
-    recorder.launch({ kernel: round, storage: { x, y }, uniforms: {}, groups: words.length / 4 });
+    recorder.launch({ kernel, storage: { x, y }, uniforms: {}, groups: words.length / 4 });
   });
   let got = new Uint32Array();
   await client.read(y, (bytes) => {
@@ -54,4 +57,9 @@ it('rounds four numbers as one', async () => {
     return isRight ? [] : [{ bits: bits.toString(16), got: got[i], want }];
   });
   expect(wrong.slice(0, 3)).toEqual([]);
+});
+
+it('is packed where a trial finds that right, which it is on the devices of the suite', async () => {
+  expect(packed.code).not.toContain('mantissa');
+  expect((await tryDevice(client, {})).packing).toBeUndefined();
 });

@@ -8,8 +8,7 @@
  *
  * `zero` is 0 and no constant: `u.zero` (see `softmax.wgsl.ts`), as the number was computed, or `varyingZero`.
  */
-export const halfBits: string = /* wgsl */ `
-fn half_bits(value: f32, zero: u32) -> u32 {
+export const halfBits: string = /* wgsl */ `fn half_bits(value: f32, zero: u32) -> u32 {
   let bits = zero ^ bitcast<u32>(value);
   let sign = (bits >> 16u) & 0x8000u;
   let magnitude = bits & 0x7fffffffu;
@@ -28,15 +27,13 @@ fn half_bits(value: f32, zero: u32) -> u32 {
   let middle = 1u << (drop - 1u);
   let up = rest > middle || (rest == middle && (units & 1u) == 1u);
   return sign | (units + select(0u, 1u, up));
-}
-`;
+}`;
 
 /**
  * WGSL: `half_bits_of_four(value: vec4f, zero: u32) -> vec4u`, the same of four numbers: at once if all are normal in binary16, or 0, as
  * they mostly are.
  */
-export const halfBitsOfFour: string = /* wgsl */ `
-${halfBits}
+export const halfBitsOfFour: string = /* wgsl */ `${halfBits}
 fn half_bits_of_four(value: vec4f, zero: u32) -> vec4u {
   let bits = vec4u(zero) ^ bitcast<vec4u>(value);
   let magnitude = bits & vec4u(0x7fffffffu);
@@ -49,17 +46,24 @@ fn half_bits_of_four(value: vec4f, zero: u32) -> vec4u {
   return vec4u(
     half_bits(value.x, zero), half_bits(value.y, zero), half_bits(value.z, zero), half_bits(value.w, zero),
   );
-}
-`;
+}`;
 
-/** WGSL: `half_bits_of_four` where the device packs as it should, as a trial has shown: a tenth of the instructions. */
-export const packedBitsOfFour: string = /* wgsl */ `
+// With `zero`, as a compiler may take `unpack2x16float(pack2x16float(x))` for x.
+const packedBits = /* wgsl */ `fn half_bits(value: f32, zero: u32) -> u32 { return (zero ^ pack2x16float(vec2f(value, 0.0))) & 0xffffu; }`;
+const packedBitsOfFour = /* wgsl */ `${packedBits}
 fn half_bits_of_four(value: vec4f, zero: u32) -> vec4u {
-  let low = pack2x16float(value.xy);
-  let high = pack2x16float(value.zw);
+  let low = zero ^ pack2x16float(value.xy);
+  let high = zero ^ pack2x16float(value.zw);
   return vec4u(low & 0xffffu, low >> 16u, high & 0xffffu, high >> 16u);
+}`;
+
+/**
+ * Returns the code of a kernel for a device that packs halves as they should be, as a trial has shown: rounding takes it a tenth of
+ * the instructions.
+ */
+export function withPackedHalves(code: string): string {
+  return code.replace(halfBitsOfFour, packedBitsOfFour).replace(halfBits, packedBits);
 }
-`;
 
 /**
  * WGSL: a 0 that differs between lanes as far as a compiler knows.
