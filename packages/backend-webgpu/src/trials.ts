@@ -40,12 +40,15 @@ async function faultsOf({ traits }: WebGpuClient, options: WebGpuOptions): Promi
   // A device may offer `shader-f16` and compile little of it: naga, the compiler of wgpu, refused what Dawn takes. So before
   // the first kernel with it, a tiny one has to compile and come out right.
   if (!traits.hasF16) return {};
-  const half = async (packs: boolean): Promise<string | undefined> =>
-    textOf(await faultOf('f16', () => wrongHalf(roundTripOn(options, packs))));
-  const f16 = await half(false);
-  if (f16 !== undefined) return { f16, matrixUnits: f16 };
-  const packing = await half(true);
-  if (matrixUnitsTiles(traits).length === 0) return { packing };
+  let packing: string | undefined;
+  const f16 = textOf(
+    await faultOf('f16', async () => {
+      const [byBits, packed] = roundTripsOn(options);
+      packing = await wrongHalf(packed);
+      return wrongHalf(byBits);
+    }),
+  );
+  if (f16 !== undefined || matrixUnitsTiles(traits).length === 0) return { f16, packing, matrixUnits: f16 };
   // Matrix units are an experiment of Dawn's.
   const multiply = (a: Uint16Array, b: Uint16Array): Promise<Uint16Array> => multiplyOn(options, a, b);
   return { packing, matrixUnits: textOf(await faultOf('the matrix units', () => wrongProduct(SIZES, multiply))) };
@@ -78,21 +81,26 @@ export async function wrongHalf(roundTrip: RoundTrip): Promise<string | undefine
   return `made ${f16BitsToF32(halves[wrong] ?? 0)} of ${VALUES[wrong]}, and ${widened[wrong]} in float32`;
 }
 
-/** Copies by the kernel whose numbers are packed in pairs, or not. */
-function roundTripOn(options: WebGpuOptions, packs: boolean): RoundTrip {
-  return (values) =>
+/** The round trips by bits and by packing, which are one launch. */
+function roundTripsOn(options: WebGpuOptions): [byBits: RoundTrip, packed: RoundTrip] {
+  const count = ROUND_TRIP_NUMBERS;
+  const both = (values: Float32Array<ArrayBuffer>): ReturnType<RoundTrip> =>
     withTrialClient(options, async ({ client, place, upload, read }) => {
-      const storage = {
-        x: upload(values),
-        halves: place(2 * ROUND_TRIP_NUMBERS),
-        widened: place(4 * ROUND_TRIP_NUMBERS),
-      };
+      const storage = { x: upload(values), halves: place(4 * count), widened: place(8 * count) };
       client.record('f16 trial', (recorder) => {
-        recorder.launch({ kernel: f16RoundTrip({ packs }), storage, uniforms: {}, groups: 1 });
+        recorder.launch({ kernel: f16RoundTrip, storage, uniforms: {}, groups: 1 });
       });
       const halves = new Uint16Array(await read(storage.halves));
       return { halves, widened: new Float32Array(await read(storage.widened)) };
     });
+  let found: ReturnType<RoundTrip> | undefined;
+  const half = (first: number): RoundTrip => {
+    return async (values) => {
+      const { halves, widened } = await (found ??= both(values));
+      return { halves: halves.subarray(first, first + count), widened: widened.subarray(first, first + count) };
+    };
+  };
+  return [half(0), half(count)];
 }
 
 /** Sizes that matrix units take. */

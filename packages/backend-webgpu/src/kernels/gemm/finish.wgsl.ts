@@ -1,7 +1,7 @@
 import { ofType } from '@concord/variants';
 import { defineKernel, type Kernel, mainOf, type StorageBinding, type UniformType, variants } from '../kernel.ts';
 import type { Recorder, Span } from '../recorder.ts';
-import { halfBits, withPackedHalves } from '../wgsl/half.wgsl.ts';
+import { halfBits, packedBits } from '../wgsl/half.wgsl.ts';
 import { bindMatrix, type KernelTable, type Matrix } from './product.ts';
 import {
   DTYPES,
@@ -180,33 +180,33 @@ fn entry_value(index: u32, old: f32) -> f32 {
 export const ROUND_TRIP_NUMBERS = 32;
 
 /**
- * Rounds float32 to `f16` as the products do, and widens it again: what has to work before `f16` is relied on.
- *
- * @param packs - by `pack2x16float`
+ * Rounds float32 to `f16` as the products do, by its bits and once more by the device's packing, and widens both again: what has to
+ * work before either is relied on.
  */
-export const f16RoundTrip: (params: { readonly packs: boolean }) => Kernel = variants(({ packs }) =>
-  defineKernel({
-    name: `gemm/f16-round-trip${packs ? ' packs' : ''}`,
-    storage: {
-      x: { access: 'read', type: 'array<f32>' },
-      halves: { access: 'read_write', type: outputType('f16', false) },
-      widened: { access: 'read_write', type: 'array<f32>' },
-    },
-    uniforms: {},
-    features: featuresFor('f16', false),
-    code: /* wgsl */ `
-${packs ? withPackedHalves(TO_F16) : TO_F16}
+export const f16RoundTrip: Kernel = defineKernel({
+  name: 'gemm/f16-round-trip',
+  storage: {
+    x: { access: 'read', type: 'array<f32>' },
+    halves: { access: 'read_write', type: outputType('f16', false) },
+    widened: { access: 'read_write', type: 'array<f32>' },
+  },
+  uniforms: {},
+  features: featuresFor('f16', false),
+  code: /* wgsl */ `
+${halfBits}
+${packedBits('packed_bits')}
 
-@compute @workgroup_size(${ROUND_TRIP_NUMBERS})
+@compute @workgroup_size(${2 * ROUND_TRIP_NUMBERS})
 fn main(@builtin(local_invocation_index) lane: u32) {
-  halves[lane] = to_f16(x[lane]);
+  let value = x[lane % ${ROUND_TRIP_NUMBERS}u];
+  let bits = select(half_bits(value, u.zero), packed_bits(value, u.zero), lane >= ${ROUND_TRIP_NUMBERS}u);
+  halves[lane] = f16(unpack2x16float(bits).x);
   widened[lane] = f32(halves[lane]);
 }`,
-  }),
-);
+});
 
 /** {@link f16RoundTrip}, where there is `f16`. */
 export const f16RoundTripTable: KernelTable = {
   ids: [],
-  kernelsFor: ({ hasF16 }) => (hasF16 ? [false, true].map((packs) => f16RoundTrip({ packs })) : []),
+  kernelsFor: ({ hasF16 }) => (hasF16 ? [f16RoundTrip] : []),
 };

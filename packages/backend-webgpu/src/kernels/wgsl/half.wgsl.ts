@@ -48,9 +48,14 @@ fn half_bits_of_four(value: vec4f, zero: u32) -> vec4u {
   );
 }`;
 
-// With `zero`, as a compiler may take `unpack2x16float(pack2x16float(x))` for x.
-const packedBits = /* wgsl */ `fn half_bits(value: f32, zero: u32) -> u32 { return (zero ^ pack2x16float(vec2f(value, 0.0))) & 0xffffu; }`;
-const packedBitsOfFour = /* wgsl */ `${packedBits}
+/**
+ * WGSL: `half_bits` under a name, for a device that packs halves as they should be. With `zero`, as a compiler may take
+ * `unpack2x16float(pack2x16float(x))` for x.
+ */
+export const packedBits = (name: string): string => /* wgsl */ `fn ${name}(value: f32, zero: u32) -> u32 {
+  return (zero ^ pack2x16float(vec2f(value, 0.0))) & 0xffffu;
+}`;
+const packedBitsOfFour = /* wgsl */ `${packedBits('half_bits')}
 fn half_bits_of_four(value: vec4f, zero: u32) -> vec4u {
   let low = zero ^ pack2x16float(value.xy);
   let high = zero ^ pack2x16float(value.zw);
@@ -62,7 +67,7 @@ fn half_bits_of_four(value: vec4f, zero: u32) -> vec4u {
  * the instructions.
  */
 export function withPackedHalves(code: string): string {
-  return code.replace(halfBitsOfFour, packedBitsOfFour).replace(halfBits, packedBits);
+  return code.replace(halfBitsOfFour, packedBitsOfFour).replace(halfBits, packedBits('half_bits'));
 }
 
 /**
