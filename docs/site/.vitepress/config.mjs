@@ -15,11 +15,11 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** A host shows it for an address at any depth, so nothing relative works in it. */
 const NOT_FOUND = `<!DOCTYPE html>
-<html lang="en">
+<html lang="en" style="color-scheme: light dark">
   <meta charset="utf-8" />
   <meta name="viewport" content="width=device-width" />
   <title>Not found | Concord</title>
-  <body style="font-family: sans-serif; margin: 3rem; color-scheme: light dark">
+  <body style="font-family: sans-serif; margin: 3rem">
     <h1>There is no such page</h1>
     <p>Remove the end of the address, up to the name of the site, to get to its start.</p>
   </body>
