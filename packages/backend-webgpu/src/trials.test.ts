@@ -74,6 +74,30 @@ it('products of f16 do without where it does not compile', async () => {
   expect(Array.from(got, f16BitsToF32)).toEqual([19, 22, 43, 50]);
 });
 
+it('numbers are rounded by their bits where packing comes out wrong, and f16 is used all the same', async () => {
+  const first = await open();
+  const methods = Object.getPrototypeOf(first.native.device) as {
+    createShaderModule: (this: GPUDevice, descriptor: GPUShaderModuleDescriptor) => GPUShaderModule;
+  };
+  const create = methods.createShaderModule;
+  vi.spyOn(methods, 'createShaderModule').mockImplementation(function (this: GPUDevice, { code, label = '' }) {
+    return create.call(this, { code: code.replaceAll(/\bpack2x16float\(/g, 'pack2x16float(1.5 * '), label });
+  });
+  // What is known of the device goes with it.
+  await first.dispose();
+  const backend = await open();
+  expect(backend.native.f16).toEqual({ isUsed: true, fault: undefined });
+  const [a, b, c] = [1, 2, 0].map((value) => {
+    const ptr = backend.alloc(2 * 16);
+    backend.copyHtod(ptr, new Uint16Array(16).fill(f32ToF16Bits(value)));
+    return ptr;
+  }) as [DevicePtr, DevicePtr, DevicePtr];
+  backend.gemmF16({ m: 4, n: 4, k: 4, a, b, c });
+  const got = new Uint16Array(16);
+  await backend.copyDtoh(got, c);
+  expect(Array.from(got, f16BitsToF32)).toEqual(Array(16).fill(8));
+});
+
 /** The software device, which says that it has matrix units and does not. */
 async function pretender(): Promise<GPU> {
   const source = await dawnSource({ matrixUnits: false }).open();

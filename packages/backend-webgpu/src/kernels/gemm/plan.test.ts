@@ -54,6 +54,8 @@ describe('which kernel', () => {
 
   it('but not with more sums than the pool keeps', () => {
     expect(briefly(planned(gpu, callOf(4096, 11_008, 4096)), 1)).toEqual(['tiled']);
+    // Two of its results would be more, one is not.
+    expect(briefly(planned(gpu, callOf(4096, 4224, 4096)), 1)).toEqual(['tiled']);
   });
 
   it.each([
@@ -168,6 +170,11 @@ describe('a B of a type of its own', () => {
     );
     expect(decoded.length).toBeGreaterThanOrEqual(3);
     expect(new Set(decoded.map((span) => span?.buffer)).size).toBe(1);
+  });
+
+  it('is decoded to no more memory than the pool keeps', () => {
+    const { scratches } = planned(TEST_DEVICES.gpu, weights(64, 20_000, { dtype: 'f16' }));
+    expect(Math.max(...scratches.map(({ byteLength }) => byteLength))).toBeLessThanOrEqual(2 ** 27);
   });
 });
 

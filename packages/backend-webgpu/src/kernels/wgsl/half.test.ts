@@ -60,6 +60,6 @@ it.each([round, packed])('$name rounds four numbers as one', async (kernel) => {
 });
 
 it('is packed where a trial finds that right, which it is on the devices of the suite', async () => {
-  expect(packed.code).not.toContain('mantissa');
+  expect(packed.code).not.toContain('magnitude');
   expect((await tryDevice(client, {})).packing).toBeUndefined();
 });
