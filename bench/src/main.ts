@@ -39,7 +39,8 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
   onnx        models as ONNX files on WebGPU beside ONNX Runtime, and a decoder beside examples/lm; --backend wasm: beside
               ONNX Runtime on WebAssembly and native, with as many threads
   train       recorded steps of training with AdamW: an MLP, ResNet-18 over 32 images, GPT-2 over 8x512 tokens; beside eager
-              PyTorch with --torch (limits/torch_train.py), whose losses ours must be
+              PyTorch with --torch (limits/torch_train.py), whose losses ours must be, and the MLP beside jax-js and
+              TensorFlow.js
   calls       what our own JavaScript takes of a launch: GPT-2 on WebGPU with native calls of passes replaced by nothing
 
   --device    WebGPU: lavapipe or swiftshader (software, set up when needed), or system (default): the GPU of this

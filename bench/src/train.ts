@@ -22,7 +22,7 @@ const MLP_PEERS: readonly Candidate<TrainPeer>[] = [
 
 /**
  * Times steps of training on the WebGPU backend, each recorded whole: loss, gradients and AdamW. Beside eager PyTorch on the same
- * device, whose losses of the first steps ours must be. Options: see the help in main.ts.
+ * device, whose losses of the first steps ours must be, and for the MLP beside jax-js and TensorFlow.js. Options: see the help in main.ts.
  *
  * @returns whether all ran and were right
  */

@@ -186,6 +186,9 @@ it.skipIf(!hasDevice)('train: steps of tiny networks lessen their losses', async
     .map((line) => JSON.parse(line) as Results['cases'][number]);
   const names = cases.map(({ op, case: name }) => `${op} ${name}\n`).join('');
   expect(names).toBe('train_mlp f32 8x12-16-16-10\ntrain_gpt f32 2x16\n');
+  // Their losses are compared with ours.
+  const timed = cases[0]?.entries.filter(({ ms }) => ms !== undefined).map(({ name }) => name);
+  expect(timed).toEqual(['concord', 'jax-js', 'tfjs webgpu']);
   const script = join(import.meta.dirname, '../limits/torch_train.py');
   const { stdout: theirs, error } = spawnSync('python3', [script, '--size', 'tiny', '--only', 'mlp,gpt', '--list']);
   if (error === undefined) expect(theirs.toString()).toBe(names);

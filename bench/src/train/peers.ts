@@ -12,6 +12,34 @@ export interface TrainPeer extends ContestantResult {
   readonly prepare: (numbers: MlpNumbers, losses: number) => Promise<PreparedModel>;
 }
 
+/** Training that can be gone on with. */
+interface Training {
+  /** Queues a step. */
+  readonly once: () => void;
+  /** The loss of the last step. */
+  readonly loss: () => Promise<number>;
+  readonly wait: () => Promise<unknown>;
+  readonly close: () => Promise<void>;
+}
+
+/** Makes the first steps, whose losses are compared. */
+async function prepared(count: number, { once, loss, wait, close }: Training): Promise<PreparedModel> {
+  const losses: number[] = [];
+  for (let at = 0; at < count; at++) {
+    once();
+    losses.push(await loss());
+  }
+  return {
+    async calls(steps) {
+      const hostMs = await hostMsOf(steps, once);
+      await wait();
+      return hostMs;
+    },
+    outputs: async () => Float32Array.from(losses),
+    close,
+  };
+}
+
 const { rate, beta1, beta2, eps, decay } = ADAM_W;
 const { nn, numpy: np, tree } = jax;
 
@@ -78,27 +106,15 @@ export const jaxJsTrain: TrainPeer = {
       loss?.dispose();
       [loss, state] = [made.loss, made.state];
     };
-    const losses: number[] = [];
-    for (let at = 0; at < count; at++) {
-      once();
-      losses.push(Number((await (loss as unknown as jax.Array).ref.data())[0]));
-    }
-    return {
-      async calls(steps) {
-        const hostMs = await hostMsOf(steps, once);
-        await jax.blockUntilReady([
-          loss as jax.Array,
-          state.step,
-          ...tree.leaves(state.params as never),
-        ] as jax.Array[]);
-        return hostMs;
-      },
-      outputs: async () => Float32Array.from(losses),
+    return prepared(count, {
+      once,
+      loss: async () => Number((await (loss as jax.Array).ref.data())[0]),
+      wait: () => jax.blockUntilReady([loss, state.step, ...tree.leaves(state.params as never)] as jax.Array[]),
       async close() {
         for (const each of [state, input, wanted, loss]) tree.dispose(each as never);
         advance.dispose();
       },
-    };
+    });
   },
 };
 
@@ -143,25 +159,16 @@ export async function tfjsTrain(): Promise<TrainPeer> {
         loss?.dispose();
         loss = value;
       };
-      const losses: number[] = [];
-      for (let at = 0; at < count; at++) {
-        once();
-        losses.push(((await (loss as unknown as tf.Scalar).data()) as Float32Array)[0] as number);
-      }
-      return {
-        async calls(steps) {
-          await useBackend('webgpu');
-          const hostMs = await hostMsOf(steps, once);
-          // The last update comes after the last loss.
-          await readFirst(variables.at(-1) as tf.Variable);
-          return hostMs;
-        },
-        outputs: async () => Float32Array.from(losses),
+      return prepared(count, {
+        once,
+        loss: async () => ((await (loss as tf.Scalar).data()) as Float32Array)[0] as number,
+        // The last update comes after the last loss.
+        wait: () => readFirst(variables.at(-1) as tf.Variable),
         async close() {
           optimizer.dispose();
           tf.dispose([...(loss ? [loss] : []), input, wanted, ...variables]);
         },
-      };
+      });
     },
   };
 }

@@ -100,7 +100,7 @@ export interface MlpNumbers {
   readonly classes: Uint32Array;
 }
 
-/** AdamW's options, as PyTorch has them unless told otherwise. */
+/** AdamW's options: the rate of limits/torch_train.py, the rest as PyTorch has it unless told otherwise. */
 export const ADAM_W = { rate: 1e-4, beta1: 0.9, beta2: 0.999, eps: 1e-8, decay: 0.01 } as const;
 
 const MLP_SIZES = { whole: [128, [784, 512, 512, 10]], tiny: [8, [12, 16, 16, 10]] } as const;

@@ -83,7 +83,7 @@ function attend(
 /** What the two or three products after attention make of a block's tokens, with the rest of the block added. */
 export function mlp({ activation }: Config, { gate, up, down }: Block, x: Tensor, residual: LinearOptions): Tensor {
   if (gate === undefined) return project(project(x, up as Product, { activation }), down, residual);
-  if (gate.bias === undefined) return project(swiglu(x, gate.weight, up?.weight, { activation }), down, residual);
+  if (!gate.bias) return project(swiglu(x, gate.weight, up?.weight ?? null, { activation }), down, residual);
   return project(mul(project(x, gate, { activation }), project(x, up as Product)), down, residual);
 }
 

@@ -3,13 +3,13 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { dawnSource } from './client/dawn-source.ts';
 import { MATRIX_UNITS } from './client/device-traits.ts';
 import { WebGpuBackend } from './index.ts';
-import { type RoundTrip, wrongHalf } from './trials.ts';
+import { type RoundTrip, TRIED, wrongHalf } from './trials.ts';
 
-/** As it should be. */
-const roundTrip: RoundTrip = async (values) => {
-  const halves = Uint16Array.from(values, f32ToF16Bits);
+/** A round trip as it should be, of numbers that something was done to before. */
+function roundTrip(before = (x: number): number => x): RoundTrip {
+  const halves = Uint16Array.from(TRIED, (x) => f32ToF16Bits(before(x)));
   return { halves, widened: Float32Array.from(halves, f16BitsToF32) };
-};
+}
 
 const opened: WebGpuBackend[] = [];
 afterEach(async () => {
@@ -24,44 +24,23 @@ async function open(): Promise<WebGpuBackend> {
   return backend;
 }
 
-it('a round trip as it should be has no fault', async () => {
-  expect(await wrongHalf(roundTrip)).toBeUndefined();
-});
-
-it('a wrong one has', async () => {
-  const flushed: RoundTrip = async (values) => roundTrip(values.map((x) => (Math.abs(x) < 2 ** -14 ? 0 : x)));
-  expect(await wrongHalf(flushed)).toBe('made 0 of 0.000030517578125, and 0 in float32');
-  const truncated: RoundTrip = async (values) => roundTrip(values.map((x) => (x === 65520 ? 65504 : x)));
-  expect(await wrongHalf(truncated)).toBe('made 65504 of 65520, and 65504 in float32');
-  const short: RoundTrip = async (values) => roundTrip(values.slice(0, 8));
-  expect(await wrongHalf(short)).toMatch(/^made 0 of 65504/);
-});
-
-it('f16 works on a device that offers it', async () => {
-  const { device, f16 } = (await open()).native;
-  expect(f16).toEqual({ isUsed: device.features.has('shader-f16'), fault: undefined });
-});
-
-it('products of f16 do without where it does not compile', async () => {
+/** A backend on a device of which nothing is known, and that compiles other code than it is given. */
+async function openSpoiled(spoil: (code: string) => string): Promise<WebGpuBackend> {
   const first = await open();
   const methods = Object.getPrototypeOf(first.native.device) as {
     createShaderModule: (this: GPUDevice, descriptor: GPUShaderModuleDescriptor) => GPUShaderModule;
   };
   const create = methods.createShaderModule;
   vi.spyOn(methods, 'createShaderModule').mockImplementation(function (this: GPUDevice, { code, label = '' }) {
-    return create.call(this, { code: code.includes('enable f16;') ? 'no' : code, label });
+    return create.call(this, { code: spoil(code), label });
   });
   // What is known of the device goes with it.
   await first.dispose();
-  const backend = await open();
-  if (backend.native.device.features.has('shader-f16')) {
-    expect(backend.native.f16).toMatchObject({
-      isUsed: false,
-      fault: expect.stringMatching(/^the trial of f16 failed: .*does not compile/),
-    });
-    expect(backend.native.matrixUnits.shapes).toEqual([]);
-  }
-  expect(backend.native.f16.isUsed).toBe(false);
+  return open();
+}
+
+/** A product of 2 x 2 in f16: 19, 22, 43, 50. */
+async function productOn(backend: WebGpuBackend): Promise<number[]> {
   const halves = (values: readonly number[]): DevicePtr => {
     const ptr = backend.alloc(2 * values.length);
     backend.copyHtod(ptr, Uint16Array.from(values, f32ToF16Bits));
@@ -71,31 +50,44 @@ it('products of f16 do without where it does not compile', async () => {
   backend.gemmF16({ m: 2, n: 2, k: 2, a: halves([1, 2, 3, 4]), b: halves([5, 6, 7, 8]), c });
   const got = new Uint16Array(4);
   await backend.copyDtoh(got, c);
-  expect(Array.from(got, f16BitsToF32)).toEqual([19, 22, 43, 50]);
+  return Array.from(got, f16BitsToF32);
+}
+
+it('a round trip as it should be has no fault', () => {
+  expect(wrongHalf(roundTrip())).toBeUndefined();
+});
+
+it('a wrong one has', () => {
+  const flushed = roundTrip((x) => (Math.abs(x) < 2 ** -14 ? 0 : x));
+  expect(wrongHalf(flushed)).toBe('made 0 of 0.000030517578125, and 0 in float32');
+  const truncated = roundTrip((x) => (x === 65520 ? 65504 : x));
+  expect(wrongHalf(truncated)).toBe('made 65504 of 65520, and 65504 in float32');
+  const { halves, widened } = roundTrip();
+  expect(wrongHalf({ halves: halves.slice(0, 8), widened: widened.slice(0, 8) })).toMatch(/^made 0 of 65504/);
+});
+
+it('f16 works on a device that offers it', async () => {
+  const { device, f16 } = (await open()).native;
+  expect(f16).toEqual({ isUsed: device.features.has('shader-f16'), fault: undefined });
+});
+
+it('products of f16 do without where it does not compile', async () => {
+  const backend = await openSpoiled((code) => (code.includes('enable f16;') ? 'no' : code));
+  if (backend.native.device.features.has('shader-f16')) {
+    expect(backend.native.f16).toMatchObject({
+      isUsed: false,
+      fault: expect.stringMatching(/^the trial of f16 failed: .*does not compile/),
+    });
+    expect(backend.native.matrixUnits.shapes).toEqual([]);
+  }
+  expect(backend.native.f16.isUsed).toBe(false);
+  expect(await productOn(backend)).toEqual([19, 22, 43, 50]);
 });
 
 it('numbers are rounded by their bits where packing comes out wrong, and f16 is used all the same', async () => {
-  const first = await open();
-  const methods = Object.getPrototypeOf(first.native.device) as {
-    createShaderModule: (this: GPUDevice, descriptor: GPUShaderModuleDescriptor) => GPUShaderModule;
-  };
-  const create = methods.createShaderModule;
-  vi.spyOn(methods, 'createShaderModule').mockImplementation(function (this: GPUDevice, { code, label = '' }) {
-    return create.call(this, { code: code.replaceAll(/\bpack2x16float\(/g, 'pack2x16float(1.5 * '), label });
-  });
-  // What is known of the device goes with it.
-  await first.dispose();
-  const backend = await open();
+  const backend = await openSpoiled((code) => code.replaceAll(/\bpack2x16float\(/g, 'pack2x16float(1.5 * '));
   expect(backend.native.f16).toEqual({ isUsed: true, fault: undefined });
-  const [a, b, c] = [1, 2, 0].map((value) => {
-    const ptr = backend.alloc(2 * 16);
-    backend.copyHtod(ptr, new Uint16Array(16).fill(f32ToF16Bits(value)));
-    return ptr;
-  }) as [DevicePtr, DevicePtr, DevicePtr];
-  backend.gemmF16({ m: 4, n: 4, k: 4, a, b, c });
-  const got = new Uint16Array(16);
-  await backend.copyDtoh(got, c);
-  expect(Array.from(got, f16BitsToF32)).toEqual(Array(16).fill(8));
+  expect(await productOn(backend)).toEqual([19, 22, 43, 50]);
 });
 
 /** The software device, which says that it has matrix units and does not. */

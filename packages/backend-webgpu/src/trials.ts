@@ -43,8 +43,8 @@ async function faultsOf({ traits }: WebGpuClient, options: WebGpuOptions): Promi
   let packing: string | undefined;
   const f16 = textOf(
     await faultOf('f16', async () => {
-      const [byBits, packed] = roundTripsOn(options);
-      packing = await wrongHalf(packed);
+      const [byBits, packed] = await roundTripsOn(options);
+      packing = wrongHalf(packed);
       return wrongHalf(byBits);
     }),
   );
@@ -57,50 +57,45 @@ async function faultsOf({ traits }: WebGpuClient, options: WebGpuOptions): Promi
 const textOf = (fault: Fault | undefined): string | undefined =>
   fault && (fault.log === undefined ? fault.reason : `${fault.reason}: ${fault.log}`);
 
-/** Rounds numbers to binary16 and widens them again. */
-export type RoundTrip = (
-  values: Float32Array<ArrayBuffer>,
-) => Promise<{ readonly halves: Uint16Array; readonly widened: Float32Array }>;
+/** {@link TRIED} rounded to binary16, and widened again. */
+export interface RoundTrip {
+  readonly halves: Uint16Array;
+  readonly widened: Float32Array;
+}
 
 /** Ties, both limits of overflow, subnormals, and numbers that are none. */
-const VALUES: readonly number[] = [
+export const TRIED: readonly number[] = [
   ...[0, 1, -1, 0.1, -1000 / 3, 1 + 2 ** -11, 1 + 3 * 2 ** -11, 2049],
   ...[65504, 65519, 65520, -65520, 1e6, -1e30, Infinity, -Infinity],
   ...[2 ** -14, 2 ** -15, 2 ** -24, 3 * 2 ** -25, 2 ** -25, 1.5 * 2 ** -25, 1e-10, -1023 * 2 ** -24],
   ...[NaN, 6.1e-5, -6.1e-5, 5e-5, 12.34, -0.007, 2 ** 15, 3e-6],
 ];
 
-/** The first number that a round trip spoils. */
-export async function wrongHalf(roundTrip: RoundTrip): Promise<string | undefined> {
-  const { halves, widened } = await roundTrip(Float32Array.from(VALUES));
-  const wrong = VALUES.findIndex((value, index) => {
+/** The first number that a round trip spoiled. */
+export function wrongHalf({ halves, widened }: RoundTrip): string | undefined {
+  const wrong = TRIED.findIndex((value, index) => {
     const want = f16BitsToF32(f32ToF16Bits(value));
     return !Object.is(f16BitsToF32(halves[index] ?? 0), want) || !Object.is(widened[index], want);
   });
   if (wrong < 0) return undefined;
-  return `made ${f16BitsToF32(halves[wrong] ?? 0)} of ${VALUES[wrong]}, and ${widened[wrong]} in float32`;
+  return `made ${f16BitsToF32(halves[wrong] ?? 0)} of ${TRIED[wrong]}, and ${widened[wrong]} in float32`;
 }
 
 /** The round trips by bits and by packing, which are one launch. */
-function roundTripsOn(options: WebGpuOptions): [byBits: RoundTrip, packed: RoundTrip] {
+function roundTripsOn(options: WebGpuOptions): Promise<[byBits: RoundTrip, packed: RoundTrip]> {
   const count = ROUND_TRIP_NUMBERS;
-  const both = (values: Float32Array<ArrayBuffer>): ReturnType<RoundTrip> =>
-    withTrialClient(options, async ({ client, place, upload, read }) => {
-      const storage = { x: upload(values), halves: place(4 * count), widened: place(8 * count) };
-      client.record('f16 trial', (recorder) => {
-        recorder.launch({ kernel: f16RoundTrip, storage, uniforms: {}, groups: 1 });
-      });
-      const halves = new Uint16Array(await read(storage.halves));
-      return { halves, widened: new Float32Array(await read(storage.widened)) };
+  return withTrialClient(options, async ({ client, place, upload, read }) => {
+    const storage = { x: upload(Float32Array.from(TRIED)), halves: place(4 * count), widened: place(8 * count) };
+    client.record('f16 trial', (recorder) => {
+      recorder.launch({ kernel: f16RoundTrip, storage, uniforms: {}, groups: 1 });
     });
-  let found: ReturnType<RoundTrip> | undefined;
-  const half = (first: number): RoundTrip => {
-    return async (values) => {
-      const { halves, widened } = await (found ??= both(values));
-      return { halves: halves.subarray(first, first + count), widened: widened.subarray(first, first + count) };
-    };
-  };
-  return [half(0), half(count)];
+    const [halves, widened] = [await read(storage.halves), await read(storage.widened)];
+    const from = (first: number): RoundTrip => ({
+      halves: new Uint16Array(halves, 2 * first, count),
+      widened: new Float32Array(widened, 4 * first, count),
+    });
+    return [from(0), from(count)];
+  });
 }
 
 /** Sizes that matrix units take. */

@@ -74,7 +74,7 @@ export class WebGpuBackend extends PlannedBackend<StorageBuffer, LaunchPlan, Rec
   }
 
   protected explainPlan(plan: LaunchPlan): Explanation {
-    return explainPlan(plan);
+    return explainPlan(plan, (kernel) => this.opened.codeOf(kernel));
   }
 
   protected compile(kernel: Kernel): Promise<unknown> {

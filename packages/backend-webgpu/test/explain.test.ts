@@ -14,6 +14,11 @@ it('lists the launches of a run, with their code', () => {
   expect(passes[0]?.code).toMatch(/@compute[^]*exp\(/);
 });
 
+it('shows the code as the device compiles it', () => {
+  const { passes } = backend.explain(double, { shape: [64], outputs: { y: { dtype: 'f16' } } });
+  expect(passes[0]?.code.includes('pack2x16float')).toBe(backend.native.f16.isUsed);
+});
+
 it('tells stages apart', () => {
   const { passes } = backend.explain(softmax, { shape: [1, 2 ** 20], folded: 1 });
   expect(passes.map(({ variant }) => variant)).toEqual(['stages/rows', 'stages/rows', 'stages/rows']);

@@ -165,13 +165,17 @@ export class PipelineCache {
     this.#young.set(key, entry);
   }
 
+  /** The code of a kernel as it is compiled. */
+  codeOf({ code }: Kernel): string {
+    return this.packsHalves ? withPackedHalves(code) : code;
+  }
+
   /** The module and the layout, whose errors are the kernel's. */
   #module(kernel: Kernel): Scoped<{ module: GPUShaderModule; layout: BindingLayout }> {
     const { device } = this.#context;
     const key = kernel.storage.map(({ access, minBytes = 0 }) => `${access} ${minBytes}`).join();
-    const code = this.packsHalves ? withPackedHalves(kernel.code) : kernel.code;
     const scoped = inScopes(this.#context, () => ({
-      module: device.createShaderModule({ code, label: kernel.name }),
+      module: device.createShaderModule({ code: this.codeOf(kernel), label: kernel.name }),
       layout: this.#layout(kernel, key),
     }));
     // Perhaps the layout is what the device refused.

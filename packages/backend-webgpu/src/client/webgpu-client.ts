@@ -134,6 +134,11 @@ export class WebGpuClient implements PlannedDevice<StorageBuffer, LaunchPlan> {
     Object.assign(this.traits, { hasF16: false, matrixUnits: [] });
   }
 
+  /** The code of a kernel as the device compiles it. */
+  codeOf(kernel: Kernel): string {
+    return this.#shared.pipelines.codeOf(kernel);
+  }
+
   /** Rounds to binary16 by the device's own packing from now on. */
   packHalves(): void {
     this.#shared.pipelines.packsHalves = true;

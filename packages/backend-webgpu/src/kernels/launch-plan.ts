@@ -155,8 +155,8 @@ export const PLANNING: Planning<StorageBuffer, LaunchPlan, Recorder, Kernel> = {
   fakeOperand: fakeSpan,
 };
 
-/** A plan as people read it. */
-export function explainPlan(plan: LaunchPlan): Explanation {
+/** A plan as people read it, with the code as the device compiles it. */
+export function explainPlan(plan: LaunchPlan, codeOf = ({ code }: Kernel): string => code): Explanation {
   return explainPasses<Kernel, PlannedDispatch>(plan, (launches) => {
     const { kernel, variant, grid } = launches.at(-1) as PlannedDispatch;
     const groups = `${grid.join(' x ')} workgroups`;
@@ -164,7 +164,7 @@ export function explainPlan(plan: LaunchPlan): Explanation {
       variant: variant ?? kernel.name,
       summary: `${kernel.name}, ${launches.length === 1 ? groups : `${launches.length} launches, the last of ${groups}`}`,
       language: 'wgsl',
-      code: kernel.code,
+      code: codeOf(kernel),
     };
   });
 }

@@ -156,7 +156,7 @@ export const PRODUCT_CASES: readonly GradCase[] = [
       [3, 4],
       [4, 4],
     ],
-    f: (xs) => o.swiglu(at(xs, 0), at(xs, 1)),
+    f: (xs) => o.swiglu(at(xs, 0), at(xs, 1), null),
   },
 
   {

@@ -4,7 +4,7 @@ import { checkOptions, OUT } from '../tensor/arguments.ts';
 import { refuse } from '../tensor/errors.ts';
 import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { slice } from '../views/slice.ts';
+import { split } from '../views/slice.ts';
 import { type Activation, finished } from './activation.ts';
 import { joinedProduct } from './linear.ts';
 
@@ -17,8 +17,8 @@ export interface SwigluOptions extends OutOption {
 /**
  * `silu(x gate^T) (x up^T)`, the gated product of Llama's feed-forward layers: `x` is `[..., in]`, `gate` and `up` are `[out, in]`
  * as the weights of {@link linear}, also of other types and quantized, the result is `[..., out]`. Two launches: the second product
- * multiplies by the first as it stores. Without `up`, `gate` is both, `[2 out, in]`, the gate's rows first: one product, which is
- * faster for few rows.
+ * multiplies by the first as it stores. With `null` for `up`, `gate` is both, `[2 out, in]`, the gate's rows first: one product,
+ * which is faster for few rows.
  *
  * Shazeer, GLU variants improve transformer, 2020.
  *
@@ -35,19 +35,17 @@ export interface SwigluOptions extends OutOption {
 export function swiglu(
   x: Tensor,
   gate: Tensor | QuantizedTensor,
-  up?: Tensor | QuantizedTensor,
+  up: Tensor | QuantizedTensor | null,
   options: SwigluOptions = {},
 ): Tensor {
   checkOptions('swiglu', options, { ...OUT, activation: 'any' });
   const { activation = 'silu', out } = options;
   return tidy(() => {
-    if (up === undefined) {
+    if (up === null) {
       const both = joinedProduct('swiglu', x, gate, {}, 'mul');
       const rows = both.shape.at(-1) as number;
       if (rows % 2 !== 0) throw refuse('swiglu', `gate and up together must have an even number of rows, got ${rows}`);
-      const [acc, residual] = [0, rows / 2].map((first) =>
-        slice(both, [...both.shape.slice(1).map(() => null), [first, first + rows / 2]]),
-      ) as [Tensor, Tensor];
+      const [acc, residual] = split(both, 2, -1) as [Tensor, Tensor];
       return finished('swiglu', acc, { activation, residual, joined: 'mul', out });
     }
     const residual = joinedProduct('swiglu', x, up, {}, 'mul');

@@ -33,8 +33,8 @@ export const swigluCases: OpCases = {
       const x = tensor(b, X, [2, 3, IN]);
       const both = tensor(b, [...GATE, ...UP], [2 * OUT, IN]);
       const out = empty(b, [2, 3, OUT]);
-      swiglu(x, both, undefined, { activation: 'relu', out });
-      return [swiglu(x, both), out];
+      swiglu(x, both, null, { activation: 'relu', out });
+      return [swiglu(x, both, null), out];
     },
     want: [wanted(silu, GATE, UP), wanted((x) => Math.max(0, x), GATE, UP)],
     shape: [2, 3, OUT],

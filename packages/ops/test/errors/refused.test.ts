@@ -243,6 +243,8 @@ const REFUSED: Readonly<Record<string, () => unknown>> = {
   'softmax: takes its options in one object, such as { axis }, got Tensor f32[2] on cpu': () =>
     ops.softmax(of([2]), of([2]) as never),
   'linear: weight must be a tensor, got undefined': () => ops.linear(of([2]), undefined as never),
+  'swiglu: weight must be a tensor, got undefined': () => ops.swiglu(x(1, 2), x(4, 2), undefined as never),
+  'swiglu: gate and up together must have an even number of rows, got 3': () => ops.swiglu(x(1, 2), x(3, 2), null),
 };
 
 const UNSUPPORTED: typeof REFUSED = {

@@ -5,6 +5,7 @@ import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts
 import {
   bytesOfPanel,
   type Matrix,
+  MAX_SCRATCH_BYTES,
   mostTerms,
   type OfferedProduct,
   type Part,
@@ -294,16 +295,10 @@ function sumsMemory(recorder: Recorder): SumsMemory {
 /** A product, and its weights. */
 export type WeightProduct = Product & { readonly weights: Weights<StorageBuffer> };
 
-/**
- * A quarter of what the pool keeps by default: with 234 MB at once, the layers of Llama-3.1-8B did not fit, and a prompt took
- * five times as long.
- */
-const MAX_DECODED_BYTES = 2 ** 27;
-
 /** The pieces of a product, along the batch and n, whose B can be decoded into memory that fits a binding, and the pool. */
 export function* decodablePieces(product: WeightProduct, traits: DeviceTraits): Generator<WeightProduct> {
   const { m, n, k, batchCount, a, weights } = product;
-  const max = Math.min(bytesOfPanel(traits), MAX_DECODED_BYTES) / BYTES_OF[a.dtype];
+  const max = Math.min(bytesOfPanel(traits), MAX_SCRATCH_BYTES) / BYTES_OF[a.dtype];
   // Rows of what is decoded are padded to 8.
   const most = Math.max(1, Math.floor(max / (k + 8)));
   const columns = n <= most ? n : Math.max(1, most - (most % 8));

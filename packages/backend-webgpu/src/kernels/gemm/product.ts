@@ -154,6 +154,12 @@ export function bytesOfPanel({ maxBindingBytes, storageAlignment }: DeviceTraits
   return maxBindingBytes - bindingSlack(storageAlignment);
 }
 
+/**
+ * Scratch memory that is worth its while, in bytes: a quarter of what the pool keeps by default. With 234 MB in each, the layers
+ * of Llama-3.1-8B did not fit, and a prompt took five times as long.
+ */
+export const MAX_SCRATCH_BYTES: number = 2 ** 27;
+
 /** The maximum number of terms of a sum in one launch: a kernel may take an iteration of its loop for each, and one to end it. */
 export function mostTerms(traits: DeviceTraits): number {
   const iterations = maxLoopIterations(traits) - 1;

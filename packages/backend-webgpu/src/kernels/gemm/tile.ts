@@ -1,4 +1,5 @@
 import type { DeviceTraits } from '../recorder.ts';
+import { MAX_SCRATCH_BYTES } from './product.ts';
 
 /** Shape of a workgroup's tile. */
 export interface Tile {
@@ -122,8 +123,6 @@ const EPILOGUE_AFTER = 11_000;
 const MIN_DEPTH = 128;
 /** Splits that are tried where there is a workgroup for most cores without any. */
 const MAX_SPLITS = 8;
-/** Entries of all splits: 128 MiB, as the pool keeps more only while nothing else is large. */
-const MAX_SUMS = 2 ** 25;
 
 /** Sizes of a batch of products. */
 interface ProductSizes {
@@ -151,7 +150,9 @@ export function costOf({ tile, cost }: RatedTile, { m, n, k, batchCount, hasEpil
   const few = Math.min(Math.floor(CORES / groups), most);
   // With work for most cores already, shorter workgroups leave fewer of them idle at the end.
   const tried =
-    few > 1 ? [few] : [2, 3, 4, 5, 6, 7, MAX_SPLITS].filter((splits) => splits <= most && splits * entries <= MAX_SUMS);
+    few > 1
+      ? [few]
+      : [2, 3, 4, 5, 6, 7, MAX_SPLITS].filter((splits) => splits <= most && 4 * splits * entries <= MAX_SCRATCH_BYTES);
   const all = [1, ...tried].map((splits) => ({ splits, total: costWith(splits) }));
   return all.reduce((best, each) => (each.total < best.total ? each : best));
 }
