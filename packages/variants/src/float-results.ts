@@ -147,13 +147,14 @@ export class FloatResults<Buffer, Recorder extends { scratch(bytes: number): Ope
   }
 
   /**
-   * Plans a convolution by `planFloats`, which takes float32 without an epilogue, not transposed: halves by float32 copies of
-   * the operands.
+   * Plans a convolution by `planFloats`, which takes float32, not transposed: halves by float32 copies of the operands.
+   *
+   * @param planFloats - returns whether it applied the epilogue that the call has, if it has one
    */
   convolution<Call extends Conv2dCall<Buffer>>(
     given: Call,
     recorder: Recorder,
-    planFloats: (call: Call) => void,
+    planFloats: (call: Call) => boolean,
   ): void {
     const call = this.withFloatFilter(given, recorder);
     const { inputShape, filterShape, outputShape, dtype, epilogue } = call;
@@ -163,19 +164,22 @@ export class FloatResults<Buffer, Recorder extends { scratch(bytes: number): Ope
       return;
     }
     if (dtype === 'f32') {
-      planFloats(call);
-      if (epilogue === undefined) return;
+      if (planFloats(call) || epilogue === undefined) return;
       this.finish(call, outputShape, { strides, dtype }, call.output, { span: call.output, strides }, recorder);
       return;
     }
     const input = this.widened(call.input, inputShape, packedStrides(inputShape), recorder).span;
     const filter = this.widened(call.filter, filterShape, packedStrides(filterShape), recorder).span;
     const results = this.scratch(outputShape, recorder);
-    planFloats({ ...call, dtype: 'f32', input, filter, output: results.span });
+    planFloats({ ...call, dtype: 'f32', input, filter, output: results.span, epilogue: undefined });
     this.finish(call, outputShape, { strides, dtype }, call.output, results, recorder);
   }
 
-  #transposed<Call extends Conv2dCall<Buffer>>(call: Call, recorder: Recorder, planFloats: (call: Call) => void): void {
+  #transposed<Call extends Conv2dCall<Buffer>>(
+    call: Call,
+    recorder: Recorder,
+    planFloats: (call: Call) => unknown,
+  ): void {
     const { inputShape, outputShape, dtype, epilogue } = call;
     const convolution = new TransposedConvolution(call);
     const { whole } = convolution;
@@ -186,7 +190,7 @@ export class FloatResults<Buffer, Recorder extends { scratch(bytes: number): Ope
       this.#planRun(filter, [call.filter], flipped, [], recorder);
       const isOutput = whole !== undefined && dtype === 'f32';
       const output = isOutput ? call.output : this.scratch(change.outputShape, recorder).span;
-      planFloats({ ...call, ...change, dtype: 'f32', input, filter: flipped, output });
+      planFloats({ ...call, ...change, dtype: 'f32', input, filter: flipped, output, epilogue: undefined });
       return output;
     });
     const layout = { strides: packedStrides(outputShape), dtype };

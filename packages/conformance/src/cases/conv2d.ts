@@ -142,6 +142,17 @@ const list: Entry[] = [
       { input: [1, 16, 11, 13], filter: [36, 3, 3], pad: [1, 0, 2, 1], epilogue: 'bias', view: 'axis 1', dtype },
     ] as Entry,
     ['epilogue', { ...SHAPES[11], epilogue: 'indices', dtype }] as Entry,
+    // Of several groups, of many filters and of one each.
+    ...(['bias', 'indices'] as const).flatMap((epilogue): Entry[] => [
+      [
+        'epilogue',
+        { input: [2, 6, 7, 9], filter: [24, 3, 3], pad: [1, 1], groups: 2, epilogue, view: 'axis 1', dtype },
+      ],
+      [
+        'epilogue',
+        { input: [2, 6, 17, 9], filter: [6, 3, 3], pad: [1, 1], groups: 6, epilogue, view: 'axis 1', dtype },
+      ],
+    ]),
     // The index of a line or column that is the only one, and of the other one.
     ['epilogue', { input: [2, 3, 1, 9], filter: [4, 1, 3], epilogue: 'indices', dtype }] as Entry,
     ['epilogue', { input: [2, 3, 9, 1], filter: [4, 3, 1], epilogue: 'indices', dtype }] as Entry,

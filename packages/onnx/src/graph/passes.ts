@@ -1,3 +1,4 @@
+import { operatorOf } from '../run/execute.ts';
 import { type Graph, graphsOf, type Node, readsOf } from './graph.ts';
 import { arrayOf, type HostTensor, int64s, isFloat, sizeOf } from './host-tensor.ts';
 import { functions, withChains } from './chains.ts';
@@ -76,12 +77,17 @@ const bias: Pass = (node, uses) => {
   return { gone: [node, add], node: { ...node, inputs: [...node.inputs, row as string], outputs: add.outputs } };
 };
 
-/** Makes what is added to a product at the end, of its shape or not, its fourth operand. */
+/**
+ * Makes what is added to a product at the end, of its shape or not, its fourth operand, unless a function follows: with that the
+ * addition is one launch.
+ */
 const residual: Pass = (node, uses) => {
   if (!['Conv', 'Gemm', 'MatMul'].includes(node.op) || node.domain !== '' || node.inputs.length > 3) return undefined;
   const add = uses.next(node, 'Add');
   const other = add && uses.other(add, node.outputs[0]);
   if (add === undefined || other === undefined || other === node.outputs[0] || uses.constant(other)) return undefined;
+  const [after, ...more] = uses.readers(add);
+  if (after !== undefined && more.length === 0 && operatorOf(after)?.element !== undefined) return undefined;
   const [a, b, c = ''] = node.inputs as [string, string, string?];
   return { gone: [node, add], node: { ...node, inputs: [a, b, c, other], outputs: add.outputs } };
 };

@@ -45,7 +45,11 @@ export function conv2dKernel(launcher: Launcher): NonNullable<BackendKernels<Was
     run: (given) => {
       const call = results.withFloatFilter(given, memory);
       if (!call.transposed) convolve(call);
-      else results.convolution(call, memory, (part) => convolve({ ...part, epilogue: undefined }));
+      else
+        results.convolution(call, memory, (part) => {
+          convolve({ ...part, epilogue: undefined });
+          return false;
+        });
     },
   };
 }

@@ -1,7 +1,9 @@
 import { shapeOf } from '@concord/variants';
-import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
-import { repeat, storeC } from '../wgsl/snippets.ts';
-import { windowFunctions, windowUniforms } from './window.wgsl.ts';
+import { bindEpilogue } from '../epilogue/fused-epilogue.ts';
+import { productKernel } from '../gemm/product-kernel.ts';
+import { mainOf } from '../kernel.ts';
+import { repeat } from '../wgsl/snippets.ts';
+import { type ElementStore, elementStore, STORE, windowFunctions, windowUniforms } from './window.wgsl.ts';
 import { type Conv2dTable, FEW_FILTERS } from './windows.ts';
 
 /** The parameters that distinguish the `direct` kernels. */
@@ -29,7 +31,7 @@ const DIRECT_LANES = 32;
  * For software devices, where loads and barriers cost more than arithmetic, and for few filters per group (depthwise
  * convolution: one), where a tile of a matrix product would be mostly empty.
  */
-const direct: (params: DirectParams) => Kernel = variants(({ filters, columns, slides }: DirectParams) => {
+const direct = productKernel<DirectParams>('conv2d/direct', ({ filters, columns, slides }, epilogue) => {
   const loadStrip = (count: number, target: (index: number) => string): string =>
     repeat(
       count,
@@ -45,7 +47,7 @@ ${loadStrip(columns, (j) => `let value${j}`)}`;
 ${repeat(columns - 1, (j) => `        value${j} = value${j + 1};`)}
 ${loadStrip(1, () => `value${columns - 1}`)}`;
 
-  return defineKernel({
+  return {
     name: `conv2d/direct ${filters}x${columns}${slides ? ' sliding' : ''}`,
     storage: {
       input: { access: 'read', type: 'array<f32>' },
@@ -55,6 +57,7 @@ ${loadStrip(1, () => `value${columns - 1}`)}`;
     uniforms: windowUniforms,
     code: /* wgsl */ `
 ${windowFunctions}
+${STORE}
 
 ${mainOf(DIRECT_LANES)}
   let number = group_index(id, grid);
@@ -67,7 +70,8 @@ ${mainOf(DIRECT_LANES)}
   let strip = number % strip_blocks * ${DIRECT_LANES}u + lane;
   if (strip >= strips) { return; }
   let column = strip % strips_per_row * ${columns}u;
-  let corner = place_at(strip / strips_per_row, column);
+  let row = strip / strips_per_row;
+  let corner = place_at(row, column);
 
   let group = number / strip_blocks / filter_blocks;
   let first_filter = number / strip_blocks % filter_blocks * ${filters}u;
@@ -80,9 +84,9 @@ ${repeat(filters, (i) => repeat(columns, (j) => `  var sum${i}_${j} = 0.0;`))}
   for (var c = 0u; c < u.channels; c++) {
     let channel_at = corner.input + group * u.input_group + c * u.height * u.width;
     for (var r = 0u; r < u.filter_height; r++) {
-      let row = r * u.dilation_h;
-      let is_inside = corner.y + row < u.height;
-      let row_at = channel_at + row * u.width;
+      let down = r * u.dilation_h;
+      let is_inside = corner.y + down < u.height;
+      let row_at = channel_at + down * u.width;
 ${
   slides
     ? `      var x = corner.x;
@@ -102,18 +106,23 @@ ${repeat(columns, (j) => `        sum${i}_${j} += w${i} * value${j};`)}`,
     }
   }
 
-${repeat(
-  filters,
-  (i) => `  if (first_filter + ${i}u < u.filters) {
-    let at = corner.output + (group * u.filters + first_filter + ${i}u) * u.output_plane;
-${repeat(columns, (j) => {
-  const checks = [`column + ${j}u < u.output_width`];
-  return `    ${storeC({ by: 'store', at: `at + ${j}u`, acc: `sum${i}_${j}`, checks })}`;
-})}
-  }`,
-)}
-}`,
+${repeat(filters, (i) => {
+  const filter = `filter_index${i}`;
+  const stores = Array.from({ length: columns }, (_, j) => {
+    const place = ['image', filter, 'output_row', `min(column + ${j}u, u.output_width - 1u)`];
+    return elementStore(`sum${i}_${j}`, place, epilogue, `e${j}_`);
   });
+  return `  if (first_filter + ${i}u < u.filters) {
+    let ${filter} = group * u.filters + first_filter + ${i}u;
+    let image = row / u.output_height;
+    let output_row = row % u.output_height;
+    let at = corner.output + ${filter} * u.output_plane;
+${stores.map(({ loads }) => loads).join('\n')}
+${repeat(columns, (j) => (stores[j] as ElementStore).store(`at + ${j}u`, [`column + ${j}u < u.output_width`]))}
+  }`;
+})}
+}`,
+  };
 });
 
 /** The outputs that an invocation computes. */
@@ -149,15 +158,16 @@ export const directTable: Conv2dTable = {
     const variant = { id: idOf(block), splits: 1 };
     return { variants: [variant], preferred: variant, rank: filters <= FEW_FILTERS ? Infinity : 0 };
   },
-  launch: ({ shape, input, weights, output, uniforms }, variant, recorder) => {
+  launch: ({ shape, input, weights, output, uniforms, epilogue }, variant, recorder) => {
     const { groups, filters, images, outputRows, outputWidth, filterWidth, strideW, dilationW } = shape;
     const block = shapeOf(BLOCK_OF, variant);
     const slides = block.columns > 1 && filterWidth > 1 && strideW === dilationW;
     const strips = images * outputRows * Math.ceil(outputWidth / block.columns);
+    const bound = epilogue && bindEpilogue(epilogue, 1, recorder.traits.storageAlignment);
     recorder.launch({
-      kernel: direct({ ...block, slides }),
-      storage: { input, weights, output },
-      uniforms,
+      kernel: direct({ ...block, slides }, bound?.spec),
+      storage: { input, weights, output, ...bound?.storage },
+      uniforms: { ...uniforms, ...bound?.uniforms },
       groups: groups * Math.ceil(filters / block.filters) * Math.ceil(strips / DIRECT_LANES),
       variant: variant.id,
     });

@@ -1,5 +1,7 @@
 import { ofType, shapeOf } from '@concord/variants';
-import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
+import { bindEpilogue } from '../epilogue/fused-epilogue.ts';
+import { productKernel } from '../gemm/product-kernel.ts';
+import { mainOf } from '../kernel.ts';
 import { repeat, storeC } from '../wgsl/snippets.ts';
 import {
   filterStrip,
@@ -10,7 +12,7 @@ import {
   MAX_ROWS,
   type Padding,
 } from './strips.ts';
-import { windowFunctions, windowUniforms } from './window.wgsl.ts';
+import { type ElementStore, elementStore, STORE, windowFunctions, windowUniforms } from './window.wgsl.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { type Conv2dShape, type Conv2dTable, placesOf, type Variant } from './windows.ts';
 
@@ -78,7 +80,7 @@ function implicitGemmBytes(tile: Tile): number {
  *
  * Workgroups are numbered by range of taps, group, tile of places, and tile of filters, the last running fastest.
  */
-const implicitGemm: (params: ImplicitGemmParams) => Kernel = variants((params: ImplicitGemmParams) => {
+const implicitGemm = productKernel<ImplicitGemmParams>('conv2d/implicit-gemm', (params, epilogue) => {
   const { tile, padding, isWhole, isClamped } = params;
   const { filters, places, step, laneFilters, lanePlaces } = tile;
   const threads = implicitGemmLanes(tile);
@@ -112,26 +114,32 @@ ${filter.store}
 ${input.store}
     }
     workgroupBarrier();`;
+  const downOf = (i: number): number => Math.floor(i / 4) * 4 * lanesF + (i % 4);
+  const stores = Array.from({ length: laneFilters }, (_, i) => {
+    const filter = `group * u.filters + min(filter_index + ${downOf(i)}u, u.filters - 1u)`;
+    return elementStore('sum', ['image', filter, 'row', 'column'], epilogue, `e${i}_`);
+  });
   const storeTile = (isFull: boolean): string =>
     repeat(lanePlaces / 4, (g) =>
-      repeat(
-        4,
-        (j) => /* wgsl */ `    {
+      repeat(4, (j) => {
+        const elements = repeat(laneFilters, (i) => {
+          const [at, sum] = [`at + ${downOf(i)}u * u.output_plane`, `sum${i}_${g}.${'xyzw'[j]}`];
+          if (isFull && epilogue === undefined) return storeC({ at, acc: sum, checks: [] });
+          const checks = isFull ? [] : [`filter_index + ${downOf(i)}u < u.filters`];
+          return `        { let sum = ${sum}; ${(stores[i] as ElementStore).store(at, checks)} }`;
+        });
+        return /* wgsl */ `    {
       let place = first_place + lane_p + ${g * lanesP + (j * places) / 4}u;
       ${isFull ? '' : 'if (place < places) '}{
         let at = first_output + output_of(place);
-${repeat(laneFilters, (i) => {
-  const down = Math.floor(i / 4) * 4 * lanesF + (i % 4);
-  const [at, acc] = [`at + ${down}u * u.output_plane`, `sum${i}_${g}.${'xyzw'[j]}`];
-  const checked = { by: 'store', at, acc, checks: [`filter_index + ${down}u < u.filters`] };
-  return `        ${storeC(isFull ? { at, acc, checks: [] } : checked)}`;
-})}
+${epilogue === undefined ? '' : 'image = place / u.image_places; row = place % u.image_places / u.output_width; column = place % u.output_width;'}
+${elements}
       }
-    }`,
-      ),
+    }`;
+      }),
     );
 
-  return defineKernel({
+  return {
     name: `conv2d/implicit-gemm ${filters}x${places}x${step} ${laneFilters}x${lanePlaces} ${padding}${isWhole ? ' whole' : ''}${isClamped ? ' clamped' : ''}`,
     storage: {
       input: { access: 'read', type: 'array<f32>' },
@@ -147,6 +155,7 @@ ${repeat(laneFilters, (i) => {
     },
     code: /* wgsl */ `
 ${windowFunctions}
+${STORE}
 ${filter.memory}
 ${input.memory}
 
@@ -195,14 +204,22 @@ ${stepFrom(1)}
 
   let filter_index = first_filter + lane_f * 4u;
   let first_output = u.output_at + split * u.output_split + (group * u.filters + filter_index) * u.output_plane;
+${epilogue === undefined ? '' : BY_FILTER}
+${stores.map(({ loads }) => loads).join('\n')}
   if (first_filter + ${filters}u <= u.filters && first_place + ${places}u <= places && u.accumulate == 0u) {
 ${storeTile(true)}
   } else {
 ${storeTile(false)}
   }
 }`,
-  });
+  };
 });
+
+/** WGSL: the place, which what the epilogue reads does not depend on: that is read once for all places of a filter. */
+const BY_FILTER = /* wgsl */ `
+  var image = 0u;
+  var row = 0u;
+  var column = 0u;`;
 
 /** Invocations of a workgroup, each of which adds one entry. */
 const ADD_SPLITS_GROUP = 256;
@@ -211,23 +228,34 @@ const ADD_SPLITS_GROUP = 256;
  * The second half of a convolution whose taps were split into ranges: output[i] = sum over ranges of sums[range, i]. Ranges
  * are added in order, so that equal calls give equal bits.
  */
-const addSplits: Kernel = defineKernel({
-  name: 'conv2d/add-splits',
-  storage: {
-    sums: { access: 'read', type: 'array<f32>' },
-    output: { access: 'read_write', type: 'array<f32>' },
-  },
-  uniforms: { entries: 'u32', splits: 'u32', output_at: 'u32', accumulate: 'u32' },
-  code: /* wgsl */ `
+const addSplits = productKernel<object>('conv2d/add-splits', (_, epilogue) => {
+  const place = [
+    'entry / u.output_width / u.output_height / u.filters',
+    'entry / u.output_width / u.output_height % u.filters',
+    'entry / u.output_width % u.output_height',
+    'entry % u.output_width',
+  ];
+  const { loads, store } = elementStore('sum', place, epilogue, 'e');
+  return {
+    name: 'conv2d/add-splits',
+    storage: {
+      sums: { access: 'read', type: 'array<f32>' },
+      output: { access: 'read_write', type: 'array<f32>' },
+    },
+    // Filters of all groups.
+    uniforms: ofType('u32', 'entries splits output_at accumulate filters output_height output_width'),
+    code: /* wgsl */ `
+${STORE}
 ${mainOf(ADD_SPLITS_GROUP)}
   let group = group_index(id, grid);
   let entry = group * ${ADD_SPLITS_GROUP}u + lane;
   if (group >= u.group_count || entry >= u.entries) { return; }
+${loads}
   var sum = sums[entry];
   for (var split = 1u; split < u.splits; split++) { sum += sums[split * u.entries + entry]; }
-  if (u.accumulate == 1u) { sum += output[u.output_at + entry]; }
-  output[u.output_at + entry] = sum;
+${store('u.output_at + entry', [])}
 }`,
+  };
 });
 
 /** Tiles for GPUs, and how fast each is where it fits: on an NVIDIA H200, but the last is a guess. Of equals the first is taken. */
@@ -258,7 +286,7 @@ export const implicitGemmTable: Conv2dTable = {
     const products = tilesOn(traits).flatMap(([tile]) =>
       FITS.map((fit) => implicitGemm({ tile, ...fit, isClamped: !traits.checksBounds })),
     );
-    return [...products, addSplits];
+    return [...products, addSplits({})];
   },
   candidates: (shape, traits) => {
     const [first, ...others] = traits.isSoftware ? [] : tilesOn(traits).map((rated) => scored(rated, shape, traits));
@@ -266,7 +294,7 @@ export const implicitGemmTable: Conv2dTable = {
     const best = others.reduce((before, each) => (each.score > before.score ? each : before), first);
     return { variants: [first, ...others].map(({ variant }) => variant), preferred: best.variant, rank: best.score };
   },
-  launch: ({ shape, input, weights, output, uniforms }, variant, recorder) => {
+  launch: ({ shape, input, weights, output, uniforms, epilogue }, variant, recorder) => {
     const tile = shapeOf(TILE_OF, variant);
     const { id, splits: wanted } = variant;
     const taps = shape.channels * shape.filterHeight * shape.filterWidth;
@@ -274,28 +302,35 @@ export const implicitGemmTable: Conv2dTable = {
     const depth = Math.ceil(taps / wanted / perIteration) * perIteration;
     const splits = Math.ceil(taps / depth);
     const isClamped = !recorder.traits.checksBounds;
-    const kernel = implicitGemm({ tile, ...fitOf(shape, taps % perIteration === 0), isClamped });
+    const params = { tile, ...fitOf(shape, taps % perIteration === 0), isClamped };
     const ofTile = { ...uniforms, image_places: shape.outputRows * shape.outputWidth, depth };
     const groups = splits * tilesOf(tile, shape);
+    const bound = epilogue && bindEpilogue(epilogue, 1, recorder.traits.storageAlignment);
     if (splits === 1) {
-      const storage = { input, weights, output };
-      recorder.launch({ kernel, storage, uniforms: { ...ofTile, output_split: 0 }, groups, variant: id });
+      recorder.launch({
+        kernel: implicitGemm(params, bound?.spec),
+        storage: { input, weights, output, ...bound?.storage },
+        uniforms: { ...ofTile, output_split: 0, ...bound?.uniforms },
+        groups,
+        variant: id,
+      });
       return;
     }
     // The output of a window lies in one piece.
-    const entries = shape.images * shape.groups * shape.filters * shape.outputRows * shape.outputWidth;
+    const filters = shape.groups * shape.filters;
+    const entries = shape.images * filters * shape.outputRows * shape.outputWidth;
     const sums = recorder.scratch(splits * entries * FLOAT_BYTES);
     recorder.launch({
-      kernel,
+      kernel: implicitGemm(params),
       storage: { input, weights, output: sums },
       uniforms: { ...ofTile, output_split: entries, output_at: 0, accumulate: 0 },
       groups,
       variant: id,
     });
     recorder.launch({
-      kernel: addSplits,
-      storage: { sums, output },
-      uniforms: { ...uniforms, entries, splits },
+      kernel: addSplits({}, bound?.spec),
+      storage: { sums, output, ...bound?.storage },
+      uniforms: { ...uniforms, entries, splits, filters, ...bound?.uniforms },
       groups: Math.ceil(entries / ADD_SPLITS_GROUP),
     });
   },

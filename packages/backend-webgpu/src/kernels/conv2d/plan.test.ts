@@ -48,8 +48,14 @@ describe('the variant', () => {
       { input: [16, 64, 56, 56], filter: [64, 17, 3], padding: [8, 1] },
       'implicit-gemm 64x128x8 8x8 coordinates',
     ],
-    ['depthwise', { input: [1, 96, 56, 56], filter: [96, 3, 3], groups: 96 }, 'direct 1x4 sliding'],
-    ['depthwise, stride 2', { input: [1, 96, 56, 56], filter: [96, 3, 3], groups: 96, stride: [2, 2] }, 'direct 1x4'],
+    ['depthwise', { input: [1, 96, 56, 56], filter: [96, 3, 3], groups: 96 }, 'depthwise 8 3x3 stride 1'],
+    ['depthwise, few rows', { input: [1, 96, 9, 9], filter: [96, 5, 5], groups: 96 }, 'depthwise 4 5x5 stride 1'],
+    [
+      'depthwise, stride 2',
+      { input: [1, 96, 56, 56], filter: [96, 3, 3], groups: 96, stride: [2, 2] },
+      'depthwise 4 3x3 stride 2',
+    ],
+    ['depthwise, dilated', { input: [1, 96, 56, 56], filter: [96, 3, 3], groups: 96, dilation: [2, 2] }, 'direct 1x4'],
     [
       'padding at the bottom alone',
       { input: [16, 64, 57, 58], filter: [64, 3, 3], padding: [0, 0, 1, 0] },

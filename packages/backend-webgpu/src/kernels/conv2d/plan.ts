@@ -18,10 +18,11 @@ import {
   shapeOf,
   type Variant,
 } from './windows.ts';
+import { depthwiseTable } from './depthwise.wgsl.ts';
 import { directTable } from './direct.wgsl.ts';
 import { implicitGemmTable } from './implicit-gemm.wgsl.ts';
 import { matrixConv2dTable } from './matrix-units.wgsl.ts';
-import { fusedEpilogue } from '../epilogue/fused-epilogue.ts';
+import { type FusedEpilogue, fusedEpilogue } from '../epilogue/fused-epilogue.ts';
 import { finish } from '../gemm/finish.wgsl.ts';
 import { VECTOR } from '../gemm/matrix-tile.ts';
 import { planGemm } from '../gemm/plan.ts';
@@ -32,7 +33,7 @@ type ChooseVariant = (shape: Conv2dShape, recorder: Recorder) => Variant;
 
 /** Kernels that convolve. A new one is added here, and nothing else has to know of it. */
 export const conv2dTables: VariantTables<Conv2dShape, BoundWindow, Recorder, Kernel, Variant> = new VariantTables(
-  [implicitGemmTable, directTable],
+  [implicitGemmTable, depthwiseTable, directTable],
   (shape) => `conv2d ${classOf(shape)}`,
 );
 
@@ -116,7 +117,7 @@ function planHalves(call: ResolvedConv2d<StorageBuffer>, recorder: Recorder): bo
   const { outputShape, dtype, epilogue: hasEpilogue } = call;
   const epilogue = variant.splits === 1 ? fusedEpilogue(call, call.output, recorder) : undefined;
   if (hasEpilogue === undefined || epilogue !== undefined) {
-    halvesTables.launch({ ...bindWindow(ofCall, traits.storageAlignment), epilogue }, variant, recorder);
+    halvesTables.launch(bindWindow({ ...ofCall, epilogue }, traits.storageAlignment), variant, recorder);
     return true;
   }
   const results = floatResults.scratch(outputShape, recorder);
@@ -126,18 +127,33 @@ function planHalves(call: ResolvedConv2d<StorageBuffer>, recorder: Recorder): bo
   return true;
 }
 
-function planFloats(call: ResolvedConv2d<StorageBuffer>, recorder: Recorder, choose: ChooseVariant): void {
+/** Plans a convolution of float32 window by window; returns whether its epilogue is applied, which one that is whole does. */
+function planFloats(call: ResolvedConv2d<StorageBuffer>, recorder: Recorder, choose: ChooseVariant): boolean {
   checkCoordinates(call);
   const { storageAlignment, maxBindingBytes } = recorder.traits;
   const sizes = conv2dSizes(call);
   const input = apartFrom(call.output, call.input, recorder);
   const weights = apartFrom(call.output, call.filter, recorder);
   const elements = Math.floor((maxBindingBytes - bindingSlack(storageAlignment)) / 4);
-  for (const window of conv2dWindows(sizes, { elements, channels: maxChannels(call, recorder.traits) })) {
+  const windows = [...conv2dWindows(sizes, { elements, channels: maxChannels(call, recorder.traits) })];
+  let epilogue: FusedEpilogue | undefined;
+  for (const window of windows) {
     const ofCall = { call, sizes, window, input, weights, output: call.output, stored: 'f32' } as const;
     const variant = choose(shapeOf(ofCall), recorder);
-    conv2dTables.launch(bindWindow(ofCall, storageAlignment), variant, recorder);
+    if (windows.length === 1 && (variant.splits > 1 || readsByFilter(call)))
+      epilogue = fusedEpilogue(call, call.output, recorder);
+    conv2dTables.launch(bindWindow({ ...ofCall, epilogue }, storageAlignment), variant, recorder);
   }
+  return epilogue !== undefined;
+}
+
+/**
+ * Returns whether an epilogue reads one number for each filter, as a bias: those of a whole tile by each invocation cost more
+ * than another launch.
+ */
+function readsByFilter({ epilogue }: ResolvedConv2d<StorageBuffer>): boolean {
+  const inputs = epilogue?.geometry.inputs.filter(({ name }) => name !== 'acc') ?? [];
+  return inputs.every(({ strides }) => strides.every((stride, axis) => stride === 0 || axis === 1));
 }
 
 function chooseVariant(shape: Conv2dShape, recorder: Recorder): Variant {

@@ -123,6 +123,21 @@ describe.each(conv2dTables.ids.filter((id) => id.startsWith('conv2d/direct')))('
   });
 });
 
+describe.each(conv2dTables.ids.filter((id) => id.startsWith('conv2d/depthwise')))('%s', (id) => {
+  it.each([3, 5])('each channel by itself, filters of %i', async (extent) => {
+    const filter = [6, extent, extent] as const;
+    await check(id, { input: [2, 6, 19, 11], filter, groups: 6, padding: [1, 1] });
+    await check(id, { input: [2, 6, 12, 9], filter, groups: 6, padding: [extent, 0, 1, 2], stride: [2, 2] });
+    await check(id, { input: [1, 6, extent, 40], filter, groups: 6 });
+  });
+
+  it('in windows', async () => {
+    const maxBindingBytes = 1024 + bindingSlack(client.traits.storageAlignment);
+    const conv: Conv2dCase = { input: [2, 5, 9, 9], filter: [5, 3, 3], groups: 5, padding: [1, 1] };
+    expect(await check(id, conv, { maxBindingBytes })).toBeGreaterThan(2);
+  });
+});
+
 describe.each(halvesTables.ids)('%s, emulated', (id) => {
   /** A convolution of f16 by one variant: the names of its kernels. */
   async function check(conv: Conv2dCase, traits: Partial<DeviceTraits> = {}, lead = 0): Promise<string> {

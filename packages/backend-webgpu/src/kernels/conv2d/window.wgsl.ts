@@ -1,5 +1,8 @@
 import { ofType } from '@concord/variants';
+import { epilogueCode } from '../epilogue/epilogue-code.ts';
 import type { UniformType } from '../kernel.ts';
+import type { RunSpec } from '../run/run-spec.ts';
+import { storeC } from '../wgsl/snippets.ts';
 
 /**
  * The part of a convolution that one launch computes, as kernels see it: `groups` whole groups, or some of the filters
@@ -56,7 +59,7 @@ fn place_at(row: u32, column: u32) -> Place {
 }
 `;
 
-/** Functions of kernels with {@link windowUniforms} and the storage variables `input` and `output`, of float32. */
+/** Functions of kernels with {@link windowUniforms} that read the storage variable `input`, of float32. */
 export const windowFunctions: string = /* wgsl */ `${placeFunctions}
 // What lies beyond the image is not read and masked: 0 * Infinity would be NaN. On an H200 the branch made a convolution 1.6 times as
 // fast as a select around the read.
@@ -64,7 +67,44 @@ fn load(at: u32, is_inside: bool) -> f32 {
   if (!is_inside) { return 0.0; }
   return input[at];
 }
+`;
 
+/** WGSL that stores an element of the output of a window, of float32, in the storage variable `output`. */
+export interface ElementStore {
+  /** Reads what the epilogue reads. */
+  readonly loads: string;
+  /** Stores the element, or adds it as the uniforms say, under conditions. */
+  readonly store: (at: string, checks: readonly string[]) => string;
+}
+
+/**
+ * How an element is stored: by {@link STORE}, or with the epilogue of a window that is whole.
+ *
+ * @param sum - what the kernel computed
+ * @param place - coordinates in the output: image, filter, row, column
+ * @param prefix - begins the names of the epilogue's values
+ */
+export function elementStore(
+  sum: string,
+  place: readonly string[],
+  epilogue: RunSpec | undefined,
+  prefix: string,
+): ElementStore {
+  if (epilogue === undefined)
+    return { loads: '', store: (at, checks) => storeC({ by: 'store', at, acc: sum, checks }) };
+  const coordinates = place.map((each) => `(${each})`);
+  const { loads, lines, bits } = epilogueCode(epilogue, sum, coordinates, prefix);
+  return {
+    loads,
+    store: (at, checks) => {
+      const code = `${lines}\n  output[${at}] = bitcast<f32>(${bits});`;
+      return checks.length === 0 ? `{\n${code}\n}` : `if (${checks.join(' && ')}) {\n${code}\n}`;
+    },
+  };
+}
+
+/** Declares what {@link elementStore} calls. */
+export const STORE: string = /* wgsl */ `
 fn store(at: u32, sum: f32) {
   if (u.accumulate == 1u) {
     output[at] += sum;

@@ -19,7 +19,9 @@ export interface Conv2dShape {
   readonly outputWidth: number;
   readonly filterHeight: number;
   readonly filterWidth: number;
+  readonly strideH: number;
   readonly strideW: number;
+  readonly dilationH: number;
   readonly dilationW: number;
   readonly isPadded: boolean;
 }
@@ -183,6 +185,7 @@ interface WindowOfCall {
   readonly output: Span;
   /** Dtype of the output. */
   readonly stored: FloatDType;
+  readonly epilogue?: FusedEpilogue | undefined;
 }
 
 /** Coordinates are computed modulo this. */
@@ -200,14 +203,16 @@ export function shapeOf({ call, sizes, window }: Pick<WindowOfCall, 'call' | 'si
     filterHeight: call.filterShape[2],
     filterWidth: call.filterShape[3],
     isPadded: call.padding.some((extent) => extent > 0),
+    strideH: call.stride[0],
     strideW: call.stride[1],
+    dilationH: call.dilation[0],
     dilationW: call.dilation[1],
   };
 }
 
 /** The pieces of the operands that a window touches, and what `window.wgsl.ts` has for uniforms. */
 export function bindWindow(ofCall: WindowOfCall, storageAlignment: number): BoundWindow {
-  const { call, sizes, window, stored, ...operands } = ofCall;
+  const { call, sizes, window, stored, epilogue, ...operands } = ofCall;
   const { stride, padding, dilation, inputShape, filterShape } = call;
   const { images, groups, filters, rows, channels } = window;
   const { inputPlane, taps, outputRows, outputWidth } = sizes;
@@ -269,5 +274,5 @@ export function bindWindow(ofCall: WindowOfCall, storageAlignment: number): Boun
     accumulate: channels.first > 0 ? 1 : 0,
   };
   const spans = { input: input.span, weights: weights.span, output: output.span };
-  return { shape: shapeOf(ofCall), ...spans, stored, uniforms };
+  return { shape: shapeOf(ofCall), ...spans, stored, uniforms, epilogue };
 }
