@@ -269,11 +269,13 @@ const TILE_SPEEDS: readonly (readonly [Tile, number])[] = [
 
 /** Multiprocessors of the GPU that was measured: WebGPU does not tell. Where it is wrong, the choice is merely less good. */
 const MULTIPROCESSORS = 132;
+/** Invocations of a multiprocessor from which more make it no faster. */
+const BUSY = 256;
 /** Iterations of a range of taps. */
-const MIN_ITERATIONS = 8;
+const MIN_ITERATIONS = 2;
 const MAX_SPLITS = 48;
 /** The number of taps that take as long as to write the sum over a range and to add it up. */
-const TAPS_OF_SUM = 40;
+const TAPS_OF_SUM = 30;
 const FLOAT_BYTES = 4;
 
 const TILE_OF: ReadonlyMap<string, Tile> = new Map(TILE_SPEEDS.map(([tile]) => [idOf(tile), tile]));
@@ -370,10 +372,11 @@ function scored(
   let splits = 1;
   let score = 0;
   for (let count = 1; count <= max; count++) {
-    // All multiprocessors work as long as the one that has the most to do.
+    // All multiprocessors work as long as the one that has the most to do, and those with few invocations wait for memory.
     const each = (tiles * count) / MULTIPROCESSORS;
+    const busy = Math.min(1, (Math.max(1, each) * implicitGemmLanes(tile)) / BUSY);
     const sums = count > 1 ? TAPS_OF_SUM * count : 0;
-    const countScore = speed * useful * (each / Math.ceil(each)) * (taps / (taps + sums));
+    const countScore = speed * busy * useful * (each / Math.ceil(each)) * (taps / (taps + sums));
     if (countScore <= score) continue;
     score = countScore;
     splits = count;
