@@ -271,7 +271,7 @@ const TILE_SPEEDS: readonly (readonly [Tile, number])[] = [
 const MULTIPROCESSORS = 132;
 /** Invocations of a multiprocessor from which more make it no faster. */
 const BUSY = 256;
-/** Iterations of a range of taps. */
+/** Iterations of a range of taps, more than one: as ranges are whole iterations, two would else be rounded to one. */
 const MIN_ITERATIONS = 2;
 const MAX_SPLITS = 48;
 /** The number of taps that take as long as to write the sum over a range and to add it up. */
