@@ -93,10 +93,8 @@ const ROWS_OF: ReadonlyMap<string, number> = new Map([4, 8].map((rows) => [`conv
 /** Rows of an output from which eight at a time are faster than four, where the stride is 1. */
 const LONG_PLANE = 14;
 /** Extents and strides for which there are kernels. */
-const [EXTENTS, STRIDES] = [
-  [3, 5],
-  [1, 2],
-];
+const EXTENTS = [3, 5];
+const STRIDES = [1, 2];
 
 /** Convolution of each channel by itself: for GPUs. */
 export const depthwiseTable: Conv2dTable = {
