@@ -243,5 +243,11 @@ export function weightEntries(dtype: 'f32' | 'f16', more: Partial<ProductParams>
       ['repeat', { ...each, m: 1, n: 33, k: 300 }],
     ];
   });
-  return [...floats, ...integers];
+  // So many columns that an invocation may take several.
+  const wide = ['i4', 'u4'].flatMap((dtypeB) =>
+    ['none', 'own'].map((zeros): Entry => {
+      return ['exact', { ...own, dtypeB, zeros, m: 1, n: 6150, k: 64, trans: 'NT', scales: 'f16', beta: 1 }];
+    }),
+  );
+  return [...floats, ...integers, ...wide];
 }

@@ -7,14 +7,8 @@ import type { WeightProduct } from './plan.ts';
 import type { KernelTable } from './product.ts';
 import { HALVES_OF_FOUR } from './storage-formats.ts';
 import { areBindable, blockUniforms } from './weight-rows.ts';
-import {
-  BLOCK_UNIFORMS,
-  blockFunctions,
-  blockStorage,
-  decodedWord,
-  integerConstants,
-  scaledWeight,
-} from './weight-rows.wgsl.ts';
+import { decodedWord, integerConstants, scaledWeight } from './integer-words.wgsl.ts';
+import { BLOCK_UNIFORMS, blockFunctions, blockStorage } from './weight-rows.wgsl.ts';
 
 /** Elements that an invocation decodes. */
 const UNIT = 8;

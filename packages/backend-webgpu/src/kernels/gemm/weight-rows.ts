@@ -33,6 +33,8 @@ const GROUP_OF: ReadonlyMap<string, MatvecGroup> = new Map(GROUPS.map((group) =>
 
 /** Invocations that keep the memory of a large GPU busy. */
 const ENOUGH_INVOCATIONS = 131_072;
+/** Invocations with more sums each that keep a large GPU as busy as twice as many with fewer. */
+const MANY_INVOCATIONS = 48_000;
 /** The team that a large GPU was fastest with, and units of a member of a team that are worth one: of one row, and of several. */
 const [FASTEST_OF_ONE, FASTEST] = [128, 64];
 const [MIN_UNITS_OF_ONE, MIN_UNITS] = [4, 2];
@@ -75,7 +77,9 @@ export const weightRowsTable: ProductTable = {
         LINES.flatMap((lines) =>
           [0 as const, ...wordsOf({ ...form, lines })].flatMap((wide) => {
             const reading = { lines, wide: wide > 0, words: wide || 1 } as const;
-            return groupsOn(traits).map((group) => weightRows({ input, output, ...form, ...reading, group }));
+            return groupsOn(traits).flatMap((group) =>
+              eachOf({ ...form, lines }).map((each) => weightRows({ input, output, ...form, ...reading, each, group })),
+            );
           }),
         ),
       ),
@@ -95,22 +99,32 @@ function groupsOn({ maxInvocations }: DeviceTraits): readonly MatvecGroup[] {
   return GROUPS.filter(({ lanes, team }) => lanes * team <= maxInvocations);
 }
 
-/** The fastest team, or the largest below it whose members all have something to do. */
+/** The smallest team whose members can have more sums; else the fastest, or the largest below it whose members all have something to do. */
 function bestOf(product: WeightProduct, groups: readonly MatvecGroup[], traits: DeviceTraits): MatvecGroup {
   const [single, smallest, ...larger] = groups as readonly [MatvecGroup, MatvecGroup, ...MatvecGroup[]];
   if (tilesOn(traits).length === 0) return single;
-  const [fastest, units] = product.m === 1 ? [FASTEST_OF_ONE, MIN_UNITS_OF_ONE] : [FASTEST, MIN_UNITS];
+  const [fewest, more] = eachOf(readingOf(product));
+  const fastest = product.m === 1 ? FASTEST_OF_ONE : FASTEST;
+  const units = product.m === 1 && more === undefined ? MIN_UNITS_OF_ONE : MIN_UNITS;
   const fitting = larger.filter(({ team }) => team <= fastest && team * units <= unitsOf(product));
-  return fitting.at(-1) ?? smallest;
+  const enough = [smallest, ...fitting].find((group) => eachFor(product, group) > fewest);
+  return enough ?? fitting.at(-1) ?? smallest;
 }
 
 function variantOf(group: MatvecGroup, product: WeightProduct): Variant {
   const { lanes, team } = group;
-  const columns = lanes * eachOf(readingOf(product));
+  const columns = lanes * eachFor(product, group);
   const invocations = product.batchCount * Math.ceil(product.n / columns) * lanes * team;
   const lacking = Math.floor(ENOUGH_INVOCATIONS / invocations);
   const worthwhile = Math.floor(unitsOf(product) / (MIN_SPLIT_UNITS * team));
   return { id: idOf(group), splits: team === 1 ? 1 : Math.max(1, Math.min(lacking, worthwhile)) };
+}
+
+/** Rows of B that an invocation has sums for: the most that leave enough invocations. */
+function eachFor(product: WeightProduct, { team }: MatvecGroup): 2 | 4 {
+  const possible = eachOf(readingOf(product));
+  const enough = possible.filter((each) => (product.batchCount * product.n * team) / each >= MANY_INVOCATIONS);
+  return enough.at(-1) ?? possible[0];
 }
 
 function linesOf({ m }: Product): number {
@@ -177,10 +191,11 @@ function launchWeightRows(work: ProductWork, variant: Variant, recorder: Recorde
   const reading = readingOf(product);
   const possible = wordsOf(reading).find((words) => isByUnits(product, unitOf({ ...reading, words }), recorder.traits));
   const [wide, words] = [possible !== undefined, possible ?? 1];
+  const each = eachFor(product, group);
   launchWeights(work, variant, recorder, {
     unit: unitOf({ ...reading, words }),
-    columns: group.lanes * eachOf(reading),
-    kernel: (spec) => weightRows({ input: a.dtype, output: c.dtype, ...form, lines, wide, words, group }, spec),
+    columns: group.lanes * each,
+    kernel: (spec) => weightRows({ input: a.dtype, output: c.dtype, ...form, lines, wide, words, each, group }, spec),
   });
 }
 

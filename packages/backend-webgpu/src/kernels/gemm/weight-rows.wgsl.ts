@@ -1,6 +1,7 @@
 import { ofType, type WeightForm } from '@concord/variants';
-import { type FloatDType, WEIGHT_BITS } from '@concord/backend-core';
+import { type FloatDType, type StoredFloatDType, WEIGHT_BITS } from '@concord/backend-core';
 import { mainOf, type StorageBinding, type UniformType } from '../kernel.ts';
+import { decoderOf, integerZero, scaledWeight } from './integer-words.wgsl.ts';
 import { repeat, storeC } from '../wgsl/snippets.ts';
 import { inPairs, MATVEC_EACH, MATVEC_PLACE, MATVEC_UNIFORMS, type MatvecGroup } from './matvec.wgsl.ts';
 import { type ProductKernel, productKernel } from './product-kernel.ts';
@@ -25,6 +26,8 @@ export interface WeightRowsParams extends WeightForm {
   readonly wide: boolean;
   /** Words of B that are read at once; one where it is not wide. */
   readonly words: 1 | 2 | 4;
+  /** Rows of B that an invocation has sums for. */
+  readonly each: 2 | 4;
   readonly group: MatvecGroup;
 }
 
@@ -81,62 +84,24 @@ function unrollOf({ weights, lines }: Reading): 1 | 2 {
   return weights === 'u4' || (weights === 'u8' && lines > 1) ? 1 : 2;
 }
 
-/** Rows of B that an invocation has sums for. */
-export function eachOf({ lines }: Pick<Reading, 'lines'>): 2 | 4 {
-  return lines === 1 ? 2 : MATVEC_EACH;
-}
-
-/** Bits of a float32 of which bit `low` of the mantissa counts 1, as a number that integers are put into and taken from. */
-const magicBits = (low: number): number => (127 + 23 - low) * 2 ** 23;
-const hex = (bits: number): string => `0x${bits.toString(16)}u`;
-
-/** Returns where the four integers of `bits` bits that lie in half a word begin; of 8 bits two lie in each half. */
-const lowsOf = (bits: number): readonly number[] => [0, 1, 2, 3].map((i) => (bits * i) % 16);
-const masksOf = (bits: number): readonly string[] => lowsOf(bits).map((low) => hex((2 ** bits - 1) * 2 ** low));
-
-/**
- * WGSL: what {@link decodedWord} needs, once. A conversion takes several times as long as to make the bits of an integer those of a
- * float32 where they lie, with its sign bit turned by the same operation, and to subtract what that adds, which is exact.
- */
-export function integerConstants(weights: 'u8' | 'u4'): string {
-  const lows = lowsOf(WEIGHT_BITS[weights]);
-  const masks = masksOf(WEIGHT_BITS[weights]);
-  return `  let magic = vec4u(${lows.map((low, i) => `${hex(magicBits(low))} ^ (u.flip & ${masks[i]})`).join(', ')});
-  let base = vec4f(${lows.map((low) => `${2 ** (23 - low)}.0`).join(', ')});`;
-}
-
-/** WGSL: four integers of `bits` bits from bit 0 of `word` on, less `zero`, as vec4f. */
-function integers(word: string, bits: number, zero: string): string {
-  const halves = bits === 8 ? [`${word}`, `${word}`, `(${word} >> 16u)`, `(${word} >> 16u)`] : Array(4).fill(word);
-  const masks = masksOf(bits);
-  const parts = halves.map((half, i) => `(${half} & ${masks[i]}) ^ magic[${i}]`);
-  return `bitcast<vec4f>(vec4u(${parts.join(', ')})) - (base + ${zero})`;
-}
-
-/** WGSL: the integers of a word, four at a time, less `zero`. */
-export function decodedWord(weights: 'u8' | 'u4', word: string, zero: string): readonly string[] {
-  const first = integers(word, WEIGHT_BITS[weights], zero);
-  return weights === 'u8' ? [first] : [first, integers(`(${word} >> 16u)`, 4, zero)];
+/** Rows of B that an invocation may have sums for, the fewest first: more where B has so many that enough invocations remain. */
+export function eachOf({ weights, lines }: Reading): readonly [fewest: 2 | 4, ...more: 4[]] {
+  if (lines > 1) return [MATVEC_EACH];
+  return weights === 'u4' ? [2, MATVEC_EACH] : [2];
 }
 
 const inTwos = (words: readonly string[]): readonly (readonly string[])[] =>
   words.flatMap((_, at) => (at % 2 === 0 ? [words.slice(at, at + 2)] : []));
 
-/** WGSL: weights that integers, less their zero if that is of their type, stand for. */
-export function scaledWeight(zeros: WeightForm['zeros'], text: string, s = 's', z = 'z'): string {
-  if (zeros === 'floats') return `((${text}) - ${z}) * ${s}`;
-  return zeros === 'offsets' ? `(${text}) * ${s} + ${z}` : `(${text}) * ${s}`;
-}
+/** WGSL: the words of a unit. */
+const wordsIn = (count: number, unit: string): readonly string[] =>
+  Array.from({ length: count }, (_, at) => (count === 1 ? unit : `${unit}[${at}]`));
 
-/** WGSL: the elements of a unit, four at a time where there are four, of the word or vector `unit`. */
-function elements(params: WeightRowsParams, unit: string, zero: string): readonly string[] {
-  const { weights, wide, words: count } = params;
-  const words = Array.from({ length: count }, (_, at) => (count === 1 ? unit : `${unit}[${at}]`));
+/** WGSL: the elements of a unit of floats, four at a time where there are four, of the word or vector `unit`. */
+function floats(weights: StoredFloatDType, { wide, words: count }: WeightRowsParams, unit: string): readonly string[] {
+  const words = wordsIn(count, unit);
   const two = (word: string): string => `${word} << 16u, ${word} & 0xffff0000u`;
   switch (weights) {
-    case 'u4':
-    case 'u8':
-      return words.flatMap((word) => decodedWord(weights, word, zero));
     case 'f32':
       return [`bitcast<${wide ? 'vec4f' : 'f32'}>(${unit})`];
     case 'f16':
@@ -165,16 +130,6 @@ fn ${name}_at(at: u32) -> f32 {
 }`;
 }
 
-/** WGSL: the zero of a block, an integer of `bits` bits, as it is subtracted from others with turned sign bits. */
-function integerZero(bits: number): string {
-  const inWord = 32 / bits;
-  return /* wgsl */ `
-fn zeros_at(at: u32) -> f32 {
-  let word = zeros[at / ${inWord}u] ^ u.flip;
-  return bitcast<f32>(((word >> (${bits}u * (at % ${inWord}u))) & ${hex(2 ** bits - 1)}) | ${hex(magicBits(0))}) - ${2 ** 23}.0;
-}`;
-}
-
 const BLOCKS = { access: 'read', type: 'array<u32>' } as const;
 
 /** The bindings of what blocks of integers have. */
@@ -183,10 +138,18 @@ export function blockStorage({ scales, zeros }: WeightForm): Readonly<Record<str
   return zeros === 'one' ? { scales: BLOCKS } : { scales: BLOCKS, zeros: BLOCKS };
 }
 
-/** WGSL: `scales_at` and `zeros_at`, as far as there are any. */
+/** WGSL: the word of a scale by its index. */
+const scaleWordAt = (scales: WeightForm['scales'], at: string): string => (scales === 'f16' ? `(${at}) >> 1u` : at);
+
+/** WGSL: `scales_at`, `scales_of` a word, and `zeros_at`, as far as there are any. */
 export function blockFunctions({ weights, scales, zeros }: WeightForm): string {
   if (scales === undefined) return '';
-  const own = blockFunction('scales', String(scales === 'f16'));
+  const isHalf = scales === 'f16';
+  const own = /* wgsl */ `
+fn scales_of(word: u32, at: u32) -> f32 {
+  return ${isHalf ? 'unpack2x16float(word >> (16u * (at & 1u))).x' : 'bitcast<f32>(word)'};
+}
+fn scales_at(at: u32) -> f32 { return scales_of(scales[${scaleWordAt(scales, 'at')}], at); }`;
   if (zeros === 'one') return own;
   return `${own}\n${zeros === 'own' ? integerZero(WEIGHT_BITS[weights]) : blockFunction('zeros', 'u.z_halves != 0u')}`;
 }
@@ -200,10 +163,9 @@ export function blockFunctions({ weights, scales, zeros }: WeightForm): string {
  * sum is not finite all is done again with the scale first, since `(q - zero) x` may overflow where `w x` does not.
  */
 export const weightRows: ProductKernel<WeightRowsParams> = productKernel('gemm/weight-rows', (params, epilogue) => {
-  const { input, output, weights, scales, zeros, lines, wide, words, group } = params;
+  const { input, output, weights, scales, zeros, lines, wide, words, each, group } = params;
   const { lanes, team } = group;
   const unit = unitOf(params);
-  const each = eachOf(params);
   const vector = `vec${each}f`;
   // On the devices where teams are single invocations nothing is waited for.
   const unroll = team === 1 ? 1 : unrollOf(params);
@@ -211,6 +173,11 @@ export const weightRows: ProductKernel<WeightRowsParams> = productKernel('gemm/w
   const vectors = unit / width;
   const isScaledLast = zeros === 'one' || zeros === 'own';
   const isInteger = scales !== undefined;
+  const features = featuresFor(output, false);
+  const decoder = weights === 'u8' || weights === 'u4' ? decoderOf(weights, features.includes('f16')) : undefined;
+  const bType = words === 1 ? 'u32' : `vec${words}u`;
+  // Of several rows of A there are no registers for it.
+  const isAhead = lines === 1 && unroll === 1 && team > 1;
   const atOnce = wide ? aAtOnce(input, unit) : 1;
 
   const readX = (line: number, v: number): string => {
@@ -223,48 +190,82 @@ export const weightRows: ProductKernel<WeightRowsParams> = productKernel('gemm/w
     atOnce < 8
       ? ''
       : repeat(vectors / 2, (e) => `      let x${line}_${e}_of = b[x${line}_at + p * ${vectors / 2}u + ${e}u];`);
-  const product = (i: number, line: number, v: number): string =>
-    width === 1 ? `w${i}_${v} * x${line}_${v}` : `dot(w${i}_${v}, x${line}_${v})`;
+  // One sum is the faster form, but for one row of A with floats, where memory bounds it.
+  const isOneSum = isInteger || lines > 1;
+  const products = (i: number, line: number): string => {
+    const parts = Array.from({ length: vectors }, (_, v): string => {
+      const [w, x] = [`w${i}_${v}`, `x${line}_${v}`];
+      if (width === 1) return `${w} * ${x}`;
+      if (!isOneSum) return `dot(${w}, ${x})`;
+      return [...'xyzw']
+        .slice(0, width)
+        .map((c) => `${w}.${c} * ${x}.${c}`)
+        .join(' + ');
+    });
+    return parts.join(' + ');
+  };
   const decoded = (i: number, t: number, scaleFirst: boolean): string => {
-    const zero = zeros === 'own' ? `z${i}` : 'u.zero_of_all';
     const applied = (text: string): string =>
       isInteger && (scaleFirst || !isScaledLast) ? scaledWeight(zeros, text, `s${i}`, `z${i}`) : text;
     // What pads a row of floats may be anything.
     const masked = (text: string): string =>
       width === 2 ? `select(vec2f(), ${text}, vec2<bool>(true, p * 2u + 1u < end))` : text;
-    const blocks = [
-      ...(isInteger ? [`      let s${i} = scales_at(s_row${i} + block * u.s_block);`] : []),
-      ...(isInteger && zeros !== 'one' ? [`      let z${i} = zeros_at(z_row${i} + block * u.z_block);`] : []),
-    ];
-    const values = elements(params, `unit${i}_${t}`, zero).map(
-      (text, v) => `      let w${i}_${v} = ${masked(applied(text))};`,
+    const zero = zeros === 'own' ? `zero${i}` : 'zero';
+    const inWords = wordsIn(words, `unit${i}_${t}`).flatMap(
+      (word, w) => decoder?.integers(`word${i}_${w}`, word, zero) ?? [],
     );
-    return [...blocks, ...values].join('\n');
+    const values =
+      weights === 'u8' || weights === 'u4'
+        ? inWords.flatMap(({ fours }) => fours)
+        : floats(weights, params, `unit${i}_${t}`);
+    return [
+      ...(zeros === 'own' ? [decoder?.zero(zero, `z${i}`)] : []),
+      ...inWords.map(({ declared }) => declared),
+      ...values.map((text, v) => `      let w${i}_${v} = ${masked(applied(text))};`),
+    ].join('\n');
   };
   const add = (line: number, scaleFirst: boolean): string => {
     const columns = Array.from({ length: each }, (_, i) => {
-      const terms = Array.from({ length: vectors }, (_, v) => product(i, line, v)).join(' + ');
-      return isScaledLast && !scaleFirst ? `s${i} * (${terms})` : terms;
+      const sum = products(i, line);
+      return isScaledLast && !scaleFirst ? `s${i} * (${sum})` : sum;
     });
     return `      sum${line} += ${vector}(${columns.join(', ')});`;
   };
-  const units = (count: number, scaleFirst: boolean): string => /* wgsl */ `
-${repeat(count, (t) => repeat(each, (i) => `      let unit${i}_${t} = a[row${i} + first + ${t * team}u];`))}
+  const scalePlace = (i: number, block: string): string => `s_row${i} + ${block} * u.s_block`;
+  const scaleWord = (i: number, block: string): string => `scales[${scaleWordAt(scales, scalePlace(i, block))}]`;
+  // As if the place depended on what was read before: see `matrix-units.wgsl.ts`.
+  const fetch = (at: string): string =>
+    repeat(
+      each,
+      (i) => `      next${i} = a[row${i} + ${at} + (${wordsIn(words, `next${i}`)[0]} & u.zero)];
+      s_next${i} = ${scaleWord(i, `(${at} >> u.block_shift)`)};`,
+    );
+  const units = (count: number, scaleFirst: boolean, ahead = false): string => /* wgsl */ `
+${repeat(count, (t) => repeat(each, (i) => `      let unit${i}_${t} = ${ahead ? `next${i}` : `a[row${i} + first + ${t * team}u]`};`))}
+${ahead ? repeat(each, (i) => `      let s_word${i} = s_next${i};`) : ''}
 ${repeat(
   count,
   (t) => `      {
       let p = first + ${t * team}u;
 ${isInteger ? '      let block = p >> u.block_shift;' : ''}
-${repeat(each, (i) => decoded(i, t, scaleFirst))}
 ${repeat(lines, readEights)}
+${ahead ? `      let after = min(first + ${team}u, last_unit - 1u);\n${fetch('after')}` : ''}
+${isInteger ? repeat(each, (i) => `      let s${i} = scales_of(${ahead ? `s_word${i}` : scaleWord(i, 'block')}, ${scalePlace(i, 'block')});`) : ''}
+${isInteger && zeros !== 'one' ? repeat(each, (i) => `      let z${i} = zeros_at(z_row${i} + block * u.z_block);`) : ''}
+${repeat(each, (i) => decoded(i, t, scaleFirst))}
 ${repeat(lines, (line) => repeat(vectors, (v) => `      let x${line}_${v} = ${readX(line, v)};`))}
 ${repeat(lines, (line) => add(line, scaleFirst))}
       }`,
 )}`;
-  const loop = (count: number, scaleFirst: boolean): string => /* wgsl */ `
+  const loop = (count: number, scaleFirst: boolean, ahead = false): string => /* wgsl */ `
     for (; first + ${(count - 1) * team}u < last_unit; first += ${count * team}u) {
-${units(count, scaleFirst)}
+${units(count, scaleFirst, ahead)}
     }`;
+  // As if what was read last were needed: else compilers read only where another unit follows, and wait for it there.
+  const useOfLast = /* wgsl */ `
+  if (u.zero != 0u) {
+${repeat(each, (i) => `    sum0[${i}] += bitcast<f32>(${[...wordsIn(words, `next${i}`), `s_next${i}`].join(' ^ ')});`)}
+  }`;
   const again = /* wgsl */ `
   if (${Array.from({ length: lines }, (_, line) => `is_lost(sum${line})`).join(' || ')}) {
 ${repeat(lines, (line) => `    sum${line} = ${vector}();`)}
@@ -302,15 +303,15 @@ ${store('line', 'sums')}`;
   const formats = input === output ? input : `${input}-${output}`;
   const blocks = isInteger ? ` ${scales} ${zeros}` : '';
   return {
-    name: `gemm/weight-rows ${formats} ${weights}${blocks} ${lines} by ${lanes}x${team}${wide ? ` wide ${words}` : ''}`,
+    name: `gemm/weight-rows ${formats} ${weights}${blocks} ${lines}x${each} by ${lanes}x${team}${wide ? ` wide ${words}` : ''}`,
     storage: {
-      a: { access: 'read', type: words === 1 ? 'array<u32>' : `array<vec${words}u>` },
+      a: { access: 'read', type: `array<${bType}>` },
       b: { access: 'read', type: atOnce === 8 ? 'array<vec4u>' : inputType(input, wide) },
       ...blockStorage(params),
       c: { access: 'read_write', type: outputType(output, false) },
     },
     uniforms: WEIGHT_UNIFORMS,
-    features: featuresFor(output, false),
+    features,
     code: /* wgsl */ `
 ${atOnce === 8 ? HALVES : readFunction('b', input, wide)}
 ${storeFunction(output, false, epilogue)}
@@ -330,12 +331,21 @@ ${isInteger ? repeat(each, (i) => `  let s_row${i} = u.s_start + batch * u.s_bat
 ${isInteger && zeros !== 'one' ? repeat(each, (i) => `  let z_row${i} = u.z_start + batch * u.z_batch + ${rowOf(i)} * u.z_row;`) : ''}
 ${repeat(lines, (line) => `  let x${line}_at = (b_first + min(${line}u, u.lines - 1u) * u.b_ld)${atOnce > 1 ? ` / ${atOnce}u` : ''};`)}
 ${repeat(lines, (line) => `  var sum${line} = ${vector}();`)}
-${isInteger ? integerConstants(weights as 'u8' | 'u4') : ''}
+${decoder?.constants ?? ''}
+${zeros === 'own' ? '' : (decoder?.zero('zero', 'u.zero_of_all') ?? '')}
   let first_unit = begin / ${unit}u + member;
   let last_unit = (end + ${unit - 1}u) / ${unit}u;
   var first = first_unit;
+${
+  isAhead
+    ? `${repeat(each, (i) => `  var next${i} = ${bType}();\n  var s_next${i} = 0u;`)}
+  let nearest = min(first, last_unit - 1u);
+${fetch('nearest')}`
+    : ''
+}
 ${unroll > 1 ? loop(unroll, false) : ''}
-${loop(1, false)}
+${loop(1, false, isAhead)}
+${isAhead ? useOfLast : ''}
 ${isScaledLast ? again : ''}
 ${team === 1 ? repeat(lines, (line) => store(`${line}u`, `sum${line}`)) : combine()}
 }`,

@@ -6,14 +6,8 @@ import { SUBGROUP, UNIT, VECTOR } from './matrix-tile.ts';
 import { MATVEC_PLACE } from './matvec.wgsl.ts';
 import { type ProductKernel, productKernel } from './product-kernel.ts';
 import { outputType, storeFunction } from './storage-formats.ts';
-import {
-  blockFunctions,
-  blockStorage,
-  decodedWord,
-  integerConstants,
-  scaledWeight,
-  WEIGHT_UNIFORMS,
-} from './weight-rows.wgsl.ts';
+import { decodedWord, integerConstants, scaledWeight } from './integer-words.wgsl.ts';
+import { blockFunctions, blockStorage, WEIGHT_UNIFORMS } from './weight-rows.wgsl.ts';
 
 /** The parameters that distinguish the kernels of few rows on matrix units. A is f16. */
 export interface WeightUnitsParams extends WeightForm {
