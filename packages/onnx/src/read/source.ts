@@ -69,6 +69,6 @@ async function readPath(path: string, file: string | undefined): Promise<Uint8Ar
   try {
     return await (node as NodeFiles).promises.readFile(from);
   } catch (cause) {
-    throw refuse(`${whole} cannot be read`, { cause });
+    throw refuse(`${whole} cannot be read: ${(cause as Error).message}`, { cause });
   }
 }

@@ -23,7 +23,7 @@ export const CREATE = { dtype: 'any', label: 'any' } as const;
 export function checkOptions(op: string, options: unknown, kinds: OptionKinds): void {
   if (typeof options !== 'object' || options === null || options instanceof Tensor || Array.isArray(options)) {
     // What somebody meant who gave it without a name, or has to give.
-    const example = ['axis', 'seed'].find((name) => name in kinds) ?? Object.keys(kinds)[0];
+    const example = ['axis', 'seed', 'bias'].find((name) => name in kinds) ?? Object.keys(kinds)[0];
     throw refuse(op, `takes its options in one object, such as { ${example} }, got ${shown(options)}`);
   }
   // Not `Object.keys`, which makes a list with each call.

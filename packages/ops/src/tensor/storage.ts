@@ -67,8 +67,8 @@ const forgotten = new FinalizationRegistry<Storage>((storage) => {
   if (warned) return;
   warned = true;
   (globalThis as Host).console?.warn(
-    'concord: a tensor was collected that was never disposed. Its memory is free again, but only now: ' +
-      'use `using`, `tidy` or `dispose()`. memory().collected counts them.',
+    `concord: a tensor of ${storage.bytes} bytes was garbage-collected without being disposed; its memory was freed only now. ` +
+      'Use `using`, `tidy` or `dispose()`. memory().collected counts such tensors.',
   );
 });
 

@@ -197,10 +197,8 @@ export const weightRows: ProductKernel<WeightRowsParams> = productKernel('gemm/w
       const [w, x] = [`w${i}_${v}`, `x${line}_${v}`];
       if (width === 1) return `${w} * ${x}`;
       if (!isOneSum) return `dot(${w}, ${x})`;
-      return [...'xyzw']
-        .slice(0, width)
-        .map((c) => `${w}.${c} * ${x}.${c}`)
-        .join(' + ');
+      const components = ['x', 'y', 'z', 'w'].slice(0, width);
+      return components.map((c) => `${w}.${c} * ${x}.${c}`).join(' + ');
     });
     return parts.join(' + ');
   };
