@@ -101,13 +101,13 @@ test('contract.md has a section for each method, property and op', () => {
   expect(new Set(headings)).toEqual(new Set(names));
 });
 
-test('errors.md has a heading with cause and cure for each code, and each reason', () => {
+test('errors.md has a heading with cause and fix for each code, and each reason', () => {
   const page = read('docs/errors.md');
   for (const code of ERROR_CODES) {
     const [, section = ''] = page.split(`\n## ${code}\n`);
     const [own = ''] = section.split('\n## ');
-    expect({ code, cause: own.includes('**Cause.**'), cure: own.includes('**Cure.**') }).toEqual({
-      ...{ code, cause: true, cure: true },
+    expect({ code, cause: own.includes('**Cause.**'), fix: own.includes('**Fix.**') }).toEqual({
+      ...{ code, cause: true, fix: true },
     });
   }
   const source = read('packages/backend-core/src/errors/backend-error.ts');
