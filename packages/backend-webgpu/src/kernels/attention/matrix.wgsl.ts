@@ -32,28 +32,24 @@ const SUBGROUP = 32;
 /** Rows, columns and terms of the product that is one operation. */
 const UNIT = 16;
 
-/**
- * Workgroup memory is made of blocks, as that of products is: 16 lines of four vectors and a free one, and four more, so that
- * neighbouring lines and blocks lie in different banks.
- */
-const LINE = 5;
-const BLOCK_VECTORS: number = UNIT * LINE + 4;
-/** Blocks of a subgroup's own: the scores of its queries and 16 keys, or their weights, or 16 columns of their sums. */
-const OWN_BLOCKS: number = SUBGROUP / UNIT;
+/** Vectors of a line of scores, weights or sums: one is free, so that eight lines that are read together lie in different banks. */
+const LINE = UNIT / 4 + 1;
 
-/** Blocks of the keys of a tile, and as many of their values. */
-const keyBlocks = ({ columns }: MatrixTile): number => columns / 32;
+/** Vectors of a line of K or V, likewise. */
+const keyLine = ({ columns }: MatrixTile): number => columns / 8 + 1;
 
-/** Blocks of workgroup memory: K, V, and those of the subgroups. */
-const blocksOf = (tile: MatrixTile): number => 2 * keyBlocks(tile) + (tile.queries / SUBGROUP) * OWN_BLOCKS;
+/** Vectors of workgroup memory: the keys of a tile, their values, and a line for each query. */
+const vectorsOf = (tile: MatrixTile): number => 2 * tile.keys * keyLine(tile) + tile.queries * LINE;
 
 /** Bytes of workgroup memory. */
-const matrixBytes = (tile: MatrixTile): number => 16 * BLOCK_VECTORS * blocksOf(tile) + 4 * (tile.queries / SUBGROUP);
+const matrixBytes = (tile: MatrixTile): number => 16 * vectorsOf(tile) + 4 * (tile.queries / SUBGROUP);
 
 /** The parameters that distinguish the kernels. */
 interface MatrixParams {
   readonly tile: MatrixTile;
   readonly fit: Exclude<Fit, 'any'>;
+  /** Scores have a softcap or a mask. */
+  readonly finishes: boolean;
   /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;
 }
@@ -63,80 +59,141 @@ interface MatrixParams {
  * queries of one head, a subgroup 32 of them, an invocation one. For rows of Q, K and V that begin and end at multiples of eight.
  *
  * Tile by tile, 16 keys, K and V go to workgroup memory; the next ones are read to registers meanwhile. The units multiply Q and K; the scores go
- * through the subgroup's blocks to the invocations of their queries, which make weights of them; those go back as two matrices, what
+ * through the subgroup's lines to the invocations of their queries, which make weights of them; those go back as two matrices, what
  * binary16 holds of them and what it lost, and are multiplied with V. Q and the sums stay in the units' registers. Only the
  * device knows which invocation holds what of a matrix, so sums are scaled through workgroup memory too: only when the
  * largest score has grown by more than SLACK, which is rare after the first tile.
  *
- * A subgroup's blocks go from hand to hand after barriers of the workgroup: WGSL has none for a subgroup, and a workgroup is small
+ * Usual tiles, of which all queries see every key and which need nothing of that kind, have a loop of their own, without branches: compilers copy
+ * the sums from register to register where ways meet. A tile that turns out not to be one is begun anew.
+ *
+ * A subgroup's lines go from hand to hand after barriers of the workgroup: WGSL has none for a subgroup, and a workgroup is small
  * for that reason. So subgroups also scale sums together, and all take the way of special tiles, when one has to.
  *
- * Weights lie between 2^-36 and 2^15, or lose digits. Where V has large values those would be seen, and infinite ones must not meet the
+ * Weights lie between 2^-32 and 2^15, or lose digits. Where V has values from 64 on those would be seen, and infinite ones must not meet the
  * weight 0 of a hidden key: such a tile is summed by the invocations, in float32.
  */
 const matrix: (params: MatrixParams) => Kernel = variants((params: MatrixParams) => {
-  const { tile, fit, partial } = params;
+  const { tile, fit, finishes, partial } = params;
   const { queries, keys, columns } = tile;
   const subgroups = queries / SUBGROUP;
   const terms = columns / UNIT;
-  const halves = columns / 32;
-  const blocks = keyBlocks(tile);
-  const keysOf = (c: number): string => `(vec4u(first_key + ${4 * c}u) + vec4u(0u, 1u, 2u, 3u))`;
+  const line = keyLine(tile);
+  const values = keys * line;
+  const keysOf = (c: number, more = ''): string => `(vec4u(first_key${more} + ${4 * c}u) + vec4u(0u, 1u, 2u, 3u))`;
   const fetches = (keys * columns) / 8 / queries;
-  const rows = (line: (r: number) => string): string => repeat(OWN_BLOCKS, line);
-  const fours = (line: (c: number) => string): string => repeat(UNIT / 4, line);
-  const own = (c: number | string): string => `blocks[area + row / ${UNIT}u][row % ${UNIT}u * ${LINE}u + ${c}u]`;
+  const rows = (text: (r: number) => string): string => repeat(SUBGROUP / UNIT, text);
+  const fours = (text: (c: number) => string): string => repeat(UNIT / 4, text);
+  const own = (c: number | string): string => `memory[own + ${c}]`;
 
   // As if the place depended on what was read before: see `matrix-units.wgsl.ts`.
   const vector = (name: 'q' | 'k' | 'v', row: string, eight: string, before = '0u'): string => {
     const value = `${name}[(${name}_head + ${row} * ${rowOf('f16', name)}) / 8u + ${eight} + (${before} & u.zero)]`;
     return fit === 'full' ? value : `select(vec4u(), ${value}, 8u * (${eight}) < ${widthOf(name)})`;
   };
-  const eachFetch = (line: (i: number, name: 'k' | 'v') => string): string =>
-    (['k', 'v'] as const).map((name) => repeat(fetches, (i) => line(i, name))).join('\n');
-  const fetch = (first: string): string =>
-    eachFetch(
-      (i, name) =>
+  const fetch = (name: 'k' | 'v', first: string): string =>
+    repeat(
+      fetches,
+      (i) =>
         `    ${name}_next${i} = ${vector(name, `min(${first} + key_line${i}, u.keys - 1u)`, `eight${i}`, `${name}_next${i}.x`)};`,
     );
-  const store = eachFetch(
-    (i, name) => `    blocks[block${i} + ${name === 'k' ? 0 : blocks}u][place${i}] = ${name}_next${i};`,
-  );
-  const load = (kind: 'left' | 'right', major: 'row' | 'col', block: string, at: number): string =>
-    `subgroupMatrixLoad<subgroup_matrix_${kind}<f16, ${UNIT}, ${UNIT}>, ${major}_major>(&blocks[${block}], ${at}u, ${LINE}u)`;
+  const store = (name: 'k' | 'v'): string =>
+    repeat(fetches, (i) => `    memory[place${i} + ${name === 'k' ? 0 : values}u] = ${name}_next${i};`);
+  const load = (kind: 'left' | 'right', major: 'row' | 'col', at: string, stride = LINE): string =>
+    `subgroupMatrixLoad<subgroup_matrix_${kind}<f16, ${UNIT}, ${UNIT}>, ${major}_major>(&memory, ${at}, ${stride}u)`;
+  const ownRows = (r: number): string => `area + ${r * UNIT * LINE}u`;
   const sumsOut = (d: number): string =>
-    rows((r) => `      subgroupMatrixStore<row_major>(&blocks[area + ${r}u], 0u, o${r}_${d}, ${LINE}u);`);
+    rows((r) => `      subgroupMatrixStore<row_major>(&memory, ${ownRows(r)}, o${r}_${d}, ${LINE}u);`);
   const sumsBack = (d: number): string =>
     rows(
       (r) =>
-        `      o${r}_${d} = subgroupMatrixLoad<subgroup_matrix_result<f32, ${UNIT}, ${UNIT}>, row_major>(&blocks[area + ${r}u], 0u, ${LINE}u);`,
+        `      o${r}_${d} = subgroupMatrixLoad<subgroup_matrix_result<f32, ${UNIT}, ${UNIT}>, row_major>(&memory, ${ownRows(r)}, ${LINE}u);`,
     );
 
-  const part = /* wgsl */ `
+  const scores = /* wgsl */ `
 ${rows((r) => `      var s${r} = subgroup_matrix_result<f32, ${UNIT}, ${UNIT}>();`)}
 ${repeat(
   terms,
   (t) => `      {
-        let b = ${load('right', 'col', `${Math.floor(t / 2)}u`, (t % 2) * 2)};
+        let b = ${load('right', 'col', `${2 * t}u`, line)};
 ${rows((r) => `        s${r} = subgroupMatrixMultiplyAccumulate(q${r}_${t}, b, s${r});`)}
       }`,
 )}
-${rows((r) => `      subgroupMatrixStore<row_major>(&blocks[area + ${r}u], 0u, s${r}, ${LINE}u);`)}
+${rows((r) => `      subgroupMatrixStore<row_major>(&memory, ${ownRows(r)}, s${r}, ${LINE}u);`)}
       workgroupBarrier();
-${fours((c) => `      var x${c} = bitcast<vec4f>(${own(c)}) * factor;`)}
-      if (is_set(u.capped | u.masked, lane)) {
-        let mask = mask_row(head, query);
-${fours((c) => `        x${c} = finish_scores(x${c}, mask, ${keysOf(c)}) * LOG2_E;`)}
-      }
-      // A branch would become selections, which cost every tile.
-      for (var edge = 0u; edge < edges; edge++) {
-${fours((c) => `        x${c} = select(vec4f(LOWEST), x${c}, is_seen(${keysOf(c)}, visible));`)}
-      }
+${fours((c) => `      var x${c} = ${finishes ? `finish_scores(bitcast<vec4f>(${own(c)}) * u.scale, mask, ${keysOf(c)}) * LOG2_E` : `bitcast<vec4f>(${own(c)}) * factor`};`)}`;
+  const asks = /* wgsl */ `
       let top = max(max(largest_of(x0), largest_of(x1)), max(largest_of(x2), largest_of(x3)));
       let grows = subgroupAny(top > least + SHIFT + SLACK);
-      if (row == 0u) { asked[subgroup] = select(0u, 1u, grows) | select(0u, 2u, is_special); }
+${store('v')}
+      let is_special = subgroupAny(${Array.from({ length: fetches }, (_, i) => `has_large(v_next${i})`).join(' | ')});
+      if (row == 0u) { asked[subgroup] = select(0u, 1u, grows) | select(0u, 2u, is_special); }`;
+  const ask = /* wgsl */ `
       let asks = workgroupUniformLoad(&asked);
-      let ask = ${Array.from({ length: subgroups }, (_, i) => `asks[${i}]`).join(' | ')};
+      let ask = ${Array.from({ length: subgroups }, (_, i) => `asks[${i}]`).join(' | ')};`;
+  const next = /* wgsl */ `
+${store('k')}
+${fetch('k', `first_key + ${2 * keys}u`)}
+${fetch('v', `first_key + ${keys}u`)}`;
+  const exponentials = fours((c) => `      x${c} = exp2(x${c} - least);`);
+  const addWeights = '      total += sum_of(x0) + sum_of(x1) + (sum_of(x2) + sum_of(x3));';
+  const storeWeights = /* wgsl */ `
+${fours(
+  (c) => `      let h${c} = bitcast<vec4f>(bitcast<vec4u>(x${c}) & vec4u(0xffffe000u));
+      let l${c} = x${c} - h${c};`,
+)}
+${fours((c) => {
+  const [name, i] = [c < 2 ? 'h' : 'l', 2 * (c % 2)];
+  const words = ['xy', 'zw'].flatMap((pair) => [`${name}${i}.${pair}`, `${name}${i + 1}.${pair}`]);
+  const [x, z, y, w] = words.map((pair) => `pack2x16float(${pair})`);
+  return `      ${own(c)} = vec4u(${x}, ${y}, ${z}, ${w});`;
+})}`;
+  const addValues = /* wgsl */ `
+${rows(
+  (r) => `      let high${r} = ${load('left', 'row', ownRows(r))};
+      let low${r} = ${load('left', 'row', `${ownRows(r)} + 2u`)};`,
+)}
+${repeat(
+  terms,
+  (d) => `      {
+        let b = ${load('right', 'row', `${values + 2 * d}u`, line)};
+${rows((r) => `        o${r}_${d} = subgroupMatrixMultiplyAccumulate(high${r}, b, o${r}_${d});`)}
+${rows((r) => `        o${r}_${d} = subgroupMatrixMultiplyAccumulate(low${r}, b, o${r}_${d});`)}
+      }`,
+)}`;
+
+  // Weights are stored before it is known whether they will do, so that the barriers of the question are those of the weights too.
+  const usualTile = /* wgsl */ `
+${scores}
+${asks}
+${exponentials}
+${storeWeights}
+${ask}
+      if (ask != 0u) { break; }
+${addWeights}
+${next}
+${addValues}
+      workgroupBarrier();
+      first_key += ${keys}u;`;
+
+  // The first tile makes the scale.
+  const usualTiles = /* wgsl */ `
+    let is_usual = (first_key > begin) & (first_key >= hidden_from_some);
+    let usual_end = select(first_key, max(first_key, min(end, seen_by_all)), is_usual);
+    for (var left = (usual_end - first_key) / ${keys}u; left > 0u; left--) {
+${usualTile}
+    }`;
+
+  const anyTile = /* wgsl */ `
+${scores}
+      // A branch would become selections, which cost every tile.
+      let edges = select(1u, 0u, (first_key >= hidden_from_some) & (first_key + ${keys}u <= seen_by_all));
+      for (var edge = 0u; edge < edges; edge++) {
+${fours((c) => `        x${c} = select(vec4f(LOWEST), x${c}, is_seen(${keysOf(c, ' + (edge & u.zero)')}, visible));`)}
+      }
+${asks}
+${ask}
+${next}
       if ((ask & 1u) != 0u) {
         let now = max(least, top - SHIFT);
         let shrink = exp2(least - now);
@@ -145,15 +202,15 @@ ${fours((c) => `        x${c} = select(vec4f(LOWEST), x${c}, is_seen(${keysOf(c)
 ${repeat(
   terms,
   (d) => `${sumsOut(d)}
-      workgroupBarrier();
-${fours((c) => `      ${own(c)} = bitcast<vec4u>(bitcast<vec4f>(${own(c)}) * shrink);`)}
-      workgroupBarrier();
+        workgroupBarrier();
+${fours((c) => `        ${own(c)} = bitcast<vec4u>(bitcast<vec4f>(${own(c)}) * shrink);`)}
+        workgroupBarrier();
 ${sumsBack(d)}
-      workgroupBarrier();`,
+        workgroupBarrier();`,
 )}
       }
-${fours((c) => `      x${c} = exp2(x${c} - least);`)}
-      total += sum_of(x0) + sum_of(x1) + (sum_of(x2) + sum_of(x3));
+${exponentials}
+${addWeights}
       if ((ask & 2u) != 0u) {
 ${fours((c) => `        let seen${c} = is_seen(${keysOf(c)}, visible);`)}
 ${repeat(
@@ -161,47 +218,27 @@ ${repeat(
   (d) => `${sumsOut(d)}
         workgroupBarrier();
         for (var c = 0u; c < 4u; c++) {
-          var sum = bitcast<vec4f>(blocks[area + row / ${UNIT}u][row % ${UNIT}u * ${LINE}u + c]);
+          var sum = bitcast<vec4f>(${own('c')});
 ${repeat(UNIT, (j) => {
   const [x, w] = [Math.floor(j / 4), 'xyzw'[j % 4]];
-  return `          sum += select(vec4f(), x${x}.${w} * four_of(${blocks + Math.floor(d / 2)}u, ${j * LINE + (d % 2) * 2}u, c), seen${x}.${w});`;
+  return `          sum += select(vec4f(), x${x}.${w} * four_of(${values + j * line + 2 * d}u, c), seen${x}.${w});`;
 })}
-          blocks[area + row / ${UNIT}u][row % ${UNIT}u * ${LINE}u + c] = bitcast<vec4u>(sum);
+          ${own('c')} = bitcast<vec4u>(sum);
         }
         workgroupBarrier();
 ${sumsBack(d)}
         workgroupBarrier();`,
 )}
       } else {
-${fours(
-  (c) => `        let h${c} = bitcast<vec4f>(bitcast<vec4u>(x${c}) & vec4u(0xffffe000u));
-        let l${c} = x${c} - h${c};`,
-)}
-${repeat(4, (line) => {
-  const name = line < 2 ? 'h' : 'l';
-  const words = [0, 1].flatMap((i) =>
-    ['xy', 'zw'].map((pair) => `pack2x16float(${name}${2 * (line % 2) + i}.${pair})`),
-  );
-  return `        ${own(line)} = vec4u(${words.join(', ')});`;
-})}
+${storeWeights}
         workgroupBarrier();
-${rows(
-  (r) => `        let high${r} = ${load('left', 'row', `area + ${r}u`, 0)};
-        let low${r} = ${load('left', 'row', `area + ${r}u`, 2)};`,
-)}
-${repeat(
-  terms,
-  (d) => `        {
-          let b = ${load('right', 'row', `${blocks + Math.floor(d / 2)}u`, (d % 2) * 2)};
-${rows((r) => `          o${r}_${d} = subgroupMatrixMultiplyAccumulate(high${r}, b, o${r}_${d});`)}
-${rows((r) => `          o${r}_${d} = subgroupMatrixMultiplyAccumulate(low${r}, b, o${r}_${d});`)}
-        }`,
-)}
+${addValues}
       }
-      workgroupBarrier();`;
+      workgroupBarrier();
+      first_key += ${keys}u;`;
 
   return defineKernel({
-    name: `attention/matrix ${queries}x${keys}x${columns} ${fit}${partial ? ' partial' : ''}`,
+    name: `attention/matrix ${queries}x${keys}x${columns} ${fit}${finishes ? ' finishes' : ''}${partial ? ' partial' : ''}`,
     ...attentionInterface('f16', 'array<vec4u>', outputType('f16', !partial)),
     features: ['f16', 'subgroups', 'chromium_experimental_subgroup_matrix'],
     // Blocks are the same throughout a subgroup, but made of the number of the invocation, of which WGSL does not know that.
@@ -211,21 +248,24 @@ ${attentionFunctions('f16')}
 ${quotients}
 ${byFours}
 
-var<workgroup> blocks: array<array<vec4u, ${BLOCK_VECTORS}>, ${blocksOf(tile)}>;
+var<workgroup> memory: array<vec4u, ${vectorsOf(tile)}>;
 // What a subgroup asks all for: to scale sums (1), to take a tile with values that binary16 weights are not good enough for (2).
 var<workgroup> asked: array<u32, ${subgroups}>;
 
 const ABOVE_LOWEST = -0x1.fffffcp+127f;
 // Weights are up to 2^15 for the sake of their halves; sums are taken to a new scale where the largest score grew by more than SLACK.
-const SHIFT = 11f;
-const SLACK = 4f;
+const SHIFT = 8f;
+const SLACK = 7f;
 
 fn largest_of(x: vec4f) -> f32 { return max(max(x.x, x.y), max(x.z, x.w)); }
 fn sum_of(x: vec4f) -> f32 { return (x.x + x.y) + (x.z + x.w); }
 fn is_seen(key: vec4u, visible: vec2u) -> vec4<bool> { return (key >= vec4u(visible.x)) & (key < vec4u(visible.y)); }
-fn has_large(x: vec4u) -> bool { return any((x & (x << vec4u(1u)) & vec4u(0x40004000u)) != vec4u()); }
-fn four_of(block: u32, at: u32, c: u32) -> vec4f {
-  let eight = blocks[block][at + c / 2u];
+// Whether one of eight halves is 64 or more.
+fn has_large(x: vec4u) -> bool {
+  return any((((x & vec4u(0x7fff7fffu)) + vec4u(0x2c002c00u)) & vec4u(0x80008000u)) != vec4u());
+}
+fn four_of(at: u32, c: u32) -> vec4f {
+  let eight = memory[at + c / 2u];
   let words = select(eight.xy, eight.zw, (c & 1u) == 1u);
   return vec4f(unpack2x16float(words.x), unpack2x16float(words.y));
 }
@@ -245,7 +285,8 @@ ${mainOf(queries)}
   let query = first_query + lane;
   let subgroup = lane / ${SUBGROUP}u;
   let row = lane % ${SUBGROUP}u;
-  let area = ${2 * blocks}u + subgroup * ${OWN_BLOCKS}u;
+  let area = ${2 * values}u + subgroup * ${SUBGROUP * LINE}u;
+  let own = area + row * ${LINE}u;
 
   let visible = vec2u(first_visible(sight, query), visible_keys(sight, query));
   let seen_by_all = visible_keys(sight, first_query);
@@ -257,37 +298,39 @@ ${mainOf(queries)}
 ${repeat(
   fetches,
   (i) => `  let slot${i} = lane + ${i * queries}u;
-  let key_line${i} = slot${i} / ${4 * halves}u;
-  let eight${i} = slot${i} % ${4 * halves}u;
-  let block${i} = key_line${i} / ${UNIT}u * ${halves}u + eight${i} / 4u;
-  let place${i} = key_line${i} % ${UNIT}u * ${LINE}u + eight${i} % 4u;
+  let key_line${i} = slot${i} / ${columns / 8}u;
+  let eight${i} = slot${i} % ${columns / 8}u;
+  let place${i} = key_line${i} * ${line}u + eight${i};
   var k_next${i} = vec4u();
   var v_next${i} = vec4u();`,
 )}
-${fetch('begin')}
+${fetch('k', 'begin')}
+${fetch('v', 'begin')}
 ${repeat(
-  halves,
+  columns / 32,
   (h) => `${repeat(4, (c) => `  ${own(c)} = ${vector('q', 'min(query, u.queries - 1u)', `${4 * h + c}u`)};`)}
   workgroupBarrier();
-${rows((r) => repeat(2, (t) => `  let q${r}_${2 * h + t} = ${load('left', 'row', `area + ${r}u`, 2 * t)};`))}
+${rows((r) => repeat(2, (t) => `  let q${r}_${2 * h + t} = ${load('left', 'row', `${ownRows(r)} + ${2 * t}u`)};`))}
   workgroupBarrier();`,
 )}
 ${rows((r) => repeat(terms, (d) => `  var o${r}_${d} = subgroup_matrix_result<f32, ${UNIT}, ${UNIT}>();`))}
   // Scores count in powers of two.
-  let factor = u.scale * select(LOG2_E, 1.0, is_set(u.capped | u.masked, lane));
+  ${finishes ? 'let mask = mask_row(head, query);' : 'let factor = u.scale * LOG2_E;'}
   var least = ABOVE_LOWEST;
   var total = 0.0;
 
-  for (var first_key = begin; first_key < end; first_key += ${keys}u) {
-    let edges = select(1u, 0u, (first_key >= hidden_from_some) & (first_key + ${keys}u <= seen_by_all));
-${store}
-    let is_special = subgroupAny(${Array.from({ length: fetches }, (_, i) => `has_large(v_next${i})`).join(' | ')});
-${fetch(`first_key + ${keys}u`)}
-    workgroupBarrier();
-${part}
+  var first_key = begin;
+${store('k')}
+${fetch('k', `begin + ${keys}u`)}
+  workgroupBarrier();
+  while (first_key < end) {
+${finishes ? '' : usualTiles}
+    if (first_key < end) {
+${anyTile}
+    }
   }
   // As if what was read last were needed: else compilers read only where another tile follows, and wait for it there.
-  if (u.zero != 0u) { blocks[0][row] = ${Array.from({ length: fetches }, (_, i) => `k_next${i} ^ v_next${i}`).join(' ^ ')}; }
+  if (u.zero != 0u) { memory[row] = ${Array.from({ length: fetches }, (_, i) => `k_next${i} ^ v_next${i}`).join(' ^ ')}; }
 
 ${storeRows({ fit, partial, terms, sumsOut, own })}
 }`,
@@ -334,16 +377,23 @@ ${
 }
 
 const TILE_OF: ReadonlyMap<string, MatrixTile> = new Map(
-  [64, 128].map((columns) => ({ queries: 64, keys: 16 as const, columns })).map((tile) => [idOf(tile), tile]),
+  [
+    { queries: 64, keys: 16 as const, columns: 64 },
+    { queries: 128, keys: 16 as const, columns: 128 },
+  ].map((tile) => [idOf(tile), tile]),
 );
 
 /** Attention in f16 on matrix units, of rows that begin and end at multiples of eight. */
 export const matrixTable: AttentionTable = {
   ids: [...TILE_OF.keys()],
-  kernelsFor: (traits) =>
-    tilesOn(traits).flatMap((tile) =>
-      (['full', 'wide'] as const).flatMap((fit) => [false, true].map((partial) => matrix({ tile, fit, partial }))),
-    ),
+  kernelsFor: (traits) => {
+    const both = [false, true];
+    return tilesOn(traits).flatMap((tile) =>
+      (['full', 'wide'] as const).flatMap((fit) =>
+        both.flatMap((finishes) => both.map((partial) => matrix({ tile, fit, finishes, partial }))),
+      ),
+    );
+  },
   candidates: (sizes, traits) => {
     const { form, byEights = false } = sizes;
     const fitting = tilesOn(traits).filter(({ columns }) => columns >= columnsOf(sizes));
@@ -358,7 +408,9 @@ export const matrixTable: AttentionTable = {
   launch: (work, variant, recorder) => {
     const tile = shapeOf(TILE_OF, variant);
     const fit = fitOf(work, tile.columns) === 'full' ? 'full' : 'wide';
-    const kernel = matrix({ tile, fit, partial: work.partial });
+    const { capped, masked } = work.launch.uniforms;
+    const finishes = capped !== 0 || masked !== 0;
+    const kernel = matrix({ tile, fit, finishes, partial: work.partial });
     recorder.launch({ ...work.launch, kernel, groups: groupsOf(work, tile.queries), variant: variant.id });
   },
 };

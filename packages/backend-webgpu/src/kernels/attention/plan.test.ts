@@ -128,7 +128,7 @@ describe('fields of a call', () => {
     [
       'fewer columns, softcap, window and shared keys',
       { headDim: 40, heads: 4, kvHeads: 2, softcap: 3, window: 9 },
-      'matrix 64x16x64 wide',
+      'matrix 64x16x64 wide finishes',
     ],
     ['one head, keys split', { heads: 1, seqQ: 64, seqKv: 1024, causal: false }, 'matrix 64x16x64 full partial'],
     [
@@ -136,7 +136,7 @@ describe('fields of a call', () => {
       { strides: { q: [0, 6800, 68] as const } },
       'flash 32x64x64 full any f16',
     ],
-    ['larger heads', { headDim: 128 }, 'matrix 64x16x128 full'],
+    ['larger heads', { headDim: 128 }, 'matrix 128x16x128 full'],
     ['the largest', { headDim: 136 }, 'tiled 32x64x256 any f16 partial'],
     ['few queries', { seqQ: 32 }, 'flash 32x64x64 full any f16'],
   ])('f16 on matrix units: %s', (_, change, name) => {

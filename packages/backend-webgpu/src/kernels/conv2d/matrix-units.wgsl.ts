@@ -11,6 +11,7 @@ import {
   type MatrixTile,
   operandStrips,
   type RatedMatrixTile,
+  EACH_STEP,
   STEP,
   tileOnUnits,
   tilesOnUnits,
@@ -145,7 +146,7 @@ ${repeat(b.reads, (read) => EIGHT.map((i) => `  var ${halves(read)}_${i} = 0h;`)
   workgroupBarrier();
 ${isByVectors ? vectors.read : singles}
 ${gather}
-  for (var done = begin; done < end; done += ${STEP}u + u.zero) {
+  ${EACH_STEP} {
     if ((p - begin) % ${TABLE / 2}u == 0u) { ${fillTable(`(p + ${TABLE / 2}u)`)} }
 ${pack}
 ${a.store}

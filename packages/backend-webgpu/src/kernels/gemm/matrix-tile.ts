@@ -20,6 +20,8 @@ export const UNIT = 16;
 export const VECTOR = 8;
 /** Terms that are in workgroup memory at a time: two strips of {@link UNIT}. */
 export const STEP = 32;
+/** WGSL: a loop over the steps from `begin` to before `end`. Counted down to nothing, as Dawn guards the end of other loops. */
+export const EACH_STEP: string = `for (var left = (max(begin, end) - begin + ${STEP - 1}u) / ${STEP}u; left > 0u; left--)`;
 /** Banks of workgroup memory, of a vector each. */
 const BANKS = 8;
 

@@ -12,6 +12,7 @@ import {
 } from './product-kernel.ts';
 import {
   bestOnUnits,
+  EACH_STEP,
   matrixInvocations,
   type MatrixTile,
   operandStrips,
@@ -141,8 +142,7 @@ ${onUnits.declare}
   var p = begin;
 ${readsA.read}
 ${readsB.read}
-  // A step that is no constant, not to be unrolled.
-  for (var done = begin; done < end; done += ${STEP}u + u.zero) {
+  ${EACH_STEP} {
 ${a.store}
 ${b.store}
     p += ${STEP}u;
