@@ -4,7 +4,7 @@ import type { Recorder } from '../recorder.ts';
 import { decodeTable } from './decode.wgsl.ts';
 import { directTable } from './direct.wgsl.ts';
 import { flashTable } from './flash.wgsl.ts';
-import { matrixTable } from './matrix.wgsl.ts';
+import { matrixTable } from './matrix.ts';
 import type { AttentionSizes, AttentionTable, AttentionVariant, AttentionWork } from './table.ts';
 import { tiledTable } from './tiled.wgsl.ts';
 

@@ -1,7 +1,6 @@
-import { shapeOf } from '@concord/variants';
 import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/snippets.ts';
-import { byFours, type Fit, fitOf, quotients } from './flash-parts.ts';
+import { byFours, type Fit, quotients } from './flash-parts.ts';
 import {
   attentionFunctions,
   attentionInterface,
@@ -14,11 +13,9 @@ import {
   totalOf,
   widthOf,
 } from './form.wgsl.ts';
-import type { DeviceTraits } from '../recorder.ts';
-import { type AttentionTable, columnsOf, groupsOf, rowsByFours, withSplits } from './table.ts';
 
 /** Shape of a workgroup's work on the matrix units. */
-interface MatrixTile {
+export interface MatrixTile {
   /** Queries of a workgroup: one an invocation. */
   readonly queries: number;
   /** Keys that are in workgroup memory at a time: as many as one product takes. */
@@ -28,9 +25,9 @@ interface MatrixTile {
 }
 
 /** Invocations of a subgroup. */
-const SUBGROUP = 32;
+export const SUBGROUP = 32;
 /** Rows, columns and terms of the product that is one operation. */
-const UNIT = 16;
+export const UNIT = 16;
 
 /** Vectors of a line of scores, weights or sums: one is free, so that eight lines that are read together lie in different banks. */
 const LINE = UNIT / 4 + 1;
@@ -42,7 +39,7 @@ const keyLine = ({ columns }: MatrixTile): number => columns / 8 + 1;
 const vectorsOf = (tile: MatrixTile): number => 2 * tile.keys * keyLine(tile) + tile.queries * LINE;
 
 /** Bytes of workgroup memory. */
-const matrixBytes = (tile: MatrixTile): number => 16 * vectorsOf(tile) + 4 * (tile.queries / SUBGROUP);
+export const matrixBytes = (tile: MatrixTile): number => 16 * vectorsOf(tile) + 4 * (tile.queries / SUBGROUP);
 
 /** The parameters that distinguish the kernels. */
 interface MatrixParams {
@@ -73,7 +70,7 @@ interface MatrixParams {
  * Weights lie between 2^-32 and 2^15, or lose digits. Where V has values from 64 on those would be seen, and infinite ones must not meet the
  * weight 0 of a hidden key: such a tile is summed by the invocations, in float32.
  */
-const matrix: (params: MatrixParams) => Kernel = variants((params: MatrixParams) => {
+export const matrix: (params: MatrixParams) => Kernel = variants((params: MatrixParams) => {
   const { tile, fit, finishes, partial } = params;
   const { queries, keys, columns } = tile;
   const subgroups = queries / SUBGROUP;
@@ -374,55 +371,4 @@ ${
   }`
     : ''
 }`;
-}
-
-const TILE_OF: ReadonlyMap<string, MatrixTile> = new Map(
-  [
-    { queries: 64, keys: 16 as const, columns: 64 },
-    { queries: 128, keys: 16 as const, columns: 128 },
-  ].map((tile) => [idOf(tile), tile]),
-);
-
-/** Attention in f16 on matrix units, of rows that begin and end at multiples of eight. */
-export const matrixTable: AttentionTable = {
-  ids: [...TILE_OF.keys()],
-  kernelsFor: (traits) => {
-    const both = [false, true];
-    return tilesOn(traits).flatMap((tile) =>
-      (['full', 'wide'] as const).flatMap((fit) =>
-        both.flatMap((finishes) => both.map((partial) => matrix({ tile, fit, finishes, partial }))),
-      ),
-    );
-  },
-  candidates: (sizes, traits) => {
-    const { form, byEights = false } = sizes;
-    const fitting = tilesOn(traits).filter(({ columns }) => columns >= columnsOf(sizes));
-    const tiles = form === 'f16' && byEights ? fitting : [];
-    const variants = tiles.map((tile) => withSplits(idOf(tile), tile.queries, sizes));
-    const [preferred] = variants;
-    if (preferred === undefined) return undefined;
-    return { variants, preferred, rank: sizes.queries > SUBGROUP ? 2 : -1, condition: 'by eights' };
-  },
-  splitKeys: (variant) => shapeOf(TILE_OF, variant).keys,
-  writesRows: rowsByFours,
-  launch: (work, variant, recorder) => {
-    const tile = shapeOf(TILE_OF, variant);
-    const fit = fitOf(work, tile.columns) === 'full' ? 'full' : 'wide';
-    const { capped, masked } = work.launch.uniforms;
-    const finishes = capped !== 0 || masked !== 0;
-    const kernel = matrix({ tile, fit, finishes, partial: work.partial });
-    recorder.launch({ ...work.launch, kernel, groups: groupsOf(work, tile.queries), variant: variant.id });
-  },
-};
-
-/** The tiles that a device has matrix units and room for. */
-function tilesOn({ matrixUnits, subgroupSize, maxInvocations, maxWorkgroupBytes }: DeviceTraits): MatrixTile[] {
-  const fits = matrixUnits.some(({ m, n, k }) => m === UNIT && n === UNIT && k === UNIT) && subgroupSize === SUBGROUP;
-  return [...(fits ? TILE_OF.values() : [])].filter(
-    (tile) => tile.queries <= maxInvocations && matrixBytes(tile) <= maxWorkgroupBytes,
-  );
-}
-
-function idOf({ queries, keys, columns }: MatrixTile): string {
-  return `attention/matrix-${queries}x${keys}x${columns}`;
 }
