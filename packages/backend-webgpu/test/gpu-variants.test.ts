@@ -48,6 +48,7 @@ for (const [filter, sample, variant] of [
   ['conv2dForward/*/*filter=33x3x3*dtype=f16*', 1, 'conv2d/matrix-64x64x32'],
   ['conv2dForward/*/*filter=?4x1x1*dtype=f16*', 1, 'gemm/matrix-64x64x32'],
   ['gemmF16/**', 0.3, 'gemm/matrix-64x64x32'],
+  ['attention/*/*seqQ=[67]?,*headDim=[26]4*dtype=f16*', 1, 'attention/matrix-64x16x64'],
 ] as const) {
   const title = `${filter} of webgpu with matrix units, emulated`;
   await describeConformance(as(UNITS_TRAITS, { variants: [variant] }), { filter, sample, title });

@@ -1,11 +1,13 @@
-import { describe, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { opened } from '../../../../backend-cpu/test/opened.ts';
 import { type AttentionCase, type AttentionCheck, checkAttention } from '../../../../backend-cpu/test/op-memory.ts';
 import { memoryOf } from '../../../test/support/device-values.ts';
+import { emulatingUnits } from '../../../test/support/emulated-units.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import { DECODE_COLUMNS, DECODE_ROWS } from './decode.wgsl.ts';
 import { directTable } from './direct.wgsl.ts';
 import { FLASH_TILES, flashId } from './flash.wgsl.ts';
+import { matrixTable } from './matrix.ts';
 import { planAttention } from './plan.ts';
 import type { AttentionVariant } from './table.ts';
 import { TILED_COLUMNS, TILED_QUERIES, tiledId } from './tiled.wgsl.ts';
@@ -41,7 +43,7 @@ const check = (variant: AttentionVariant, { lead = 0, ...shape }: Shape): Promis
   checkAttention(
     memoryOf(client),
     shape,
-    (call) => client.record('attention', (recorder) => planAttention(call, recorder, () => variant)),
+    (call) => client.record('attention', (recorder) => planAttention(call, emulatingUnits(recorder), () => variant)),
     { spoil, leads: [lead, 0] },
   );
 
@@ -168,5 +170,32 @@ describe.each(DECODE_TILES)('decode $rows x $columns', (tile) => {
   it('nothing but keys of weight 0 in a split', async () => {
     const call = { heads: 2, seqQ: 1, seqKv: 500, headDim: tile.columns, causal: true, causalOffset: 490 };
     await check(decode(4), { ...call, window: 30 });
+  });
+});
+
+describe('on matrix units, emulated', () => {
+  const f16 = { heads: 2, dtype: 'f16' as const };
+
+  // Compiling one of heads of 128 takes half a minute.
+  it.each([
+    ['attention/matrix-64x16x64', 64, 64],
+    ['attention/matrix-128x16x128', 128, 128],
+  ])('%s: all columns', async (id, queries, headDim) => {
+    expect(matrixTable.ids).toContain(id);
+    const call = { ...f16, headDim };
+    await check({ id, splits: 1 }, { ...call, seqQ: 2 * queries, seqKv: 80 });
+    const inWindow = { causal: true, causalOffset: 30, window: 50 };
+    await check({ id, splits: 1 }, { ...call, seqQ: queries + 9, seqKv: 130, ...inWindow });
+  });
+
+  const [id = ''] = matrixTable.ids;
+
+  it('fewer columns, split along the keys', async () => {
+    await check({ id, splits: 2 }, { ...f16, seqQ: 61, seqKv: 300, headDim: 40, valueDim: 56 });
+  });
+
+  it('a mask and softcap, whole and split', async () => {
+    const call: Shape = { ...f16, seqQ: 65, seqKv: 70, headDim: 64, softcap: 2, mask: { strides: [0, 0, 70, 1] } };
+    for (const splits of [1, 2]) await check({ id, splits }, call);
   });
 });
