@@ -50,7 +50,7 @@ test('says how to run a failed case again', async () => {
   );
   expect(code).toBe(1);
   expect(stdout).toContain(
-    `again: concord conformance --backend cpu --module '${path}' --export IdleBackend --filter 'fixed/`,
+    `again: npx concord conformance --backend cpu --module '${path}' --export IdleBackend --filter 'fixed/`,
   );
 });
 

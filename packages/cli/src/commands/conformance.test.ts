@@ -23,7 +23,7 @@ test('shows each failure with the command that repeats it', async () => {
   const { code, stdout } = await run(['conformance', '--backend', 'idle', '--filter', 'reduce/exact'], [cpu, idle]);
   expect(code).toBe(1);
   expect(stdout).toMatch(
-    /^FAILED reduce\/\S+\n {4}\S.*\n {4}again: concord conformance --backend idle --filter 'reduce\//m,
+    /^FAILED reduce\/\S+\n {4}\S.*\n {4}again: npx concord conformance --backend idle --filter 'reduce\//m,
   );
   expect(stdout).toMatch(/^\d+ failed, \d+ passed/m);
   // More than 20 of one op are counted by their check.

@@ -20,7 +20,7 @@ test('draws the same calls from the same seed', async () => {
   const { seed, tried, failures } = JSON.parse(first.stdout) as FuzzJson;
   expect({ seed, tried }).toEqual({ seed: 42, tried: 3 });
   const [failure] = failures;
-  expect(first.stderr).toContain(`again: concord conformance --backend idle --filter '${failure?.id}'`);
+  expect(first.stderr).toContain(`again: npx concord conformance --backend idle --filter '${failure?.id}'`);
   const replay = await run(['conformance', '--backend', 'idle', '--filter', failure?.id ?? ''], [idle]);
   expect(replay.code).toBe(1);
 });
@@ -47,7 +47,7 @@ test('draws programs, and prints one that fails as JavaScript', async () => {
   expect(bad.code).toBe(1);
   expect(bad.stdout).toMatch(/FAILED program\/seed=\d+\n/);
   expect(bad.stdout).toContain('backend.alloc(');
-  expect(bad.stdout).toMatch(/again: concord conformance --backend idle --filter 'program\/seed=\d+'/);
+  expect(bad.stdout).toMatch(/again: npx concord conformance --backend idle --filter 'program\/seed=\d+'/);
 });
 
 test('programs and --op exclude each other', async () => {

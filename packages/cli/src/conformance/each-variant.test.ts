@@ -89,7 +89,7 @@ test('--each-variant fails with the variant that is wrong, and the report names 
   expect(report.variantFailures.length).toBeGreaterThan(0);
   for (const { forced } of report.variantFailures) expect(forced).toEqual(['reduce/rows-b']);
   expect(report.variants.neverRan).toEqual([]);
-  const again = `CONCORD_VARIANT='reduce/rows-b' concord conformance --backend some --filter '`;
+  const again = `CONCORD_VARIANT='reduce/rows-b' npx concord conformance --backend some --filter '`;
   expect(stderr).toContain(again);
 });
 

@@ -41,7 +41,7 @@ describe.skipIf(process.platform === 'win32')('lines to paste', () => {
         `${shellWord(text)}${moduleArguments({ module: text, export: text })}`,
         [text],
       );
-      const variable = line.slice(0, line.indexOf('concord conformance'));
+      const variable = line.slice(0, line.indexOf('npx concord conformance'));
       expect(words(line.slice(variable.length))).toEqual([
         ...['concord', 'conformance', '--backend', text, '--module', text, '--export', text],
         ...['--filter', `gemm/${text}`],

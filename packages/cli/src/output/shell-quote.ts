@@ -16,5 +16,5 @@ export function shellWord(word: string): string {
  */
 export function replayCommand(id: string, backend: string, forced: readonly string[] = []): string {
   const variables = forced.length === 0 ? '' : `CONCORD_VARIANT=${shellQuote(forced.join(','))} `;
-  return `${variables}concord conformance --backend ${backend} --filter ${shellQuote(id)}`;
+  return `${variables}npx concord conformance --backend ${backend} --filter ${shellQuote(id)}`;
 }
