@@ -43,7 +43,7 @@ export function drawOverview(all: readonly Results[]): string {
     `<line x1="${left}" x2="${right}" y1="${top}" y2="${end}" ${rest}/>`;
   const powers = Array.from({ length: Math.floor(high) - Math.ceil(low) + 1 }, (_, i) => 10 ** (Math.ceil(low) + i));
   const ticks = powers.flatMap((value) => [
-    rule(x(value), x(value), TOP, bottom, `stroke="${value === 1 ? '#404040' : '#e8e8e8'}"`),
+    rule(x(value), x(value), TOP, bottom, `stroke="#808080" opacity="${value === 1 ? 1 : 0.25}"`),
     text(x(value), bottom + 17, `${value}`, 'text-anchor="middle"'),
   ]);
   const mark = (ratios: Ratios | undefined, at: number, color: string): string =>
@@ -60,8 +60,8 @@ export function drawOverview(all: readonly Results[]): string {
   });
   const height = bottom + 56;
   return `${[
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="11" fill="#222">`,
-    `<rect width="${WIDTH}" height="${height}" fill="white"/>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="11">`,
+    '<style>svg { fill: #222; background: #fff } @media (prefers-color-scheme: dark) { svg { fill: #dfe3e8; background: #1b1b1f } }</style>',
     text(
       16,
       28,
