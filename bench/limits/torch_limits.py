@@ -28,7 +28,7 @@ def name_of(case):
         return "{batch}x{m}x{n}x{k}".format(**case)
     if op == "conv2d":
         return "n{n}c{c}hw{hw}k{k}f{f}s{stride}p{padding}".format(**case)
-    if op == "attention":
+    if op in ("attention", "attention_f16"):
         return "b{batch}h{heads}q{seqQ}k{seqKv}d{headDim}".format(**case) + ("c" if case["causal"] else "")
     if op.startswith("reduce_"):
         return "x".join(map(str, case["shape"])) + f"@{case['axis']}"
@@ -67,10 +67,11 @@ def bind(case, torch):
         out = (hw + 2 * padding - f) // stride + 1
         conv2d = torch.nn.functional.conv2d
         return (lambda: conv2d(images, filters, stride=stride, padding=padding)), 2 * n * k * out * out * c * f * f, None
-    if op == "attention":
+    if op in ("attention", "attention_f16"):
         batch, heads, head_dim, causal = case["batch"], case["heads"], case["headDim"], case["causal"]
         seq_q, seq_kv = case["seqQ"], case["seqKv"]
-        q, k, v = noise(batch, heads, seq_q, head_dim), *(noise(batch, heads, seq_kv, head_dim) for _ in range(2))
+        dtype = torch.float16 if op == "attention_f16" else torch.float32
+        q, k, v = (noise(batch, heads, seq, head_dim, dtype=dtype) for seq in (seq_q, seq_kv, seq_kv))
         attend = torch.nn.functional.scaled_dot_product_attention
         seen = seq_q * (seq_q + 1) // 2 if causal else seq_q * seq_kv
         return (lambda: attend(q, k, v, is_causal=causal)), 4 * batch * heads * seen * head_dim, None

@@ -52,7 +52,7 @@ type Rows = Readonly<Record<'rows' | 'columns', number>>;
 type Sizes = Readonly<Record<'gemm' | 'gemm_f16', Product>> &
   Readonly<Record<'batched_gemm', Product & { readonly batch: number }>> &
   Readonly<Record<'conv2d', Layer>> &
-  Readonly<Record<'attention', Heads>> &
+  Readonly<Record<'attention' | 'attention_f16', Heads>> &
   Readonly<Record<'reduce_sum' | 'reduce_max', Fold>> &
   Readonly<Record<'binary_add' | 'copy' | 'unary_exp' | 'unary_tanh' | 'unary_relu', Elements>> &
   Readonly<Record<'softmax' | 'layer_norm' | 'bias_gelu', Rows>>;
@@ -79,6 +79,16 @@ function product({ op, m, n, k, layout = 'NN', padding = 0 }: Product & { readon
     benchCase: gemmCase('bench', '', m, n, k, { transA, transB, padding, dtype: op === 'gemm_f16' ? 'f16' : 'f32' }),
     inputs: [transA ? [k, m] : [m, k], transB ? [n, k] : [k, n]],
     output: [m, n],
+  };
+}
+
+function heads({ op, ...sizes }: Heads & { readonly op: string }): Made {
+  const { batch, heads: count, seqQ, seqKv, headDim, causal } = sizes;
+  const matrix = (seq: number): number[] => [batch * count, seq, headDim];
+  return {
+    name: `b${batch}h${count}q${seqQ}k${seqKv}d${headDim}${causal ? 'c' : ''}`,
+    benchCase: attentionCase('bench', '', { ...sizes, dtype: op === 'attention_f16' ? 'f16' : 'f32' }),
+    ...{ inputs: [seqQ, seqKv, seqKv].map(matrix), output: matrix(seqQ) },
   };
 }
 
@@ -133,15 +143,8 @@ const MAKE: ByOp<Made> = {
       },
     };
   },
-  attention: ({ op: _, ...sizes }) => {
-    const { batch, heads, seqQ, seqKv, headDim, causal } = sizes;
-    const matrix = (seq: number): number[] => [batch * heads, seq, headDim];
-    return {
-      name: `b${batch}h${heads}q${seqQ}k${seqKv}d${headDim}${causal ? 'c' : ''}`,
-      benchCase: attentionCase('bench', '', sizes),
-      ...{ inputs: [seqQ, seqKv, seqKv].map(matrix), output: matrix(seqQ) },
-    };
-  },
+  attention: heads,
+  attention_f16: heads,
   reduce_sum: reduction('sum'),
   reduce_max: reduction('max'),
   binary_add: elementwise((n) => binaryCase('bench', '', 'add', n), 2),

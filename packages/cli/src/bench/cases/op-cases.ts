@@ -126,11 +126,14 @@ function productCase(
       const left = elements(a as Operand, batch * rowsA * lda + firstA, k, stepA);
       const right = elements(b as Operand, batch * rowsB * ldb + firstB, k, stepB);
       const [want, magnitude] = valueOf(gemmReference({ m: 1, n: 1, k }, left, right));
-      const storage = dtype === 'f16' ? 2 ** -10 * Math.abs(want) + 2 ** -24 : 0;
-      return { want, tolerance: SUM_TOLERANCE * magnitude + storage };
+      return { want, tolerance: SUM_TOLERANCE * magnitude + storedAs(dtype, want) };
     },
   });
 }
+
+/** The tolerance for rounding to the storage of a result. */
+const storedAs = (dtype: FloatDType, want: number): number =>
+  dtype === 'f16' ? 2 ** -10 * Math.abs(want) + 2 ** -24 : 0;
 
 /** The first value of an oracle's answer, and the sum of the magnitudes that it is made of. */
 function valueOf({ value, magnitude }: ReturnType<typeof gemmReference>): readonly [number, number] {
@@ -189,24 +192,24 @@ export function conv2dCase(origin: string, title: string, layer: Conv2dLayer): B
 }
 
 /** The sizes of an attention case. Default for `batch`: 1. */
-export type AttentionSizes = Pick<AttentionShape, 'heads' | 'seqQ' | 'seqKv' | 'headDim' | 'causal'> & {
+export type AttentionSizes = Pick<AttentionShape, 'heads' | 'seqQ' | 'seqKv' | 'headDim' | 'causal' | 'dtype'> & {
   readonly batch?: number;
 };
 
 /** Attention of all heads of one layer. */
 export function attentionCase(origin: string, title: string, sizes: AttentionSizes): BenchCase {
-  const { batch = 1, heads, seqQ, seqKv, headDim, causal = false } = sizes;
+  const { batch = 1, heads, seqQ, seqKv, headDim, causal = false, dtype = 'f32' } = sizes;
   const shape: AttentionShape = { ...sizes, batch, scale: 1 / Math.sqrt(headDim) };
   const [queries, keys] = [batch * heads * seqQ * headDim, batch * heads * seqKv * headDim];
   const seen = causal ? (seqQ * (seqQ + 1)) / 2 : seqQ * seqKv;
-  const size = `${batch > 1 ? `${batch}x` : ''}${heads}x${seqQ}x${seqKv}-d${headDim}${causal ? '-causal' : ''}`;
+  const size = `${batch > 1 ? `${batch}x` : ''}${heads}x${seqQ}x${seqKv}-d${headDim}${causal ? '-causal' : ''}${dtype === 'f16' ? '-f16' : ''}`;
   return opCase({
     ...{ id: `${origin}/${size}`, title, unit: 'GFLOP/s' },
     // Both products; the softmax between them is not counted, as is the custom.
     flops: 4 * batch * heads * seen * headDim,
     plan: { op: 'attention', call: shape },
-    inputs: [{ length: queries }, { length: keys }, { length: keys }],
-    output: { length: queries },
+    inputs: [queries, keys, keys].map((length) => ({ length, dtype })),
+    output: { length: queries, dtype },
     call: (backend, at, o) => backend.attention({ ...shape, q: at(0), k: at(1), v: at(2), o }),
     // The oracle on one query and the keys that it sees.
     entry(index, inputs) {
@@ -218,7 +221,8 @@ export function attentionCase(origin: string, title: string, sizes: AttentionSiz
       const [keysSeen, valuesSeen] = [elements(k, start, visible * headDim), elements(v, start, visible * headDim)];
       const { value } = attentionReference(one, elements(q, row * headDim, headDim), keysSeen, valuesSeen);
       // A mean of numbers in [-1, 1) with weights that add up to 1.
-      return { want: value[index % headDim] as number, tolerance: 2e-5 };
+      const want = value[index % headDim] as number;
+      return { want, tolerance: 2e-5 + storedAs(dtype, want) };
     },
   });
 }
