@@ -35,9 +35,9 @@ it('times each kernel by its event, those of several pools, and leaves nothing b
   const { launches, sums, wallMs } = await profile(backend, work);
   expect(launches).toHaveLength(600);
   expect(new Set(launches.map(({ clock }) => clock))).toEqual(new Set(['device']));
-  const [first, second] = sums;
-  expect([first?.name, second?.name]).toEqual(['gemm', 'binary add']);
-  expect((first?.ms ?? 0) + (second?.ms ?? 0)).toBeLessThan(wallMs);
+  // Which of them takes longer depends on what else this machine does.
+  expect(sums.map(({ name }) => name).sort()).toEqual(['binary add', 'gemm']);
+  expect(sums.reduce((ms, sum) => ms + (sum.ms ?? NaN), 0)).toBeLessThan(wallMs);
   const passes = launches.flatMap((launch) => launch.passes);
   expect(passes.map(({ variant }) => variant)).toContain('run/map-runs');
   const starts = passes.map(({ startMs = NaN }) => startMs);

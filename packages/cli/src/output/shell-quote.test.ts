@@ -43,7 +43,7 @@ describe.skipIf(process.platform === 'win32')('lines to paste', () => {
       );
       const variable = line.slice(0, line.indexOf('npx concord conformance'));
       expect(words(line.slice(variable.length))).toEqual([
-        ...['concord', 'conformance', '--backend', text, '--module', text, '--export', text],
+        ...['npx', 'concord', 'conformance', '--backend', text, '--module', text, '--export', text],
         ...['--filter', `gemm/${text}`],
       ]);
       expect(execFileSync('sh', ['-c', `${variable}printenv CONCORD_VARIANT`], { encoding: 'utf8' })).toBe(`${text}\n`);
