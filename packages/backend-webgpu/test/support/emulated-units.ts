@@ -99,7 +99,7 @@ export function withoutUnits(kernel: Kernel): Kernel {
       .replaceAll(LOAD_RIGHT, (_, major, block, at, line) => loaded(major, block, at, line))
       .replaceAll(LOAD_SUMS, (_, block = '0u', at, line) => `sums_of(${block}, ${at}, ${line}, lane)`)
       .replaceAll(/subgroup_matrix_result<f32, 16, 16>/g, 'array<vec4f, 2>')
-      .replaceAll(/subgroupMatrixMultiplyAccumulate\((.+?)\)/g, 'multiplied($1, lane)')
+      .replaceAll(/subgroupMatrixMultiplyAccumulate\((.+)\);/g, 'multiplied($1, lane);')
       .replaceAll(STORE, (_, block = '0u', at, sums, line) => `stored(${block}, ${at}, ${sums}, ${line}, lane)`)
       .replaceAll(/subgroupAny\((.+)\);/g, 'any_of($1, lane);')
       .replace('@compute', `${kernel.code.includes('subgroupAny(') ? ANY_OF : ''}${unitsOf(vectorIn(kernel))}@compute`),

@@ -192,6 +192,25 @@ describe('on matrix units, emulated', () => {
 
   it('fewer columns, split along the keys', async () => {
     await check({ id, splits: 2 }, { ...f16, seqQ: 61, seqKv: 300, headDim: 40, valueDim: 56 });
+    await check({ id, splits: 2 }, { ...f16, seqQ: 70, seqKv: 300, headDim: 40, causal: true, causalOffset: 230 });
+  });
+
+  it('a hidden value of -Infinity', async () => {
+    const shape: Shape = { ...f16, seqQ: 64, seqKv: 100, headDim: 64, causal: true, causalOffset: 20 };
+    // Only the last query sees it, and no other value is negative.
+    const hide: AttentionCheck['spoil'] = ({ v }, { vStrides: [, head, key] }) => {
+      for (const [i, x] of v.entries()) v[i] = Math.abs(x);
+      for (const at of [0, head]) v.fill(-Infinity, at + 83 * key, at + 84 * key);
+    };
+    await checkAttention(
+      memoryOf(client),
+      shape,
+      (call) =>
+        client.record('attention', (recorder) =>
+          planAttention(call, emulatingUnits(recorder), () => ({ id, splits: 1 })),
+        ),
+      { spoil: hide },
+    );
   });
 
   it('a mask and softcap, whole and split', async () => {

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { opened } from '../../../../backend-cpu/test/opened.ts';
 import { integers } from '../../../../backend-cpu/test/op-memory.ts';
 import { download, upload } from '../../../test/support/device-values.ts';
+import { emulatingUnits } from '../../../test/support/emulated-units.ts';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
@@ -78,7 +79,8 @@ async function check(variant: Variant, shape: Shape): Promise<void> {
     ]),
   ) as Parameters<typeof callOf>[1];
   client.record('gemm', (recorder) => {
-    planGemm(callOf(shape, spans), recorder, () => variant);
+    const own = variant.id.startsWith('gemm/matrix') ? emulatingUnits(recorder) : recorder;
+    planGemm(callOf(shape, spans), own, () => variant);
   });
   const got = await download(client, spans.c, dtype);
   for (const { buffer } of Object.values(spans)) client.deallocate(buffer.id);
@@ -138,6 +140,12 @@ describe.each(matvecTable.ids)('%s', (id) => {
     await check({ id, splits: 2 }, { m: 300, n: 1, k: 100 });
     await check({ id, splits: 2 }, { m: 1, n: 301, k: 99, dtype: 'f16' });
   });
+});
+
+it('on matrix units, emulated, beyond whole tiles', async () => {
+  const id = 'gemm/matrix-64x64x32';
+  await check({ id, splits: 1 }, { m: 72, n: 136, k: 40, dtype: 'f16' });
+  await check({ id, splits: 1 }, { m: 64, n: 64, k: 32, dtype: 'f16' });
 });
 
 describe('what is launched', () => {

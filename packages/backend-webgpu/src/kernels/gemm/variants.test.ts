@@ -85,6 +85,11 @@ describe.each(matrixUnitsTable.ids)('%s, emulated', (id) => {
     await check({ m: 8, n: 2 * n + 8, k: 72, trans, pad: 8, offset: 8, gap: 16 });
   });
 
+  it('whole tiles whose last step is none, and more rows of tiles than are worked on together', async () => {
+    await check({ m, n, k: 40, trans: 'NT' });
+    if (m === 64) await check({ m: 17 * m, n: 2 * n, k: 32 });
+  });
+
   it('split along k', async () => {
     await check({ m: 24, n: 40, k: 200, batchCount: 2 }, 2);
   });
