@@ -35,9 +35,11 @@ it('times each kernel by its event, those of several pools, and leaves nothing b
   const { launches, sums, wallMs } = await profile(backend, work);
   expect(launches).toHaveLength(600);
   expect(new Set(launches.map(({ clock }) => clock))).toEqual(new Set(['device']));
-  // Which of them takes longer depends on what else this machine does.
+  // Which of them takes longer depends on what else this machine does; the longer one is first.
   expect(sums.map(({ name }) => name).sort()).toEqual(['binary add', 'gemm']);
-  expect(sums.reduce((ms, sum) => ms + (sum.ms ?? NaN), 0)).toBeLessThan(wallMs);
+  const [longer = NaN, shorter = NaN] = sums.map(({ ms }) => ms);
+  expect(longer).toBeGreaterThanOrEqual(shorter);
+  expect(longer + shorter).toBeLessThan(wallMs);
   const passes = launches.flatMap((launch) => launch.passes);
   expect(passes.map(({ variant }) => variant)).toContain('run/map-runs');
   const starts = passes.map(({ startMs = NaN }) => startMs);

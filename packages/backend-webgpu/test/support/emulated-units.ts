@@ -115,6 +115,10 @@ export const UNITS_TRAITS: Partial<DeviceTraits> = {
   matrixUnits: [{ m: 16, n: 16, k: 16 }],
 };
 
+/** The recorder for a variant: of one on matrix units as that of a device that has them. */
+export const recorderFor = ({ id }: { readonly id: string }, recorder: Recorder): Recorder =>
+  id.includes('/matrix-') ? emulatingUnits(recorder) : recorder;
+
 /** The recorder, as that of a device with matrix units. */
 export function emulatingUnits(recorder: Recorder, traits: Partial<DeviceTraits> = {}): Recorder {
   const { traits: own } = recorder;

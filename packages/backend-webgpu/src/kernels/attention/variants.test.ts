@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { opened } from '../../../../backend-cpu/test/opened.ts';
 import { type AttentionCase, type AttentionCheck, checkAttention } from '../../../../backend-cpu/test/op-memory.ts';
 import { memoryOf } from '../../../test/support/device-values.ts';
-import { emulatingUnits } from '../../../test/support/emulated-units.ts';
+import { recorderFor } from '../../../test/support/emulated-units.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import { DECODE_COLUMNS, DECODE_ROWS } from './decode.wgsl.ts';
 import { directTable } from './direct.wgsl.ts';
@@ -39,12 +39,13 @@ const spoil: AttentionCheck['spoil'] = ({ k, v, mask }, call) => {
   if (causal && mask.length === 0) v[Math.min(seqKv, Math.max(1, firstHidden) - 1) * vStrides[2]] = Infinity;
 };
 
-const check = (variant: AttentionVariant, { lead = 0, ...shape }: Shape): Promise<void> =>
+const check = (variant: AttentionVariant, { lead = 0, ...shape }: Shape, spoiled = spoil): Promise<void> =>
   checkAttention(
     memoryOf(client),
     shape,
-    (call) => client.record('attention', (recorder) => planAttention(call, emulatingUnits(recorder), () => variant)),
-    { spoil, leads: [lead, 0] },
+    (call) =>
+      client.record('attention', (recorder) => planAttention(call, recorderFor(variant, recorder), () => variant)),
+    { spoil: spoiled, leads: [lead, 0] },
   );
 
 /** Calls of all forms for heads of a dimension: each field, and all of them. */
@@ -202,15 +203,7 @@ describe('on matrix units, emulated', () => {
       for (const [i, x] of v.entries()) v[i] = Math.abs(x);
       for (const at of [0, head]) v.fill(-Infinity, at + 83 * key, at + 84 * key);
     };
-    await checkAttention(
-      memoryOf(client),
-      shape,
-      (call) =>
-        client.record('attention', (recorder) =>
-          planAttention(call, emulatingUnits(recorder), () => ({ id, splits: 1 })),
-        ),
-      { spoil: hide },
-    );
+    await check({ id, splits: 1 }, shape, hide);
   });
 
   it('a mask and softcap, whole and split', async () => {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { opened } from '../../../../backend-cpu/test/opened.ts';
 import { integers } from '../../../../backend-cpu/test/op-memory.ts';
 import { download, upload } from '../../../test/support/device-values.ts';
-import { emulatingUnits } from '../../../test/support/emulated-units.ts';
+import { recorderFor } from '../../../test/support/emulated-units.ts';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
@@ -79,8 +79,7 @@ async function check(variant: Variant, shape: Shape): Promise<void> {
     ]),
   ) as Parameters<typeof callOf>[1];
   client.record('gemm', (recorder) => {
-    const own = variant.id.startsWith('gemm/matrix') ? emulatingUnits(recorder) : recorder;
-    planGemm(callOf(shape, spans), own, () => variant);
+    planGemm(callOf(shape, spans), recorderFor(variant, recorder), () => variant);
   });
   const got = await download(client, spans.c, dtype);
   for (const { buffer } of Object.values(spans)) client.deallocate(buffer.id);
