@@ -1,7 +1,7 @@
 import { sizeStep, VariantTables } from '@concord/variants';
 import type { Kernel } from '../kernel.ts';
 import type { Recorder } from '../recorder.ts';
-import { decodeTable } from './decode.wgsl.ts';
+import { decodeTable } from './decode.ts';
 import { directTable } from './direct.wgsl.ts';
 import { flashTable } from './flash.wgsl.ts';
 import { matrixTable } from './matrix.ts';

@@ -2,7 +2,7 @@ import { BYTES_OF, type CheckedAttention } from '@concord/backend-core/implement
 import type { Canonical } from '@concord/variants';
 import { bindingSlack } from '../operands.ts';
 import type { DeviceTraits } from '../recorder.ts';
-import { DECODE_QUERIES } from './decode.wgsl.ts';
+import { DECODE_QUERIES } from './decode.ts';
 
 /** Keys of a plan are a multiple of this, as those of a split are. */
 const STEP_KEYS = 64;

@@ -21,12 +21,6 @@ const TEAM = 4;
 /** Keys of a tile: a team reads one. */
 const KEYS = LANES / TEAM;
 
-/** The parameters that distinguish these kernels. */
-export type DecodeRowParams = Omit<DecodeParams, 'tile'> & {
-  /** Largest head dimension. */
-  readonly columns: 64 | 128 | 256;
-};
-
 /** Rows of V that a workgroup reads at a time. */
 const acrossOf = (columns: number): number => LANES / (columns / 4);
 
@@ -44,7 +38,7 @@ export const decodeRowBytes = (columns: number): number => 4 * (2 * LANES + 4 * 
  * workgroup memory. Then each invocation has a vector of four columns of every so manieth row of V, and an online softmax
  * over the keys of those rows alone. These meet at the end, as the records of splits do.
  */
-export const decodeRow: (params: DecodeRowParams) => Kernel = variants((params: DecodeRowParams) => {
+export const decodeRow: (params: DecodeParams) => Kernel = variants((params: DecodeParams) => {
   const { columns, form, fit, partial } = params;
   const vectors = columns / 4;
   const across = acrossOf(columns);
@@ -97,18 +91,18 @@ ${repeat(chunks, (c) => `  let q${c} = read_q(q_head, query, member + ${c * TEAM
   var half = 0u;
   // Beyond the last key it is read again, and not used; where there is none, another.
   let end_key = max(end, 1u) - 1u;
-${repeat(chunks, (c) => `  var k${c} = read_k(k_head, min(begin + lane / ${TEAM}u, end_key), member + ${c * TEAM}u);`)}
-${repeat(slots, (i) => `  var next${i} = read_v(v_head, min(begin + value_row + ${i * across}u, end_key), four);`)}
+${repeat(chunks, (c) => `  var k${c} = raw_k(k_head, min(begin + lane / ${TEAM}u, end_key), member + ${c * TEAM}u);`)}
+${repeat(slots, (i) => `  var next${i} = raw_v(v_head, min(begin + value_row + ${i * across}u, end_key), four);`)}
 
   for (var tile = begin; tile < end; tile += ${KEYS}u) {
-    var part = q0 * k0;
-${repeat(chunks - 1, (c) => `    part = fma(q${c + 1}, k${c + 1}, part);`)}
+    var part = q0 * numbers_k(k0);
+${repeat(chunks - 1, (c) => `    part = fma(q${c + 1}, numbers_k(k${c + 1}), part);`)}
     products[half + lane] = (part.x + part.y) + (part.z + part.w);
-${repeat(slots, (i) => `    let value${i} = next${i};`)}
+${repeat(slots, (i) => `    let raw${i} = next${i};`)}
     let following = tile + ${KEYS}u;
     if (following < end) {
-${repeat(chunks, (c) => `      k${c} = read_k(k_head, min(following + lane / ${TEAM}u, end_key), member + ${c * TEAM}u);`)}
-${repeat(slots, (i) => `      next${i} = read_v(v_head, min(following + value_row + ${i * across}u, end_key), four);`)}
+${repeat(chunks, (c) => `      k${c} = raw_k(k_head, min(following + lane / ${TEAM}u, end_key), member + ${c * TEAM}u);`)}
+${repeat(slots, (i) => `      next${i} = raw_v(v_head, min(following + value_row + ${i * across}u, end_key), four);`)}
     }
     workgroupBarrier();
 ${repeat(
@@ -137,7 +131,7 @@ ${repeat(
   slots,
   (i) => `    let weight${i} = select(0.0, exponential(score${i} - now), is_seen${i});
     total += weight${i};
-    sum += select(vec4f(), weight${i} * value${i}, is_seen${i});`,
+    sum += select(vec4f(), weight${i} * numbers_v(raw${i}), is_seen${i});`,
 )}
     half = ${LANES}u - half;
   }

@@ -1,7 +1,6 @@
-import { shapeOf } from '@concord/variants';
-import { defineKernel, type Kernel, mainOf, variants } from '../kernel.ts';
+import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/snippets.ts';
-import { type Fit, fitOf, isWideOutput, readFunctions } from './flash-parts.ts';
+import { type Fit, isWideOutput, readFunctions } from './flash-parts.ts';
 import {
   attentionFunctions,
   attentionInterface,
@@ -14,365 +13,321 @@ import {
   storedVector,
   totalOf,
 } from './form.wgsl.ts';
-import type { DeviceTraits } from '../recorder.ts';
-import { decodeRow, decodeRowBytes } from './decode-row.wgsl.ts';
-import {
-  type AttentionSizes,
-  type AttentionTable,
-  type AttentionVariant,
-  columnsOf,
-  formsOf,
-  rowsByFours,
-} from './table.ts';
 
-/** Shape of a workgroup's work. */
-interface RowsTile {
-  /** Rows of O that share their keys, at a time: queries of all heads of a group. */
-  readonly rows: 4 | 8;
+/** The parameters that distinguish the `decode` and `decode-row` kernels. */
+export interface DecodeParams {
   /** Largest head dimension. */
   readonly columns: 64 | 128 | 256;
-}
-
-/** The parameters that distinguish the `decode` kernels. */
-export interface DecodeParams {
-  readonly tile: RowsTile;
   readonly form: Exclude<Form, 'plain'>;
   readonly fit: Fit;
   /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;
 }
 
+/** Rows of O that share their keys, at a time: queries of all heads of a group. */
+const ROWS = 4;
 /** Invocations in a workgroup. */
-const DECODE_LANES = 256;
-/** Invocations that read a row of K together. */
-const TEAM = 4;
+export const DECODE_LANES = 256;
+/** Invocations that read a row of K together; each then has the scores of one row of O. */
+const TEAM = ROWS;
+/** Rows of K that are read at a time. */
+const TEAMS = DECODE_LANES / TEAM;
 /** Rows of V of an invocation that are on their way at once. */
-const AT_ONCE = 8;
-/** Invocations that share the maximum and the sum of a row. */
-const SHARERS = 16;
+const SLOTS = 8;
+/** Keys whose weights are in workgroup memory at a time. */
+const CHUNK = 512;
+/** Keys of a chunk whose weights, for one row of O, are an invocation's. */
+const OWN = CHUNK / TEAMS;
+/** Groups of four teams, by which the largest score of a row, or a sum, is found. */
+const GROUPS = TEAMS / 4;
+/** Rows of O whose sums meet at a time. */
+const MEETING = 2;
+/** Weights from those of a row to those of the next: in other banks. */
+const WEIGHT_STEP = CHUNK + 8;
 
-/** Keys of a tile: with one score of each row an invocation. */
-const keysOf = ({ rows }: RowsTile): number => DECODE_LANES / rows;
+/** What follows from the largest head dimension. */
+function sizesOf(columns: number) {
+  // Rows of K of an invocation at a time: they make up for reading Q from workgroup memory.
+  const keys = Math.min(2, 256 / columns);
+  const tile = keys * TEAMS;
+  // Vectors from the parts of one member of a team to those of the next: in other banks.
+  const partStep = tile + 2;
+  return { keys, tile, partStep, parts: Math.max(TEAM * partStep, MEETING * DECODE_LANES) };
+}
 
 /** Bytes of workgroup memory. */
-const decodeBytes = ({ rows, columns }: RowsTile): number =>
-  4 * (DECODE_LANES * TEAM + DECODE_LANES + rows * (columns + SHARERS + 2));
+export const decodeBytes = (columns: number): number =>
+  4 * (4 * sizesOf(columns).parts + ROWS * (columns + WEIGHT_STEP + GROUPS + 2) + DECODE_LANES);
 
 /**
  * softmax(scale * Q K^T) V for few queries, which read all of K and V for little arithmetic: some of each head, or the heads of
- * a group that share their keys. The keys are split over the device, so that all of it reads.
+ * a group that share their keys. The keys may be split over the device.
  *
- * Workgroups are numbered by heads of K, block of rows, and split of the keys, the last running fastest. Row x of a head of K is
- * query `x % queries` of its head `x / queries` of Q. With `partial`, split s of row r writes record
- * `s * heads * queries + r`.
+ * Workgroups are a grid of splits of the keys, blocks of rows, and heads of K. Row x of a head of K is query `x % queries` of
+ * its head `x / queries` of Q. With `partial`, split s of row r writes record `s * heads * queries + r`.
  *
- * Per tile: {@link TEAM} invocations read a row of K, each every fourth vector of it, and leave their parts of the products with
- * all rows in workgroup memory; then an invocation has one score, for the online softmax; then each has a vector of four columns
- * and every so manieth key of V. Its sums stay in registers until the end, when they meet.
+ * For a chunk of keys: {@link TEAM} invocations read some rows of K, each every fourth vector of them, and leave their parts of the
+ * products with all rows in workgroup memory, where they become scores. These become weights, each made by one
+ * invocation. Then each has a vector of four columns and every so manieth key of V, to whose sums nothing else adds until the end.
+ * What is needed next is asked for as soon as there is room for it, and stays as it lies in memory until it is used.
  */
-const decode: (params: DecodeParams) => Kernel = variants((params: DecodeParams) => {
-  const { tile, form, fit, partial } = params;
-  const { rows, columns } = tile;
-  const keys = keysOf(tile);
+export const decode: (params: DecodeParams) => Kernel = variants((params: DecodeParams) => {
+  const { columns, form, fit, partial } = params;
+  const { keys, tile, partStep, parts } = sizesOf(columns);
   const vectors = columns / 4;
-  // Rows of V that are read at a time.
+  const chunks = vectors / TEAM;
+  // Rows of V that are read at a time, and those that are on their way.
   const across = DECODE_LANES / vectors;
-  const atOnce = Math.min(AT_ONCE, keys / across);
+  const block = SLOTS * across;
   const isWide = isWideOutput({ fit, partial });
-  // Parts of the scores of a row of K for each team.
-  const partsOfScores = [
-    repeat(rows, (r) => `      var sum${r} = vec4f();`),
-    repeat(vectors / TEAM, (c) =>
+  const readK = (prefix: string, first: string): string =>
+    repeat(keys, (m) =>
+      repeat(
+        chunks,
+        (c) =>
+          `${prefix}k${m}_${c} = raw_k(k_head, min(${first} + place + ${m * TEAMS}u, end_key), member + ${c * TEAM}u);`,
+      ),
+    );
+  const readV = (prefix: string, first: string): string =>
+    repeat(SLOTS, (i) => `${prefix}v${i} = raw_v(v_head, min(${first} + value_row + ${i * across}u, end_key), four);`);
+
+  /** WGSL: parts of the products of the rows with the keys of an invocation. */
+  const products = [
+    repeat(keys, (m) => repeat(ROWS, (r) => `      var part${r}_${m} = 0.0;`)),
+    repeat(chunks, (c) =>
       [
-        `      let k${c} = read_k(k_head, key, member + ${c * TEAM}u);`,
-        repeat(rows, (r) => `      let q${c}_${r} = q_tile[${r * vectors}u + member + ${c * TEAM}u];`),
-        repeat(rows, (r) => `      sum${r} = fma(q${c}_${r}, k${c}, sum${r});`),
+        '      {',
+        repeat(keys, (m) => `        let key${m} = numbers_k(k${m}_${c});`),
+        repeat(ROWS, (r) =>
+          [
+            `        let q_${r} = q_tile[${r * vectors + c * TEAM}u + member];`,
+            repeat(keys, (m) => `        part${r}_${m} = with_products(part${r}_${m}, q_${r}, key${m});`),
+          ].join('\n'),
+        ),
+        '      }',
       ].join('\n'),
     ),
-    repeat(rows, (r) => {
-      const at = `(${r * TEAM}u + member) * ${keys}u + lane / ${TEAM}u`;
-      return `      numbers[${at}] = (sum${r}.x + sum${r}.y) + (sum${r}.z + sum${r}.w);`;
+    repeat(keys, (m) => {
+      const all = Array.from({ length: ROWS }, (_, r) => `part${r}_${m}`).join(', ');
+      return `      parts[member * ${partStep}u + place + ${m * TEAMS}u] = vec4f(${all});`;
     }),
   ].join('\n');
+  /** WGSL: the scores of some keys of the tile for a row. */
+  const part = (member: number): string => `parts[at + ${member * partStep}u][row]`;
+  const scores = repeat(
+    keys,
+    (m) => `      {
+        let at = place + ${m * TEAMS}u;
+        let key = tile + at;
+        let product = (${part(0)} + ${part(1)}) + (${part(2)} + ${part(3)});
+        var score = LOWEST;
+        if ((key >= first_seen) & (key < visible)) { score = finish_score(u.scale * product, mask_at, key); }
+        weights[row * ${WEIGHT_STEP}u + key - chunk] = score;
+      }`,
+  );
+  /** WGSL: adds the values of a chunk. */
+  const values = (add: (sum: string, weight: string) => string): string => `
+      for (var first = 0u; first < count; first += ${block}u) {
+${repeat(
+  SLOTS,
+  (i) => `        {
+          let slot = first + value_row + ${i * across}u;
+          let value = select(vec4f(), numbers_v(v${i}), slot < count);
+${repeat(ROWS, (r) => `          let weight${r} = weights[${r * WEIGHT_STEP}u + slot];`)}
+${repeat(ROWS, (r) => `          o${r} = ${add(`o${r}`, `weight${r}`)};`)}
+        }`,
+)}
+        let following = chunk + first + ${block}u;
+        if (following < end) {
+${readV('          ', 'following')}
+        }
+      }`;
   const store = isWide
     ? `o[(at + 4u * four) / 4u] = ${storedVector(form, 'vec4f(quotient(value.x, last), quotient(value.y, last), quotient(value.z, last), quotient(value.w, last))')};`
     : repeat(
         4,
         (c) =>
-          `        if (4u * four + ${c}u < u.value_dim) { o[at + 4u * four + ${c}u] = ${partial ? `value[${c}]` : `quotient(value[${c}], last)`}; }`,
+          `      if (4u * four + ${c}u < u.value_dim) { o[at + 4u * four + ${c}u] = ${partial ? `value[${c}]` : `quotient(value[${c}], last)`}; }`,
       );
+  /** WGSL: adds up the sums of some rows, and stores them. */
+  const rowsFrom = (m: number): string => `${m === 0 ? '' : '  workgroupBarrier();'}
+${repeat(MEETING, (r) => `  parts[${r * DECODE_LANES}u + lane] = o${m * MEETING + r};`)}
+  workgroupBarrier();
+  if (value_row < ${MEETING}u) {
+    let row = value_row + ${m * MEETING}u;
+    var value = vec4f();
+${repeat(across, (i) => `    value += parts[value_row * ${DECODE_LANES}u + four + ${i * vectors}u];`)}
+    if (block * ${ROWS}u + row < u.group * u.queries) {
+      let x = row_number(block, row);
+      let of_group = parts_of(x, u.queries);
+      let query = x - of_group * u.queries;
+      let head = first_head + of_group;
+      let at = ${partial ? 'u.o_at + ((split * u.heads + head) * u.queries + query) * u.o_row' : 'o_start(head) + query * u.o_row'};
+${partial ? '' : `      let last = ${totalOf(form, 'total_of(row)', 'query')};`}
+      if (4u * four < u.value_dim) {
+${store}
+      }
+${
+  partial
+    ? `      if (four == 0u) {
+        o[at + u.value_dim] = row_largest[row];
+        o[at + u.value_dim + 1u] = total_of(row);
+      }`
+    : ''
+}
+    }
+  }`;
 
   return defineKernel({
-    name: `attention/decode ${rows}x${keys}x${columns} ${fit}${formName(form, partial)}`,
+    name: `attention/decode ${columns} ${fit}${formName(form, partial)}`,
     ...attentionInterface(form, fit !== 'any', outputType(form, isWide)),
     code: /* wgsl */ `
 ${attentionFunctions(form)}
 ${readFunctions(fit, form)}
 
-// Parts of scores: [row][member of a team][key]; at the end sums: [component][invocation].
-var<workgroup> numbers: array<f32, ${DECODE_LANES * TEAM}>;
-// [row][key]: scores, then weights.
-var<workgroup> weights: array<f32, ${DECODE_LANES}>;
-// [row][sharer]
-var<workgroup> shared_values: array<f32, ${rows * SHARERS}>;
-// Of each row: what its sums are scaled by, then the sum of its weights.
-var<workgroup> row_values: array<f32, ${rows}>;
-var<workgroup> row_largest: array<f32, ${rows}>;
-var<workgroup> q_tile: array<vec4f, ${rows * vectors}>;
+// Parts of products of the rows: [member of a team][key]; at the end sums: [row][invocation].
+var<workgroup> parts: array<vec4f, ${parts}>;
+var<workgroup> q_tile: array<vec4f, ${ROWS * vectors}>;
+// [row][key of the chunk]: scores, then weights.
+var<workgroup> weights: array<f32, ${ROWS * WEIGHT_STEP}>;
+// Of each row's invocations and groups of them: the largest score, at the end the sum of weights.
+var<workgroup> lane_values: array<f32, ${DECODE_LANES}>;
+var<workgroup> group_values: array<f32, ${ROWS * GROUPS}>;
+// Of each row: what its sums are scaled by, and its largest score.
+var<workgroup> factors: array<f32, ${ROWS}>;
+var<workgroup> row_largest: array<f32, ${ROWS}>;
 
-fn row_number(block: u32, row: u32) -> u32 { return min(block * ${rows}u + row, u.group * u.queries - 1u); }
+// The weight of a key that a row does not see: a weight of 0 does not hide a value that is infinite or NaN.
+const HIDDEN = -1.0;
 
-${mainOf(DECODE_LANES)}
-  let number = group_index(id, grid);
-  if (number >= u.group_count) { return; }
-  let split = number % u.splits;
-  let blocks = (u.group * u.queries + ${rows - 1}u) / ${rows}u;
-  let block = number / u.splits % blocks;
-  let first_head = number / u.splits / blocks * u.group;
+fn row_number(block: u32, row: u32) -> u32 { return min(block * ${ROWS}u + row, u.group * u.queries - 1u); }
+
+fn with_products(sum: f32, a: vec4f, b: vec4f) -> f32 {
+  return fma(a.w, b.w, fma(a.z, b.z, fma(a.y, b.y, fma(a.x, b.x, sum))));
+}
+
+fn sum_of(four: vec4f) -> f32 { return (four.x + four.y) + (four.z + four.w); }
+fn larger_of_four(a: vec4f, b: vec4f) -> vec4f { return select(a, b, b > a); }
+fn largest_of(four: vec4f) -> f32 { return larger(larger(four.x, four.y), larger(four.z, four.w)); }
+
+fn four_lanes(at: u32) -> vec4f {
+  return vec4f(lane_values[at], lane_values[at + ${GROUPS}u], lane_values[at + ${2 * GROUPS}u], lane_values[at + ${3 * GROUPS}u]);
+}
+fn four_groups(at: u32) -> vec4f {
+  return vec4f(group_values[at], group_values[at + 1u], group_values[at + 2u], group_values[at + 3u]);
+}
+
+fn largest_of_row(row: u32) -> f32 {
+  let at = row * ${GROUPS}u;
+  let some = larger_of_four(four_groups(at), four_groups(at + 4u));
+  return largest_of(larger_of_four(some, larger_of_four(four_groups(at + 8u), four_groups(at + 12u))));
+}
+fn total_of(row: u32) -> f32 {
+  let at = row * ${GROUPS}u;
+  return sum_of((four_groups(at) + four_groups(at + 4u)) + (four_groups(at + 8u) + four_groups(at + 12u)));
+}
+
+@compute @workgroup_size(${DECODE_LANES})
+fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane: u32) {
+  let split = id.x;
+  let block = id.y;
+  let first_head = id.z * u.group;
   let head = first_head;
   let k_head = ${headOf(form, 'k')};
   let v_head = ${headOf(form, 'v')};${sightOfHead(form)}${SPLIT_KEYS}
-
-  for (var i = lane; i < ${rows * vectors}u; i += ${DECODE_LANES}u) {
-    let x = row_number(block, i / ${vectors}u);
-    q_tile[i] = read_q(q_start(first_head + x / u.queries), x % u.queries, i % ${vectors}u);
-  }
-  // The score that is this invocation's.
-  let row = lane / ${keys}u;
-  let place = lane % ${keys}u;
-  let x = row_number(block, row);
-  let query = x % u.queries;
-  let own_head = first_head + x / u.queries;
-  let mask_at = mask_row(own_head, query);
-  let first_seen = first_visible(sight, query);
-  let visible = visible_keys(sight, query);
-
   let begin = max(split * split_keys, first_visible(sight, 0u));
   let end = min((split + 1u) * split_keys, visible_keys(sight, u.queries - 1u));
   let seen_by_all = visible_keys(sight, 0u);
   let hidden_from_some = first_visible(sight, u.queries - 1u);
+
+  // Of a team, and row of four.
   let member = lane % ${TEAM}u;
+  let place = lane / ${TEAM}u;
   let four = lane % ${vectors}u;
   let value_row = lane / ${vectors}u;
+  // Beyond the last key it is read again, and not used; where there is none, another.
+  let end_key = max(end, 1u) - 1u;
+${readK('  var ', 'begin')}
+${readV('  var ', 'begin')}
+  // The row whose scores and weights are this invocation's: of keys that are as many apart as there are teams.
+  let row = member;
+  let x = row_number(block, row);
+  let of_group = parts_of(x, u.queries);
+  let query = x - of_group * u.queries;
+  var mask_at = 0u;
+  if (is_set(u.masked, lane)) { mask_at = mask_row(first_head + of_group, query); }
+  let first_seen = first_visible(sight, query);
+  let visible = min(visible_keys(sight, query), end);
+  for (var i = lane; i < ${ROWS * vectors}u; i += ${DECODE_LANES}u) {
+    let x = row_number(block, i / ${vectors}u);
+    let head = parts_of(x, u.queries);
+    q_tile[i] = read_q(q_start(first_head + head), x - head * u.queries, i % ${vectors}u);
+  }
   var largest = LOWEST;
   var total = 0.0;
-${repeat(rows, (r) => `  var o${r} = vec4f();`)}
+${repeat(ROWS, (r) => `  var o${r} = vec4f();`)}
   workgroupBarrier();
 
-  for (var tile = begin; tile < end; tile += ${keys}u) {
-    let count = min(${keys}u, end - tile);
-    // What is read of V first is on its way together with K.
-${repeat(atOnce, (i) => `    var entries${i} = read_v(v_head, tile + min(value_row + ${i * across}u, count - 1u), four);`)}
-    if (lane < ${TEAM * keys}u) {
-      // Beyond the last key it is read again, and not used.
-      let key = min(tile + lane / ${TEAM}u, end - 1u);
-${partsOfScores}
+  for (var chunk = begin; chunk < end; chunk += ${CHUNK}u) {
+    let chunk_end = min(chunk + ${CHUNK}u, end);
+    for (var tile = chunk; tile < chunk_end; tile += ${tile}u) {
+${products}
+      let following = tile + ${tile}u;
+      if (following < end) {
+${readK('        ', 'following')}
+      }
+      workgroupBarrier();
+${scores}
+      workgroupBarrier();
+    }
+
+    let count = chunk_end - chunk;
+${repeat(OWN, (n) => `    let score${n} = weights[row * ${WEIGHT_STEP}u + min(place + ${n * TEAMS}u, count - 1u)];`)}
+    // A NaN is larger than nothing.
+    var now = LOWEST;
+${repeat(OWN, (n) => `    now = larger(now, score${n});`)}
+    lane_values[row * ${TEAMS}u + place] = now;
+    workgroupBarrier();
+    if (place < ${GROUPS}u) {
+      group_values[row * ${GROUPS}u + place] = largest_of(four_lanes(row * ${TEAMS}u + place));
     }
     workgroupBarrier();
-    let key = tile + place;
-    let is_seen = (key >= first_seen) & (key < min(visible, end));
-    var score = LOWEST;
-    if (is_seen) {
-      let at = row * ${TEAM * keys}u + place;
-      let product = (numbers[at] + numbers[at + ${keys}u]) + (numbers[at + ${2 * keys}u] + numbers[at + ${3 * keys}u]);
-      score = finish_score(u.scale * product, mask_at, key);
-    }
-    weights[lane] = score;
-    workgroupBarrier();
-    if (place < ${SHARERS}u) {
-      var most = weights[lane];
-      for (var i = ${SHARERS}u; i < ${keys}u; i += ${SHARERS}u) { most = larger(most, weights[lane + i]); }
-      shared_values[row * ${SHARERS}u + place] = most;
-    }
-    workgroupBarrier();
-    var now = largest;
-    for (var i = 0u; i < ${SHARERS}u; i++) { now = larger(now, shared_values[row * ${SHARERS}u + i]); }
+    now = larger(largest, largest_of_row(row));
     let factor = exponential(largest - now);
     largest = now;
-    let weight = select(0.0, exponential(score - now), is_seen);
-    total = total * factor + weight;
-    weights[lane] = weight;
-    if (place == 0u) { row_values[row] = factor; }
+    total *= factor;
+    // Are all keys of the chunk seen by all rows?
+    let is_inner = (chunk >= hidden_from_some) & (chunk_end <= seen_by_all);
+${repeat(
+  OWN,
+  (n) => `    {
+      let key = chunk + place + ${n * TEAMS}u;
+      let is_seen = (key >= first_seen) & (key < visible);
+      var weight = 0.0;
+      if (count > ${n * TEAMS}u) { weight = select(0.0, exponential(score${n} - now), is_seen); }
+      total += weight;
+      weights[row * ${WEIGHT_STEP}u + place + ${n * TEAMS}u] = select(HIDDEN, weight, is_seen | is_inner);
+    }`,
+)}
+    if (place == 0u) { factors[row] = factor; }
     workgroupBarrier();
-${repeat(rows, (r) => `    o${r} *= row_values[${r}];`)}
-    let is_inner = (tile >= hidden_from_some) & (tile + count <= seen_by_all);
-    for (var slot = value_row; slot < count; slot += ${atOnce * across}u) {
-${repeat(atOnce, (i) => `      let slot${i} = slot + ${i * across}u;`)}
-      if (slot != value_row) {
-${repeat(atOnce, (i) => `        entries${i} = read_v(v_head, tile + min(slot${i}, count - 1u), four);`)}
-      }
-      if (is_inner) {
-${repeat(atOnce, (i) =>
-  repeat(
-    rows,
-    (r) =>
-      `        o${r} += select(vec4f(), weights[${r * keys}u + min(slot${i}, count - 1u)] * entries${i}, slot${i} < count);`,
-  ),
-)}
-      } else {
-        // A weight of 0 does not hide a value that is infinite or NaN.
-${repeat(
-  rows,
-  (r) => `        {
-          let query = row_number(block, ${r}u) % u.queries;
-          let visible_from = first_visible(sight, query);
-          let visible_to = min(visible_keys(sight, query), tile + count);
-${repeat(
-  atOnce,
-  (i) => `          {
-            let value_key = tile + slot${i};
-            let is_visible = (value_key >= visible_from) & (value_key < visible_to);
-            o${r} += select(vec4f(), weights[${r * keys}u + min(slot${i}, count - 1u)] * entries${i}, is_visible);
-          }`,
-)}
-        }`,
-)}
-      }
+
+    if (chunk != begin) {
+${repeat(ROWS, (r) => `      o${r} *= factors[${r}];`)}
+    }
+    if (is_inner) {${values((sum, weight) => `fma(vec4f(${weight}), value, ${sum})`)}
+    } else {${values((sum, weight) => `${sum} + select(vec4f(), ${weight} * value, ${weight} != HIDDEN)`)}
     }
   }
 
   workgroupBarrier();
-  weights[lane] = total;
+  lane_values[row * ${TEAMS}u + place] = total;
+  if (place == 0u) { row_largest[row] = largest; }
   workgroupBarrier();
-  if (place < ${SHARERS}u) {
-    var sum = weights[lane];
-    for (var i = ${SHARERS}u; i < ${keys}u; i += ${SHARERS}u) { sum += weights[lane + i]; }
-    shared_values[row * ${SHARERS}u + place] = sum;
+  if (place < ${GROUPS}u) {
+    group_values[row * ${GROUPS}u + place] = sum_of(four_lanes(row * ${TEAMS}u + place));
   }
-  workgroupBarrier();
-  if (place == 0u) {
-    var sum = 0.0;
-    for (var i = 0u; i < ${SHARERS}u; i++) { sum += shared_values[row * ${SHARERS}u + i]; }
-    row_values[row] = sum;
-    row_largest[row] = largest;
-  }
-${repeat(
-  rows,
-  (r) => `  workgroupBarrier();
-${repeat(4, (c) => `  numbers[${c * DECODE_LANES}u + lane] = o${r}[${c}];`)}
-  workgroupBarrier();
-  if ((lane < ${vectors}u) & (block * ${rows}u + ${r}u < u.group * u.queries)) {
-    var value = vec4f();
-    for (var i = lane; i < ${DECODE_LANES}u; i += ${vectors}u) {
-      value += vec4f(numbers[i], numbers[${DECODE_LANES}u + i], numbers[${2 * DECODE_LANES}u + i], numbers[${3 * DECODE_LANES}u + i]);
-    }
-    let x = row_number(block, ${r}u);
-    let query = x % u.queries;
-    let head = first_head + x / u.queries;
-    let at = ${partial ? 'u.o_at + ((split * u.heads + head) * u.queries + query) * u.o_row' : 'o_start(head) + query * u.o_row'};
-${partial ? '' : `    let last = ${totalOf(form, `row_values[${r}]`, 'query')};`}
-    if (4u * four < u.value_dim) {
-${store}
-    }
-${
-  partial
-    ? `    if (lane == 0u) {
-      o[at + u.value_dim] = row_largest[${r}];
-      o[at + u.value_dim + 1u] = row_values[${r}];
-    }`
-    : ''
-}
-  }`,
-)}
+${repeat(ROWS / MEETING, rowsFrom)}
 }`,
   });
 });
-
-type Rows = 1 | 4 | 8;
-type Columns = 64 | 128 | 256;
-
-/** Rows of O that share their keys at a time, and columns that there is room for. */
-export const DECODE_ROWS: readonly Rows[] = [1, 4, 8];
-export const DECODE_COLUMNS: readonly Columns[] = [64, 128, 256];
-
-const ROWS_OF: ReadonlyMap<string, Rows> = new Map(DECODE_ROWS.map((rows) => [`attention/decode-${rows}`, rows]));
-
-/** Queries that it is for: it reads all keys for each few. */
-export const DECODE_QUERIES = 4;
-/** Workgroups that keep a GPU reading: of some rows, and of one, which read more at once. */
-const ENOUGH_READERS = 192;
-const ENOUGH_ROW_READERS = 128;
-/** Rows, and keys, up to which each row reads its keys by itself, from the cache that those before it filled: it waits less. */
-const FEW_ROWS = 64;
-const FEW_KEYS = 2048;
-/** Keys of a split are a multiple of this, and at least as many. */
-const LEAST_SPLIT = 64;
-/** This many records are merged in one go: more splits than these have twice as many keys at least. */
-const FEW_SPLITS = 8;
-
-/** Attention of a few queries, for GPUs: what counts is how fast keys and values are read. */
-export const decodeTable: AttentionTable = {
-  ids: [...ROWS_OF.keys()],
-  kernelsFor: (traits) =>
-    DECODE_ROWS.flatMap((rows) => DECODE_COLUMNS.map((columns) => ({ rows, columns })))
-      .filter(({ rows, columns }) => hasRoom(rows, columns, traits))
-      .flatMap(({ rows, columns }) =>
-        (['full', 'wide', 'any'] as const).flatMap((fit) =>
-          formsOf((form) => rowsByFours(form, fit !== 'any')).flatMap(({ form, partial }) =>
-            form === 'plain' ? [] : kernelOf(rows, columns, { form, fit, partial }),
-          ),
-        ),
-      ),
-  candidates: (sizes, traits) => {
-    const variants = sizes.queries > DECODE_QUERIES ? [] : bestFirst(sizes, traits);
-    const [preferred] = variants;
-    return preferred && { variants, preferred, rank: 3 };
-  },
-  isForAny: true,
-  splitKeys: () => LEAST_SPLIT,
-  writesRows: rowsByFours,
-  launch: (work, variant, recorder) => {
-    const { sizes, splits, partial } = work;
-    const { heads, queries, form, group } = sizes;
-    const rows = shapeOf(ROWS_OF, variant);
-    const columns = columnsFor(sizes) as Columns;
-    const any = form === 'plain' ? 'f32' : form;
-    recorder.launch({
-      ...work.launch,
-      kernel: kernelOf(rows, columns, { form: any, fit: fitOf(work, columns), partial }),
-      groups: (heads / group) * Math.ceil((group * queries) / rows) * splits,
-      ...(rows === 1 ? { grid: [splits, heads * queries, 1] } : {}),
-      variant: variant.id,
-    });
-  },
-};
-
-function kernelOf(rows: Rows, columns: Columns, params: Omit<DecodeParams, 'tile'>): Kernel {
-  return rows === 1 ? decodeRow({ columns, ...params }) : decode({ tile: { rows, columns }, ...params });
-}
-
-const columnsFor = (sizes: AttentionSizes): Columns | undefined =>
-  DECODE_COLUMNS.find((max) => max >= columnsOf(sizes));
-
-/** Returns whether a device has invocations and memory. */
-function hasRoom(
-  rows: Rows,
-  columns: Columns,
-  { isSoftware, maxInvocations, maxWorkgroupBytes }: DeviceTraits,
-): boolean {
-  const bytes = rows === 1 ? decodeRowBytes(columns) : decodeBytes({ rows, columns });
-  return !isSoftware && DECODE_LANES <= maxInvocations && bytes <= maxWorkgroupBytes;
-}
-
-/** Rows by themselves where they are few; else those that waste no row first, and then those with more rows. */
-function bestFirst(sizes: AttentionSizes, traits: DeviceTraits): readonly AttentionVariant[] {
-  const { heads, queries, keys, group } = sizes;
-  const columns = columnsFor(sizes);
-  if (columns === undefined) return [];
-  const shared = group * queries;
-  const possible = DECODE_ROWS.filter(
-    (rows) => hasRoom(rows, columns, traits) && (rows > 1 || heads * queries <= traits.maxWorkgroupsPerDimension),
-  );
-  const alone = heads * queries <= FEW_ROWS && keys <= FEW_KEYS ? possible.filter((rows) => rows === 1) : [];
-  const enough = possible.filter((rows) => rows >= shared);
-  const fewer = possible.filter((rows) => rows < shared).reverse();
-  return [...new Set([...alone, ...enough, ...fewer])].map((rows) => {
-    const groups = (heads / group) * Math.ceil(shared / rows);
-    const worthwhile = Math.max(
-      Math.min(FEW_SPLITS, Math.ceil(keys / LEAST_SPLIT)),
-      Math.ceil(keys / (2 * LEAST_SPLIT)),
-    );
-    const readers = rows === 1 ? ENOUGH_ROW_READERS : ENOUGH_READERS;
-    return { id: `attention/decode-${rows}`, splits: Math.min(Math.ceil(readers / groups), worthwhile) };
-  });
-}

@@ -1,5 +1,5 @@
 import { repeat } from '../wgsl/snippets.ts';
-import { elementAt, type Form, rowOf, storedVector, totalOf, vectorAt, widthOf } from './form.wgsl.ts';
+import { elementAt, type Form, numbersOf, rowOf, storageOf, storedVector, totalOf, widthOf } from './form.wgsl.ts';
 import type { AttentionWork } from './table.ts';
 
 // The parts of `flash`, some of which `decode`, `matrix` and `tiled` have too.
@@ -120,26 +120,33 @@ fn finish_scores(scores: vec4f, row: u32, key: vec4u) -> vec4f {
   );
 }`;
 
-/** WGSL: `read_q`, `read_k`, `read_v`: four neighbouring elements of a row; zeros beyond its end. */
+/**
+ * WGSL: `read_q`, `read_k`, `read_v`: four neighbouring elements of a row; zeros beyond its end. In two steps, `raw_k` reads and
+ * `numbers_k` makes numbers of it: what is on its way has to stay as it lies in memory, or its conversion waits for it.
+ */
 export function readFunctions(fit: Fit, form: Form): string {
   return (['q', 'k', 'v'] as const).map((name) => readFunction(name, fit, form)).join('\n');
 }
 
 function readFunction(name: 'q' | 'k' | 'v', fit: Fit, form: Form): string {
   const row = rowOf(form, name);
-  const vector = vectorAt(form, name, `(head + row * ${row}) / 4u + four`);
+  const isRaw = fit !== 'any' && storageOf(form, name) !== 'f32';
+  const raw = isRaw ? 'vec2u' : 'vec4f';
+  const vector = `${name}[(head + row * ${row}) / 4u + four]`;
   const body = {
     full: `return ${vector};`,
-    wide: `if (4u * four >= ${widthOf(name)}) { return vec4f(); }
+    wide: `if (4u * four >= ${widthOf(name)}) { return ${raw}(); }
   return ${vector};`,
     any: `var value = vec4f();
   let at = head + row * ${row} + 4u * four;
 ${repeat(4, (c) => `  if (4u * four + ${c}u < ${widthOf(name)}) { value[${c}] = ${elementAt(form, name, `at + ${c}u`)}; }`)}
   return value;`,
   }[fit];
-  return `fn read_${name}(head: u32, row: u32, four: u32) -> vec4f {
+  return `fn raw_${name}(head: u32, row: u32, four: u32) -> ${raw} {
   ${body}
-}`;
+}
+fn numbers_${name}(raw: ${raw}) -> vec4f { return ${isRaw ? numbersOf(form, name, 'raw') : 'raw'}; }
+fn read_${name}(head: u32, row: u32, four: u32) -> vec4f { return numbers_${name}(raw_${name}(head, row, four)); }`;
 }
 
 /** Source text that brings a piece of an operand from memory to registers, and from there to workgroup memory. */

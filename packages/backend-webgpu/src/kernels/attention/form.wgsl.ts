@@ -139,12 +139,10 @@ export function elementAt(form: Form, name: 'q' | 'k' | 'v', at: string): string
   return `unpack2x16float(${name}[(${at}) >> 1u] >> (16u * ((${at}) & 1u))).x`;
 }
 
-/** WGSL: vector `at` of a wide input. */
-export function vectorAt(form: Form, name: 'q' | 'k' | 'v', at: string): string {
-  const storage = storageOf(form, name);
-  if (storage === 'f32') return `${name}[${at}]`;
-  if (storage === 'bf16') return `four_upper_halves(${name}[${at}])`;
-  return `vec4f(unpack2x16float(${name}[${at}].x), unpack2x16float(${name}[${at}].y))`;
+/** WGSL: the numbers of two words of a wide input of halves. */
+export function numbersOf(form: Form, name: 'q' | 'k' | 'v', words: string): string {
+  if (storageOf(form, name) === 'bf16') return `four_upper_halves(${words})`;
+  return `vec4f(unpack2x16float(${words}.x), unpack2x16float(${words}.y))`;
 }
 
 /** WGSL: columns of an input. */

@@ -4,7 +4,6 @@ import { type AttentionCase, type AttentionCheck, checkAttention } from '../../.
 import { memoryOf } from '../../../test/support/device-values.ts';
 import { recorderFor } from '../../../test/support/emulated-units.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
-import { DECODE_COLUMNS, DECODE_ROWS } from './decode.wgsl.ts';
 import { directTable } from './direct.wgsl.ts';
 import { FLASH_TILES, flashId } from './flash.wgsl.ts';
 import { matrixTable } from './matrix.ts';
@@ -150,7 +149,11 @@ describe.each(directTable.ids)('%s', (id) => {
 });
 
 /** Each number of rows and of columns; all of both take minutes to compile. */
-const DECODE_TILES = DECODE_ROWS.map((rows, i) => ({ rows, columns: DECODE_COLUMNS[i] ?? 64 }));
+const DECODE_TILES = [
+  { rows: 1, columns: 64 },
+  { rows: 4, columns: 128 },
+  { rows: 4, columns: 256 },
+];
 
 describe.each(DECODE_TILES)('decode $rows x $columns', (tile) => {
   const decode = (splits: number): AttentionVariant => ({ id: `attention/decode-${tile.rows}`, splits });
@@ -166,6 +169,12 @@ describe.each(DECODE_TILES)('decode $rows x $columns', (tile) => {
     const calls = anyCalls(tile.columns, seqQ, 290);
     if (isFirst) await checkAny(decode, calls, isFirst);
     else for (const call of calls.slice(COMBINED)) await check(decode(1), call);
+  });
+
+  it('more keys than their weights have room for, seen by all queries and by some', async () => {
+    const call = { heads: 6, kvHeads: 1, seqQ: 2, seqKv: 1200, headDim: tile.columns };
+    await check(decode(1), call);
+    await check(decode(2), { ...call, causal: true, causalOffset: 1100, window: 700 });
   });
 
   it('nothing but keys of weight 0 in a split', async () => {
