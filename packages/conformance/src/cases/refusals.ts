@@ -1,5 +1,4 @@
 import { type ComputeBackend, type DevicePtr, offsetPtr } from '@concord/backend-core';
-import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
 import { epilogueKernel } from '../checks/epilogue.ts';
 import { type ConformanceCase } from '../harness/case.ts';
 import {
@@ -15,37 +14,27 @@ import {
   sampleOf,
   withNullPointers,
 } from '../harness/planned-call.ts';
-import { remembered } from '../run/hand-kernels.ts';
+import { define, kernelsOf } from '../run/kernel-table.ts';
 
 /** The epilogue of a wrong call, and what the error's detail says. */
 type Wrong = readonly [epilogue: (output: DevicePtr, extra: DevicePtr, rank: number) => unknown, detail: RegExp];
 
 const ACC = { acc: 'f32' } as const;
-const kernels: Readonly<Record<string, () => Kernel>> = {
-  'no acc': () => defineKernel('no acc', { inputs: { x: 'f32' } }, ({ x }) => ({ y: x })),
-  'acc of integers': () => defineKernel('acc of integers', { inputs: { acc: 'i32' } }, ({ acc }) => ({ y: acc })),
-  fold: () => defineKernel('fold', { inputs: ACC }, ({ acc }, k) => ({ y: k.sub(acc, k.fold('mean', acc)) })),
-  gather: () =>
-    defineKernel(
-      'gather',
-      { inputs: { ...ACC, table: { type: 'f32', access: 'gather', rank: 1 } } },
-      ({ acc, table }, k) => ({ y: k.add(acc, k.gather(table, [k.index(-1)], 0)) }),
-    ),
-  'two outputs': () => defineKernel('two outputs', { inputs: ACC }, ({ acc }, k) => ({ y: acc, z: k.neg(acc) })),
-  'an output of integers': () =>
-    defineKernel('an output of integers', { inputs: ACC }, ({ acc }, k) => ({ y: k.toI32(acc) })),
-  'in place': () =>
-    defineKernel('in place', { inputs: { ...ACC, bias: 'f32' } }, ({ acc, bias }, k) => ({ bias: k.add(acc, bias) })),
-  'four inputs': () =>
-    defineKernel(
-      'four inputs',
-      { inputs: { ...ACC, a: 'f32', b: 'f32', c: 'f32', d: 'f32' } },
-      ({ acc, a, b, c, d }, k) => ({ y: k.add(k.add(k.add(k.add(acc, a), b), c), d) }),
-    ),
-  'an axis too many': () =>
-    defineKernel('an axis too many', { inputs: ACC }, ({ acc }, k) => ({ y: k.add(acc, k.toF32(k.index(4))) })),
-};
-const named = (name: string): Kernel => remembered(`wrong epilogue ${name}`, kernels[name] as () => Kernel);
+const named = kernelsOf({
+  'no acc': define({ inputs: { x: 'f32' } }, ({ x }) => ({ y: x })),
+  'acc of integers': define({ inputs: { acc: 'i32' } }, ({ acc }) => ({ y: acc })),
+  fold: define({ inputs: ACC }, ({ acc }, k) => ({ y: k.sub(acc, k.fold('mean', acc)) })),
+  gather: define({ inputs: { ...ACC, table: { type: 'f32', access: 'gather', rank: 1 } } }, ({ acc, table }, k) => ({
+    y: k.add(acc, k.gather(table, [k.index(-1)], 0)),
+  })),
+  'two outputs': define({ inputs: ACC }, ({ acc }, k) => ({ y: acc, z: k.neg(acc) })),
+  'an output of integers': define({ inputs: ACC }, ({ acc }, k) => ({ y: k.toI32(acc) })),
+  'in place': define({ inputs: { ...ACC, bias: 'f32' } }, ({ acc, bias }, k) => ({ bias: k.add(acc, bias) })),
+  'four inputs': define({ inputs: { ...ACC, a: 'f32', b: 'f32', c: 'f32', d: 'f32' } }, ({ acc, a, b, c, d }, k) => ({
+    y: k.add(k.add(k.add(k.add(acc, a), b), c), d),
+  })),
+  'an axis too many': define({ inputs: ACC }, ({ acc }, k) => ({ y: k.add(acc, k.toF32(k.index(4))) })),
+});
 const bias = (inputs: unknown): unknown => ({ kernel: epilogueKernel('bias'), inputs });
 
 const WRONG: Readonly<Record<string, Wrong>> = {

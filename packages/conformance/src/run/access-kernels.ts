@@ -10,6 +10,7 @@ import {
   type ScatterMode,
   type Value,
 } from '@concord/backend-core/kernel';
+import { define, kernelsOf, type KernelTable } from './kernel-table.ts';
 
 type GatherRank = 1 | 2 | 3 | 4;
 type GatherIndex = Value<'i32'> | Value<'u32'>;
@@ -44,7 +45,7 @@ const window = (k: KernelBuilder, at: (y: GatherIndex, x: GatherIndex) => Value<
 };
 
 /** Kernels that gather, by name. */
-export const GATHER_KERNELS: Readonly<Record<string, () => Kernel>> = {
+export const GATHER_KERNELS: KernelTable = {
   ...Object.fromEntries(
     ([1, 2, 3, 4] as const).flatMap((rank) =>
       (['i32', 'u32'] as const).map((index) => [
@@ -53,60 +54,50 @@ export const GATHER_KERNELS: Readonly<Record<string, () => Kernel>> = {
       ]),
     ),
   ),
-  'rows of a table': () =>
-    defineKernel('rows of a table', { inputs: { t: matrix, row: { type: 'i32', level: 'row' } } }, ({ t, row }, k) => ({
-      y: k.gather(t, [row, k.index(-1)], 0),
-    })),
-  'window with padding': () =>
-    defineKernel('window with padding', { inputs: { t: matrix } }, ({ t }, k) => ({
-      y: window(k, (row, column) => k.gather(t, [row, column], 0)),
-    })),
-  'indices that wrap': () =>
-    defineKernel('indices that wrap', { inputs: { t: { type: 'i32', access: 'gather', rank: 3 } } }, ({ t }, k) => {
-      // Multiplied by the strides of the axes, these come back into the tensor at 2^32.
-      const far = k.add(k.mul(k.index(0), 2 ** 30), k.index(1));
-      return {
-        y: k.gather(t, [far, k.index(1), k.index(0)], -5),
-        z: k.gather(t, [k.index(0), k.sub(k.index(1), 2), k.u32(0)], 9),
-      };
-    }),
-  'otherwise is computed': () =>
-    defineKernel(
-      'otherwise is computed',
-      { inputs: { t: { type: 'f32', access: 'gather', rank: 1 }, x: 'f32', i: 'i32' } },
-      ({ t, x, i }, k) => ({ y: k.gather(t, [i], k.mul(x, x)), z: k.gather(t, [i], Number.NaN) }),
-    ),
-  'at the greatest': () =>
-    defineKernel('at the greatest', { inputs: { t: matrix, x: 'f32' } }, ({ t, x }, k) => ({
-      y: k.gather(t, [k.rowIndex(0), k.fold('argmax', x)], 0),
-    })),
-  'sum of what is gathered': () =>
-    defineKernel(
-      'sum of what is gathered',
-      { inputs: { t: { type: 'i32', access: 'gather', rank: 1 }, i: 'u32' } },
-      ({ t, i }, k) => ({ y: k.fold('sum', k.gather(t, [i], 100)), outside: k.fold('count', k.ge(i, 9)) }),
-    ),
-  'two tables': () =>
-    defineKernel(
-      'two tables',
-      { inputs: { s: matrix, t: { type: 'u32', access: 'gather', rank: 1 }, i: 'u32' } },
-      ({ s, t, i }, k) => ({ y: k.gather(s, [k.gather(t, [i], 99), i], -1), z: k.gather(s, [i, i], -2) }),
-    ),
+  'rows of a table': define({ inputs: { t: matrix, row: { type: 'i32', level: 'row' } } }, ({ t, row }, k) => ({
+    y: k.gather(t, [row, k.index(-1)], 0),
+  })),
+  'window with padding': define({ inputs: { t: matrix } }, ({ t }, k) => ({
+    y: window(k, (row, column) => k.gather(t, [row, column], 0)),
+  })),
+  'indices that wrap': define({ inputs: { t: { type: 'i32', access: 'gather', rank: 3 } } }, ({ t }, k) => {
+    // Multiplied by the strides of the axes, these come back into the tensor at 2^32.
+    const far = k.add(k.mul(k.index(0), 2 ** 30), k.index(1));
+    return {
+      y: k.gather(t, [far, k.index(1), k.index(0)], -5),
+      z: k.gather(t, [k.index(0), k.sub(k.index(1), 2), k.u32(0)], 9),
+    };
+  }),
+  'otherwise is computed': define(
+    { inputs: { t: { type: 'f32', access: 'gather', rank: 1 }, x: 'f32', i: 'i32' } },
+    ({ t, x, i }, k) => ({ y: k.gather(t, [i], k.mul(x, x)), z: k.gather(t, [i], Number.NaN) }),
+  ),
+  'at the greatest': define({ inputs: { t: matrix, x: 'f32' } }, ({ t, x }, k) => ({
+    y: k.gather(t, [k.rowIndex(0), k.fold('argmax', x)], 0),
+  })),
+  'sum of what is gathered': define(
+    { inputs: { t: { type: 'i32', access: 'gather', rank: 1 }, i: 'u32' } },
+    ({ t, i }, k) => ({ y: k.fold('sum', k.gather(t, [i], 100)), outside: k.fold('count', k.ge(i, 9)) }),
+  ),
+  'two tables': define(
+    { inputs: { s: matrix, t: { type: 'u32', access: 'gather', rank: 1 }, i: 'u32' } },
+    ({ s, t, i }, k) => ({ y: k.gather(s, [k.gather(t, [i], 99), i], -1), z: k.gather(s, [i, i], -2) }),
+  ),
 };
 
 /** Kernels that read a table at the index along the last axis, which neighbours in memory may not lie along. */
-export const LAST_INDEX_KERNELS: Readonly<Record<string, () => Kernel>> = {
-  'at the last index': () =>
-    defineKernel('at the last index', { inputs: { t: { type: 'f32', access: 'gather', rank: 1 } } }, ({ t }, k) => ({
-      y: k.gather(t, [k.index(-1)], -7),
-    })),
-  'weighted by the last index': () =>
-    defineKernel(
-      'weighted by the last index',
-      { inputs: { x: 'f32', t: { type: 'f32', access: 'gather', rank: 1 } } },
-      ({ x, t }, k) => ({ y: k.fold('sum', k.mul(x, k.gather(t, [k.index(-1)], 3))) }),
-    ),
+const LAST_INDEX_KERNELS: KernelTable = {
+  'at the last index': define({ inputs: { t: { type: 'f32', access: 'gather', rank: 1 } } }, ({ t }, k) => ({
+    y: k.gather(t, [k.index(-1)], -7),
+  })),
+  'weighted by the last index': define(
+    { inputs: { x: 'f32', t: { type: 'f32', access: 'gather', rank: 1 } } },
+    ({ x, t }, k) => ({ y: k.fold('sum', k.mul(x, k.gather(t, [k.index(-1)], 3))) }),
+  ),
 };
+
+/** One of {@link GATHER_KERNELS} or {@link LAST_INDEX_KERNELS}. */
+export const gatheringKernel: (name: string) => Kernel = kernelsOf({ ...GATHER_KERNELS, ...LAST_INDEX_KERNELS });
 
 /** Sizes of a gather input: small, so that indices are inside and outside; tables of whole vectors for the last index. */
 export function gatherSizes({ name }: Kernel, rank: number): readonly number[] {
@@ -124,11 +115,11 @@ const tensor = <Type extends NumberType>(type: Type, rank: Rank, mode: ScatterMo
 });
 
 /** Writes a tensor at one loaded index for each of its axes: any of them may be outside, and several points may meet. */
-function scatterKernel(name: string, mode: ScatterMode, rank: Rank, index: 'i32' | 'u32', type: NumberType): Kernel {
+function scatterKernel(mode: ScatterMode, rank: Rank, index: 'i32' | 'u32', type: NumberType): KernelTable[string] {
   const names = ['i', 'j', 'l', 'm'].slice(0, rank);
   const inputs: Record<string, InputSpec> = { x: type };
   for (const own of names) inputs[own] = index;
-  return defineKernel(name, { inputs, outputs: { t: tensor(type, rank, mode) } }, (symbols, k) => {
+  return define({ inputs, outputs: { t: tensor(type, rank, mode) } }, (symbols, k) => {
     const all = symbols as unknown as Readonly<Record<string, Int>>;
     return {
       t: k.scatter(
@@ -143,118 +134,105 @@ function scatterKernel(name: string, mode: ScatterMode, rank: Rank, index: 'i32'
 const counted = (k: KernelBuilder): Value<'u32'>[] => [k.rem(k.index(0), 3), k.rem(k.index(-1), 5)];
 
 /** Kernels that scatter, by name. */
-export const SCATTER_KERNELS: Readonly<Record<string, () => Kernel>> = {
+export const SCATTER_KERNELS: KernelTable = {
   ...Object.fromEntries(
     (['set', 'add', 'max', 'min'] as const).flatMap((mode) =>
       (['f32', 'i32', 'u32'] as const).map((type, at) => {
-        const name = `scatter ${mode} ${type}`;
-        return [name, () => scatterKernel(name, mode, (at + 1) as Rank, at === 1 ? 'i32' : 'u32', type)];
+        const index = at === 1 ? 'i32' : 'u32';
+        return [`scatter ${mode} ${type}`, scatterKernel(mode, (at + 1) as Rank, index, type)];
       }),
     ),
   ),
-  'scatter set 4': () => scatterKernel('scatter set 4', 'set', 4, 'i32', 'f32'),
-  'append rows': () =>
-    defineKernel(
-      'append rows',
-      {
-        inputs: { x: 'f32', at: { type: 'u32', access: 'gather', rank: 1 } },
-        outputs: { t: tensor('f32', 2, 'set') },
-      },
-      ({ x, at }, k) => ({ t: k.scatter(x, [k.add(k.gather(at, [k.u32(0)], 0), k.index(0)), k.index(-1)]) }),
-    ),
-  'points are counted': () =>
-    defineKernel(
-      'points are counted',
-      { inputs: { x: 'f32' }, outputs: { t: tensor('u32', 2, 'add') } },
-      ({ x }, k) => ({
-        t: k.scatter(k.select(k.isNan(x), k.u32(1), 1), counted(k)),
-        y: k.mul(x, 2),
-      }),
-    ),
-  'rows are counted': () =>
-    defineKernel(
-      'rows are counted',
-      {
-        inputs: { x: 'f32' },
-        outputs: { t: tensor('u32', 1, 'add'), s: tensor('u32', 2, 'add'), u: tensor('f32', 1, 'max') },
-      },
-      ({ x }, k) => {
-        const mean = k.fold('mean', x);
-        return {
-          // Of a row once, of a row's value at each element, and of each element that knows a fold.
-          t: k.scatter(k.select(k.isNan(mean), k.u32(1), 1), [k.rem(k.rowIndex(0), 3)]),
-          s: k.scatter(k.select(k.isNan(mean), k.u32(1), 1), counted(k)),
-          u: k.scatter(x, [k.fold('argmax', x)]),
-        };
-      },
-    ),
-  'at the greatest': () =>
-    defineKernel('at the greatest', { inputs: { x: 'f32' }, outputs: { t: tensor('i32', 1, 'add') } }, ({ x }, k) => ({
-      t: k.scatter(k.i32(1), [k.rem(k.fold('argmax', x), 9)]),
-      y: k.sub(x, k.fold('max', x)),
-    })),
-  'normed and turned': () =>
-    defineKernel(
-      'normed and turned',
-      { inputs: { x: 'f32' }, outputs: { t: tensor('f32', 2, 'set') } },
-      ({ x }, k) => ({ t: k.scatter(k.sub(x, k.fold('max', x)), [k.rem(k.index(-1), 9), k.index(0)]) }),
-    ),
+  'scatter set 4': scatterKernel('set', 4, 'i32', 'f32'),
+  'append rows': define(
+    {
+      inputs: { x: 'f32', at: { type: 'u32', access: 'gather', rank: 1 } },
+      outputs: { t: tensor('f32', 2, 'set') },
+    },
+    ({ x, at }, k) => ({ t: k.scatter(x, [k.add(k.gather(at, [k.u32(0)], 0), k.index(0)), k.index(-1)]) }),
+  ),
+  'points are counted': define({ inputs: { x: 'f32' }, outputs: { t: tensor('u32', 2, 'add') } }, ({ x }, k) => ({
+    t: k.scatter(k.select(k.isNan(x), k.u32(1), 1), counted(k)),
+    y: k.mul(x, 2),
+  })),
+  'rows are counted': define(
+    {
+      inputs: { x: 'f32' },
+      outputs: { t: tensor('u32', 1, 'add'), s: tensor('u32', 2, 'add'), u: tensor('f32', 1, 'max') },
+    },
+    ({ x }, k) => {
+      const mean = k.fold('mean', x);
+      return {
+        // Of a row once, of a row's value at each element, and of each element that knows a fold.
+        t: k.scatter(k.select(k.isNan(mean), k.u32(1), 1), [k.rem(k.rowIndex(0), 3)]),
+        s: k.scatter(k.select(k.isNan(mean), k.u32(1), 1), counted(k)),
+        u: k.scatter(x, [k.fold('argmax', x)]),
+      };
+    },
+  ),
+  'at the greatest': define({ inputs: { x: 'f32' }, outputs: { t: tensor('i32', 1, 'add') } }, ({ x }, k) => ({
+    t: k.scatter(k.i32(1), [k.rem(k.fold('argmax', x), 9)]),
+    y: k.sub(x, k.fold('max', x)),
+  })),
+  'normed and turned': define({ inputs: { x: 'f32' }, outputs: { t: tensor('f32', 2, 'set') } }, ({ x }, k) => ({
+    t: k.scatter(k.sub(x, k.fold('max', x)), [k.rem(k.index(-1), 9), k.index(0)]),
+  })),
 };
 
+/** One of {@link SCATTER_KERNELS}. */
+export const scatteringKernel: (name: string) => Kernel = kernelsOf(SCATTER_KERNELS);
+
 /** A kernel of both scans of an operand in one direction. */
-function scanKernel(name: string, op: ScanOp, type: NumberType, reverse: boolean): Kernel {
-  return defineKernel(name, { inputs: { x: type } }, (symbols, k) => {
-    const x = symbols.x as Value<NumberType>;
-    return { y: k.scan(op, x, { reverse }), z: k.scan(op, x, { exclusive: true, reverse }) };
-  });
+function bothScans(op: ScanOp, type: NumberType, reverse: boolean): KernelTable[string] {
+  return define({ inputs: { x: type } }, ({ x }, k) => ({
+    y: k.scan(op, x, { reverse }),
+    z: k.scan(op, x, { exclusive: true, reverse }),
+  }));
 }
 
 /** Kernels that scan, by name. */
-export const SCAN_KERNELS: Readonly<Record<string, () => Kernel>> = {
+export const SCAN_KERNELS: KernelTable = {
   ...Object.fromEntries(
     SCAN_OPS.flatMap((op) =>
       (['f32', 'i32', 'u32'] as const).flatMap((type) =>
-        [false, true].map((reverse) => {
-          const name = `scan ${op} ${type}${reverse ? ' in reverse' : ''}`;
-          return [name, () => scanKernel(name, op, type, reverse)];
-        }),
+        [false, true].map((reverse) => [
+          `scan ${op} ${type}${reverse ? ' in reverse' : ''}`,
+          bothScans(op, type, reverse),
+        ]),
       ),
     ),
   ),
-  'sum of what a softmax leaves': () =>
-    defineKernel('sum of what a softmax leaves', { inputs: { x: 'f32' } }, ({ x }, k) => {
-      const largest = k.fold('max', x);
-      const e = k.exp(k.sub(x, largest));
-      return { y: k.scan('sum', k.div(e, k.fold('sum', e)), { exclusive: true }), largest };
-    }),
-  'mean so far': () =>
-    defineKernel('mean so far', { inputs: { x: 'f32' } }, ({ x }, k) => ({
-      y: k.div(k.scan('sum', x), k.toF32(k.add(k.index(-1), 1))),
-    })),
-  'places counted': () =>
-    defineKernel('places counted', { inputs: { x: 'f32', r: { type: 'u32', level: 'row' } } }, ({ x, r }, k) => ({
-      // Of the call, of a row and of elements, in one walk.
-      ones: k.scan('sum', k.u32(1)),
-      rows: k.scan('sum', r, { exclusive: true }),
-      lows: k.scan('min', k.index(-1)),
-      above: k.scan('sum', k.select(k.gt(x, 0), k.u32(1), 0)),
-    })),
-  'last place of the largest': () =>
-    defineKernel('last place of the largest', { inputs: { x: 'f32' } }, ({ x }, k) => ({
-      y: k.sub(k.scan('sum', k.index(-1), { reverse: true }), k.fold('argmax', x)),
-      z: k.scan('max', x, { reverse: true }),
-    })),
-  'what is positive, close together': () =>
-    defineKernel(
-      'what is positive, close together',
-      { inputs: { x: 'f32' }, outputs: { t: { type: 'f32', access: 'scatter', rank: 2, mode: 'set' } } },
-      ({ x }, k) => {
-        const isKept = k.gt(x, 0);
-        const place = k.scan('sum', k.select(isKept, k.u32(1), 0), { exclusive: true });
-        return { t: k.scatter(x, [k.rowIndex(0), k.select(isKept, place, 0xffff_ffff)]) };
-      },
-    ),
+  'sum of what a softmax leaves': define({ inputs: { x: 'f32' } }, ({ x }, k) => {
+    const largest = k.fold('max', x);
+    const e = k.exp(k.sub(x, largest));
+    return { y: k.scan('sum', k.div(e, k.fold('sum', e)), { exclusive: true }), largest };
+  }),
+  'mean so far': define({ inputs: { x: 'f32' } }, ({ x }, k) => ({
+    y: k.div(k.scan('sum', x), k.toF32(k.add(k.index(-1), 1))),
+  })),
+  'places counted': define({ inputs: { x: 'f32', r: { type: 'u32', level: 'row' } } }, ({ x, r }, k) => ({
+    // Of the call, of a row and of elements, in one walk.
+    ones: k.scan('sum', k.u32(1)),
+    rows: k.scan('sum', r, { exclusive: true }),
+    lows: k.scan('min', k.index(-1)),
+    above: k.scan('sum', k.select(k.gt(x, 0), k.u32(1), 0)),
+  })),
+  'last place of the largest': define({ inputs: { x: 'f32' } }, ({ x }, k) => ({
+    y: k.sub(k.scan('sum', k.index(-1), { reverse: true }), k.fold('argmax', x)),
+    z: k.scan('max', x, { reverse: true }),
+  })),
+  'what is positive, close together': define(
+    { inputs: { x: 'f32' }, outputs: { t: { type: 'f32', access: 'scatter', rank: 2, mode: 'set' } } },
+    ({ x }, k) => {
+      const isKept = k.gt(x, 0);
+      const place = k.scan('sum', k.select(isKept, k.u32(1), 0), { exclusive: true });
+      return { t: k.scatter(x, [k.rowIndex(0), k.select(isKept, place, 0xffff_ffff)]) };
+    },
+  ),
 };
+
+/** One of {@link SCAN_KERNELS}. */
+export const scanningKernel: (name: string) => Kernel = kernelsOf(SCAN_KERNELS);
 
 const LETTERS = 'abcdefghijklmnop'.split('');
 

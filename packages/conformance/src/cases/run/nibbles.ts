@@ -5,7 +5,7 @@ import { type CaseContext } from '../../harness/case.ts';
 import type { Random } from '../../harness/random.ts';
 import { Workspace } from '../../harness/workspace.ts';
 import { eachElement, extentOf } from '../../run/placement.ts';
-import { remembered } from '../../run/hand-kernels.ts';
+import { remembered } from '../../run/kernel-table.ts';
 import { expectUnsupported, RUN_DEFAULTS, type RunParams } from '../../run/plan.ts';
 import type { RunEntry } from './lists.ts';
 

@@ -10,7 +10,8 @@ import {
   shapeOf,
 } from '../../run/plan.ts';
 import { specialsOf } from '../../run/data.ts';
-import { handKernel, remembered } from '../../run/hand-kernels.ts';
+import { handKernel } from '../../run/hand-kernels.ts';
+import { remembered } from '../../run/kernel-table.ts';
 import { expectedOf, judge, note, RunMemory } from '../../run/judge.ts';
 import { parameterKernel } from '../../run/node-kernels.ts';
 import { KERNEL_OF, planned } from './suite.ts';

@@ -15,16 +15,16 @@ import { Workspace } from '../../harness/workspace.ts';
 import { type DataKind, specialsOf } from '../../run/data.ts';
 import { drawnPlan, drawRunParams, perhapsScanned, perhapsScattered, shrinkDrawn } from '../../run/drawn.ts';
 import {
-  GATHER_KERNELS,
+  gatheringKernel,
   gatherSizes,
-  LAST_INDEX_KERNELS,
   maximalMap,
   maximalRows,
-  SCAN_KERNELS,
-  SCATTER_KERNELS,
+  scanningKernel,
+  scatteringKernel,
 } from '../../run/access-kernels.ts';
-import { handKernel, remembered } from '../../run/hand-kernels.ts';
+import { handKernel } from '../../run/hand-kernels.ts';
 import { expectedOf, judge, looseness, note } from '../../run/judge.ts';
+import { remembered } from '../../run/kernel-table.ts';
 import { constantKernel, type ConstantPlace, foldKernel, nodeKernel } from '../../run/node-kernels.ts';
 import type { PlaceKind, ViewKind } from '../../run/placement.ts';
 import {
@@ -99,12 +99,6 @@ function withConstants({ kernel, type, seed }: RunParams, place: ConstantPlace):
   );
 }
 
-function named(all: Readonly<Record<string, () => Kernel>>, kernel: string): Kernel {
-  const define = Object.hasOwn(all, kernel) ? all[kernel] : undefined;
-  if (define === undefined) throw new RangeError(`no kernel is called "${kernel}"`);
-  return remembered(kernel, define);
-}
-
 /** The kernel that a case's parameters name. */
 export const KERNEL_OF: Readonly<Record<string, (params: RunParams) => Kernel>> = {
   node: ({ kernel, type }) =>
@@ -114,11 +108,9 @@ export const KERNEL_OF: Readonly<Record<string, (params: RunParams) => Kernel>> 
   fold: ({ kernel, type }) =>
     remembered(`fold ${kernel} ${type}`, () => foldKernel(kernel as FoldOp, type as ValueType)),
   kernel: ({ kernel }) => handKernel(kernel),
-  gather: ({ kernel }) => {
-    return named({ ...GATHER_KERNELS, ...LAST_INDEX_KERNELS }, kernel);
-  },
-  scatter: ({ kernel }) => named(SCATTER_KERNELS, kernel),
-  scan: ({ kernel }) => named(SCAN_KERNELS, kernel),
+  gather: ({ kernel }) => gatheringKernel(kernel),
+  scatter: ({ kernel }) => scatteringKernel(kernel),
+  scan: ({ kernel }) => scanningKernel(kernel),
   maximal: ({ kernel, seed }) =>
     remembered(`maximal ${kernel} ${seed}`, () => (kernel === 'rows' ? maximalRows(seed) : maximalMap(seed))),
 };
