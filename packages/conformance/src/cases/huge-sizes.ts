@@ -1,6 +1,6 @@
 import { type ComputeBackend, type DevicePtr, isBackendError, OP_NAMES, type OpName } from '@concord/backend-core';
 import { type DefinedOp, OPS } from '@concord/backend-core/implement';
-import { type ConformanceCase, expectThat } from '../harness/case.ts';
+import { caseOf, type ConformanceCase, expectThat } from '../harness/case.ts';
 import {
   callOp,
   expectUntouched,
@@ -19,16 +19,12 @@ const describe = (change: Change): string =>
     .join(',');
 
 function zeroSize(sample: SampleCall, change: Change): ConformanceCase {
-  return {
-    id: `${sample.op}/zero-size/${describe(change)}`,
-    op: sample.op,
-    params: {},
-    needs: needsOf(sample),
-    run: async ({ backend }) => {
-      await expectUntouched(backend, sample, () => change);
-      callOp(backend, sample.op, { ...withNullPointers(sample), ...change });
-    },
+  const { op } = sample;
+  const run: ConformanceCase['run'] = async ({ backend }) => {
+    await expectUntouched(backend, sample, () => change);
+    callOp(backend, op, { ...withNullPointers(sample), ...change });
   };
+  return caseOf(`${op}/zero-size/${describe(change)}`, op, run, needsOf(sample));
 }
 
 /** Calls with nothing to do write nothing, and accept null pointers. */
@@ -221,11 +217,8 @@ function merged(pointers: unknown, shape: unknown): unknown {
 
 /** One wrong number keeps no program busy: every size of every op, huge in turn. */
 export const hugeSizeCases: readonly ConformanceCase[] = OP_NAMES.flatMap((op) =>
-  (['call', 'supports', 'prepare'] as const).map((entry): ConformanceCase => ({
-    id: `${op}/huge-sizes/${entry}`,
-    op,
-    params: {},
-    needs: op === 'run' ? needsOfRun(samplePlan()) : needsOf({ op }),
-    run: ({ backend }) => tryAll(backend, op, entry),
-  })),
+  (['call', 'supports', 'prepare'] as const).map((entry) => {
+    const needs = op === 'run' ? needsOfRun(samplePlan()) : needsOf({ op });
+    return caseOf(`${op}/huge-sizes/${entry}`, op, ({ backend }) => tryAll(backend, op, entry), needs);
+  }),
 );

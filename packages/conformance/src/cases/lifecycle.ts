@@ -9,7 +9,14 @@ import {
   upload,
 } from '@concord/backend-core';
 import { compareAll } from '../checks/compare.ts';
-import { type CaseContext, CaseFailure, type ConformanceCase, expectThat } from '../harness/case.ts';
+import {
+  type CaseContext,
+  CaseFailure,
+  caseOf,
+  type ConformanceCase,
+  expectThat,
+  initialized,
+} from '../harness/case.ts';
 import { callOp, expectRejects, expectThrows, SAMPLE_CALLS, withNullPointers } from '../harness/planned-call.ts';
 
 /** Milliseconds of work that tell a wait from none, and the largest product that is tried. */
@@ -82,10 +89,8 @@ async function time(backend: ComputeBackend, { size, calls, a, c }: Work): Promi
   return { waited: synced - start, read: performance.now() - synced };
 }
 
-function lifecycleCase(id: string, run: (context: CaseContext) => Promise<void>, op?: OpName): ConformanceCase {
-  const common = { id: `lifecycle/${id}`, op: 'lifecycle', params: {}, run } as const;
-  return op === undefined ? common : { ...common, needs: { op, dtype: 'f32' } };
-}
+const lifecycleCase = (id: string, run: ConformanceCase['run'], op?: OpName): ConformanceCase =>
+  caseOf(`lifecycle/${id}`, 'lifecycle', run, op && { op, dtype: 'f32' });
 
 async function notWithin(ms: number): Promise<never> {
   await new Promise((resolve) => {
@@ -106,14 +111,12 @@ export const lifecycleCases: readonly ConformanceCase[] = [
   }),
   lifecycleCase('asyncDispose disposes, where the symbol exists', async ({ create }) => {
     if (typeof Symbol.asyncDispose !== 'symbol') return;
-    const backend = await create();
-    await backend.init();
+    const backend = await initialized({ create });
     await backend[Symbol.asyncDispose]();
     expectThrows('alloc', DISPOSED, () => backend.alloc(4));
   }),
-  lifecycleCase('dispose twice, also at once', async ({ create }) => {
-    const backend = await create();
-    await backend.init();
+  lifecycleCase('dispose twice, also at once', async (context) => {
+    const backend = await initialized(context);
     await Promise.all([backend.dispose(), backend.dispose()]);
     await backend.dispose();
     expectThat(!backend.isInitialized, 'isInitialized is true after dispose');
@@ -143,10 +146,9 @@ export const lifecycleCases: readonly ConformanceCase[] = [
     await backend.init();
     backend.free(backend.alloc(4));
   }),
-  lifecycleCase('create, dispose, create', async ({ create }) => {
+  lifecycleCase('create, dispose, create', async (context) => {
     for (let round = 0; round < 3; round++) {
-      const backend = await create();
-      await backend.init();
+      const backend = await initialized(context);
       const ptr = upload(backend, [round, 2]);
       compareAll('round trip', await download(backend, ptr, 2), [round, 2], { bound: () => 0 });
       await backend.dispose();
@@ -167,9 +169,8 @@ export const lifecycleCases: readonly ConformanceCase[] = [
     await first.dispose();
     compareAll('second', await download(second, y, 2), [3, 4], { bound: () => 0 });
   }),
-  lifecycleCase('everything after dispose is DISPOSED', async ({ create }) => {
-    const backend = await create();
-    await backend.init();
+  lifecycleCase('everything after dispose is DISPOSED', async (context) => {
+    const backend = await initialized(context);
     const ptr = backend.alloc(64);
     await backend.dispose();
     expectThrows('alloc', DISPOSED, () => backend.alloc(4));
@@ -199,9 +200,8 @@ export const lifecycleCases: readonly ConformanceCase[] = [
   }),
   lifecycleCase(
     'a wait at dispose ends',
-    async ({ create }) => {
-      const backend = await create();
-      await backend.init();
+    async (context) => {
+      const backend = await initialized(context);
       const x = upload(backend, new Float32Array(100_000).fill(2));
       backend.unary({ op: 'exp', n: 100_000, input: x, output: x });
       const outcome = backend.synchronize().then(

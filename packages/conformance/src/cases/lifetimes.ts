@@ -1,6 +1,6 @@
 import { type ComputeBackend, type DevicePtr, download } from '@concord/backend-core';
 import { compareBytes } from '../checks/compare.ts';
-import { type CaseContext, type ConformanceCase } from '../harness/case.ts';
+import { caseOf, type ConformanceCase } from '../harness/case.ts';
 import type { Random } from '../harness/random.ts';
 
 /** This many turns keep more submits in flight than any queue is deep. */
@@ -8,12 +8,8 @@ const TURNS = 300;
 /** Sizes that land in one class of a pool, in neighbouring ones, and in one of large allocations. */
 const SIZES = [4, 252, 256, 260, 1000, 1024, 4096, 5000, 70_000];
 
-function lifetimeCase(what: string, run: (context: CaseContext) => Promise<void>, op?: 'unary'): ConformanceCase {
-  const common = {
-    ...({ id: `memory/in flight: ${what}`, op: 'memory', params: {}, run } as const),
-  };
-  return op === undefined ? common : { ...common, needs: { op, dtype: 'f32' } };
-}
+const lifetimeCase = (what: string, run: ConformanceCase['run'], op?: 'unary'): ConformanceCase =>
+  caseOf(`memory/in flight: ${what}`, 'memory', run, op && { op, dtype: 'f32' });
 
 /** Floats that tell one turn from every other. */
 const numbers = (turn: number, bytes: number): Float32Array =>

@@ -8,7 +8,7 @@ import {
   upload,
 } from '@concord/backend-core';
 import { compareAll, compareBytes } from '../checks/compare.ts';
-import { type CaseContext, type ConformanceCase, expectThat } from '../harness/case.ts';
+import { type CaseContext, caseOf, type ConformanceCase, expectThat, initialized } from '../harness/case.ts';
 import { expectRejects, expectThrows } from '../harness/planned-call.ts';
 
 const INVALID = { code: 'INVALID_ARGUMENT' } as const;
@@ -16,10 +16,8 @@ const INVALID = { code: 'INVALID_ARGUMENT' } as const;
 const OFFSETS = [0, 1, 2, 3, 4, 5, 7, 8, 13];
 const LENGTHS = [1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 255, 256, 257];
 
-function memoryCase(id: string, run: (context: CaseContext) => Promise<void>, op?: OpName): ConformanceCase {
-  const common = { id: `memory/${id}`, op: 'memory', params: {}, run } as const;
-  return op === undefined ? common : { ...common, needs: { op, dtype: 'f32' } };
-}
+const memoryCase = (id: string, run: ConformanceCase['run'], op?: OpName): ConformanceCase =>
+  caseOf(`memory/${id}`, 'memory', run, op && { op, dtype: 'f32' });
 
 async function read(backend: ComputeBackend, ptr: DevicePtr, bytes: number): Promise<Uint8Array> {
   const result = new Uint8Array(bytes);
@@ -288,8 +286,7 @@ const argumentCases = [
     const freed = backend.alloc(64);
     backend.free(freed);
     const live = backend.alloc(64);
-    const other = await create();
-    await other.init();
+    const other = await initialized({ create });
     const foreign = other.alloc(64);
     for (const [bad, known] of [
       [NULL_PTR, ''],
@@ -314,9 +311,8 @@ const argumentCases = [
 ];
 
 const accountingCases = [
-  memoryCase('counters follow alloc and free', async ({ create }) => {
-    const backend = await create();
-    await backend.init();
+  memoryCase('counters follow alloc and free', async (context) => {
+    const backend = await initialized(context);
     const start = backend.memory();
     expectThat(start.inUseBytes === 0 && start.liveAllocations === 0, 'a new backend has memory in use');
     const first = backend.alloc(1000);

@@ -1,6 +1,6 @@
 import { type DevicePtr, NULL_PTR, offsetPtr } from '@concord/backend-core';
 import type { DefinedOp } from '@concord/backend-core/implement';
-import { type ConformanceCase } from '../harness/case.ts';
+import { caseOf, type ConformanceCase } from '../harness/case.ts';
 import { expectUntouched, needsOf, outputOf, type Pointers, SAMPLE_CALLS, sampleOf } from '../harness/planned-call.ts';
 
 type Change = Readonly<Record<string, unknown>>;
@@ -15,7 +15,7 @@ const moved = (pointers: Pointers, name: string, bytes: number): DevicePtr =>
   offsetPtr(pointers[name] as DevicePtr, bytes);
 
 function orderCase(op: DefinedOp, what: string, run: ConformanceCase['run']): ConformanceCase {
-  return { id: `${op}/order/${what}`, op, params: {}, needs: needsOf({ op }), run };
+  return caseOf(`${op}/order/${what}`, op, run, needsOf({ op }));
 }
 
 const noOp = (op: DefinedOp, what: string, change: Change | MakeChange): ConformanceCase =>

@@ -1,7 +1,7 @@
 import type { ComputeBackend, DevicePtr, OpName, OpShape } from '@concord/backend-core';
 import { type DefinedOp, OPS, planCall } from '@concord/backend-core/implement';
 import type { Kernel } from '@concord/backend-core/kernel';
-import { type ConformanceCase, expectThat } from '../harness/case.ts';
+import { caseOf, type ConformanceCase, expectThat } from '../harness/case.ts';
 import { expectThrows, needsOf, SAMPLE_CALLS, withOperands } from '../harness/planned-call.ts';
 import { callSequenceCases } from '../sequences/call-sequences.ts';
 import { runSequenceCases } from './run/sequences.ts';
@@ -78,14 +78,10 @@ const planned: readonly ConformanceCase[] = sequences.map((each) => ({
   run: (context) => each.run({ ...context, backend: throughPlans(context.backend) }),
 }));
 
-const refusals: readonly ConformanceCase[] = SAMPLE_CALLS.map((sample) => ({
-  id: `${sample.op}/planned/refused at the launch`,
-  op: sample.op,
-  params: {},
-  needs: needsOf(sample),
-  run: ({ backend }) =>
+const refusals: readonly ConformanceCase[] = SAMPLE_CALLS.map((sample) => {
+  const { op, shape } = sample;
+  const run: ConformanceCase['run'] = ({ backend }) =>
     withOperands(backend, sample, (_, pointers) => {
-      const { op, shape } = sample;
       const plan = planCall(backend, op, shape as unknown as OpShape);
       expectThat(plan.operands.length === sample.operands.length, `operands are ${plan.operands.join(', ')}`);
       const good = plan.operands.map((name) => pointers[name] as DevicePtr);
@@ -101,8 +97,9 @@ const refusals: readonly ConformanceCase[] = SAMPLE_CALLS.map((sample) => ({
       refuse(good.map((ptr) => (ptr as number) + 4096));
       expectThrows(op, { code: 'INVALID_ARGUMENT' }, () => plan.launch(good, [1]));
       plan.launch(good);
-    }),
-}));
+    });
+  return caseOf(`${op}/planned/refused at the launch`, op, run, needsOf(sample));
+});
 
 /** Calls in two steps: `plan`, then `launch`. */
 export const plannedCallCases: readonly ConformanceCase[] = [...planned, ...refusals];

@@ -1,6 +1,6 @@
 import type { DevicePtr } from '@concord/backend-core';
 import { profile, type Profile, traceEvents } from '@concord/backend-core/profile';
-import { type ConformanceCase, expectThat } from '../harness/case.ts';
+import { caseOf, type ConformanceCase, expectThat } from '../harness/case.ts';
 import { expectRejects } from '../harness/planned-call.ts';
 import { BYTES, expectNumbers, filled, INVALID, N, withMemory } from './recordings.ts';
 
@@ -26,12 +26,10 @@ function checkLaunches(profiled: Profile): void {
 
 /** Cases of {@link profile}: what it tells of a backend, and that it leaves the backend as it was. */
 export const profileCases: readonly ConformanceCase[] = [
-  {
-    id: 'lifecycle/profile',
-    op: 'lifecycle',
-    params: {},
-    needs: { op: 'binary', dtype: 'f32' },
-    run: ({ backend }) =>
+  caseOf(
+    'lifecycle/profile',
+    'lifecycle',
+    ({ backend }) =>
       withMemory(backend, 3, async (pointers) => {
         const [a, b, c] = pointers as [DevicePtr, DevicePtr, DevicePtr];
         for (const ptr of [a, b]) backend.copyHtod(ptr, filled(1));
@@ -75,5 +73,6 @@ export const profileCases: readonly ConformanceCase[] = [
           checkLaunches(part);
         }
       }),
-  },
+    { op: 'binary', dtype: 'f32' },
+  ),
 ];

@@ -1,7 +1,7 @@
 import { type ComputeBackend, type DevicePtr, download, offsetPtr, upload } from '@concord/backend-core';
 import { defineKernel } from '@concord/backend-core/kernel';
 import { compareBytes } from '../checks/compare.ts';
-import { type CaseContext, type ConformanceCase, expectThat, UnsupportedCall } from '../harness/case.ts';
+import { type CaseContext, caseOf, type ConformanceCase, expectThat, UnsupportedCall } from '../harness/case.ts';
 import { expectUnsupported } from '../run/plan.ts';
 import { expectRejects, expectThrows } from '../harness/planned-call.ts';
 
@@ -14,17 +14,12 @@ export function recordingCase(
   run: (context: CaseContext & { readonly record: Record }) => Promise<void>,
   op: 'binary' | 'gemm' = 'binary',
 ): ConformanceCase {
-  return {
-    id: `memory/recording: ${id}`,
-    op: 'memory',
-    params: {},
-    needs: { op, dtype: 'f32' },
-    run: async (context) => {
-      const { backend } = context;
-      if (backend.record === undefined) throw new UnsupportedCall('the backend has no record');
-      await run({ ...context, record: (...given) => (backend.record as Record)(...given) });
-    },
+  const recorded: ConformanceCase['run'] = async (context) => {
+    const { backend } = context;
+    if (backend.record === undefined) throw new UnsupportedCall('the backend has no record');
+    await run({ ...context, record: (...given) => (backend.record as Record)(...given) });
   };
+  return caseOf(`memory/recording: ${id}`, 'memory', recorded, { op, dtype: 'f32' });
 }
 
 const append = defineKernel(

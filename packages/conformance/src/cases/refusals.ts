@@ -1,6 +1,6 @@
 import { type ComputeBackend, type DevicePtr, offsetPtr } from '@concord/backend-core';
 import { epilogueKernel } from '../checks/epilogue.ts';
-import { type ConformanceCase } from '../harness/case.ts';
+import { caseOf, type ConformanceCase, initialized } from '../harness/case.ts';
 import {
   callOp,
   type ExpectedError,
@@ -94,13 +94,10 @@ export const epilogueRefusalCases: readonly ConformanceCase[] = (
 ).flatMap((op) => {
   const sample = sampleOf(op);
   const { dtype } = needsOf(sample);
-  return Object.entries(WRONG).map(([what, wrong]): ConformanceCase => ({
-    id: `${op}/refuses/${what}`,
-    op,
-    params: {},
-    needs: { op, dtype, shape: { ...sample.shape, epilogue: { kernel: epilogueKernel('copy') } } },
-    run: ({ backend }) => expectRefused(backend, sample, wrong),
-  }));
+  const needs = { op, dtype, shape: { ...sample.shape, epilogue: { kernel: epilogueKernel('copy') } } };
+  return Object.entries(WRONG).map(([what, wrong]) =>
+    caseOf(`${op}/refuses/${what}`, op, ({ backend }) => expectRefused(backend, sample, wrong), needs),
+  );
 });
 
 const INVALID = { code: 'INVALID_ARGUMENT' } as const;
@@ -112,8 +109,7 @@ const BAD_POINTERS: readonly unknown[] = [undefined, null, Number.NaN, -8, 0.5, 
 type Run = ConformanceCase['run'];
 
 function refusalCase(sample: SampleCall, what: string, run: Run): ConformanceCase {
-  const { op } = sample;
-  return { id: `${op}/refuses/${what}`, op, params: {}, needs: needsOf(sample), run };
+  return caseOf(`${sample.op}/refuses/${what}`, sample.op, run, needsOf(sample));
 }
 
 function refusal(
@@ -275,8 +271,7 @@ export const refusalCases: readonly ConformanceCase[] = [
       }
     }),
     refusalCase(sample, 'a pointer of another backend object', async ({ backend, create }) => {
-      const other = await create();
-      await other.init();
+      const other = await initialized({ create });
       const foreign = other.alloc(4096);
       const [name] = sample.operands[0] as readonly [string, number];
       const detail = `unknown handle ${foreign}, another backend's`;

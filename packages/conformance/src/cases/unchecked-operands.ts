@@ -8,7 +8,7 @@ import {
   reduceReference,
 } from '@concord/backend-cpu/reference';
 import { attentionBound, compareAll } from '../checks/compare.ts';
-import { type ConformanceCase } from '../harness/case.ts';
+import { caseOf, type ConformanceCase } from '../harness/case.ts';
 import { callOp, needsOf, sampleOf } from '../harness/planned-call.ts';
 import { type Slot, Workspace } from '../harness/workspace.ts';
 import { roundingTo } from '../run/placement.ts';
@@ -24,7 +24,7 @@ function orderCase(
   const [op, fn] = called.split(' ') as [DefinedOp, string?];
   const { shape, ...needs } = needsOf({ op });
   const whole = { ...shape, ...(fn === undefined ? {} : { op: fn }) };
-  return { id: `${op}/order/${what}`, op, params: {}, needs: { ...needs, shape: whole }, run };
+  return caseOf(`${op}/order/${what}`, op, run, { ...needs, shape: whole });
 }
 
 /** `1, 2, ..., 7, 1, ...`: small integers, whose sums and products are exact, also in f16. */

@@ -94,6 +94,18 @@ export interface ConformanceCase {
   run(context: CaseContext): Promise<void>;
 }
 
+/** A case without parameters. */
+export function caseOf(id: string, op: CaseSubject, run: ConformanceCase['run'], needs?: Needs): ConformanceCase {
+  return { id, op, params: {}, run, ...(needs === undefined ? {} : { needs }) };
+}
+
+/** A separate backend object, initialized; disposed after the case. */
+export async function initialized({ create }: Pick<CaseContext, 'create'>): Promise<ComputeBackend> {
+  const backend = await create();
+  await backend.init();
+  return backend;
+}
+
 /** The first place at which a result leaves the wanted one, as numbers: the message says it in words. */
 export interface Mismatch {
   /** The compared output, such as `c`. */

@@ -1,6 +1,6 @@
 import { type ComputeBackend, type DevicePtr, NULL_PTR } from '@concord/backend-core';
 import type { DefinedOp } from '@concord/backend-core/implement';
-import { type CaseContext, type CaseSubject, type ConformanceCase, type Needs } from '../../harness/case.ts';
+import { caseOf, type CaseSubject, type ConformanceCase, initialized, type Needs } from '../../harness/case.ts';
 import {
   callOp,
   expectRejects,
@@ -42,12 +42,7 @@ const waitingCalls: Readonly<Record<string, (backend: ComputeBackend) => Promise
 };
 
 function beforeInit(id: string, op: CaseSubject, check: (backend: ComputeBackend) => Promise<void>): ConformanceCase {
-  return {
-    id: `fixed/before-init/${id}`,
-    op,
-    params: {},
-    run: async ({ create }) => check(await create()),
-  };
+  return caseOf(`fixed/before-init/${id}`, op, async ({ create }) => check(await create()));
 }
 
 const RUN_PLAN = samplePlan();
@@ -70,28 +65,17 @@ export const beforeInitCases: readonly ConformanceCase[] = [
   beforeInit('not initialized', 'lifecycle', async (backend) => {
     if (backend.isInitialized) throw new Error('a new backend says that it is initialized');
   }),
-  {
-    id: 'fixed/init/twice',
-    op: 'lifecycle',
-    params: {},
-    run: async ({ create }) => {
-      const backend = await create();
-      await backend.init();
-      await backend.init();
-      backend.free(backend.alloc(4));
-    },
-  },
-  {
-    // What else can make init fail differs from device to device; a disposed object fails on all.
-    id: 'fixed/init/rejects with a BackendError',
-    op: 'lifecycle',
-    params: {},
-    run: async ({ create }) => {
-      const backend = await create();
-      await backend.dispose();
-      await expectRejects('init', { code: 'DISPOSED' }, () => backend.init());
-    },
-  },
+  caseOf('fixed/init/twice', 'lifecycle', async (context) => {
+    const backend = await initialized(context);
+    await backend.init();
+    backend.free(backend.alloc(4));
+  }),
+  // What else can make init fail differs from device to device; a disposed object fails on all.
+  caseOf('fixed/init/rejects with a BackendError', 'lifecycle', async ({ create }) => {
+    const backend = await create();
+    await backend.dispose();
+    await expectRejects('init', { code: 'DISPOSED' }, () => backend.init());
+  }),
   ...Object.entries(memoryCalls).map(([id, call]) =>
     beforeInit(id, 'memory', async (backend) => expectThrows(id, NOT_INITIALIZED, () => call(backend))),
   ),
@@ -173,13 +157,7 @@ function errorCase(
   check: (backend: ComputeBackend) => void,
   needs?: Needs,
 ): ConformanceCase {
-  const common = {
-    id: `fixed/error/${id}`,
-    op,
-    params: {},
-    run: async ({ backend }: CaseContext) => check(backend),
-  };
-  return needs === undefined ? common : { ...common, needs };
+  return caseOf(`fixed/error/${id}`, op, async ({ backend }) => check(backend), needs);
 }
 
 /** Errors with their exact details. */
@@ -247,32 +225,19 @@ const describe = (change: Readonly<Record<string, unknown>>): string =>
 /** Calls that have nothing to do accept null pointers. */
 export const noOpCases: readonly ConformanceCase[] = [
   ...ZEROS.flatMap(([op, changes]) =>
-    changes.map((change): ConformanceCase => ({
-      id: `fixed/no-op/${op} ${describe(change)}`,
-      op,
-      params: {},
-      needs: needsOf({ op }),
-      run: async ({ backend }) => {
+    changes.map((change) => {
+      const run: ConformanceCase['run'] = async ({ backend }) => {
         callOp(backend, op, { ...withNullPointers(sampleOf(op)), ...change });
         await backend.synchronize();
-      },
-    })),
+      };
+      return caseOf(`fixed/no-op/${op} ${describe(change)}`, op, run, needsOf({ op }));
+    }),
   ),
-  {
-    id: 'fixed/no-op/copies of nothing',
-    op: 'memory',
-    params: {},
-    run: async ({ backend }) => {
-      backend.copyHtod(NULL_PTR, new Float32Array());
-      await backend.copyDtoh(new Float32Array(), NULL_PTR);
-      backend.copyDtod(NULL_PTR, NULL_PTR, 0);
-      backend.fill(NULL_PTR, 0, 0);
-    },
-  },
-  {
-    id: 'fixed/no-op/synchronize with nothing queued',
-    op: 'memory',
-    params: {},
-    run: ({ backend }) => backend.synchronize(),
-  },
+  caseOf('fixed/no-op/copies of nothing', 'memory', async ({ backend }) => {
+    backend.copyHtod(NULL_PTR, new Float32Array());
+    await backend.copyDtoh(new Float32Array(), NULL_PTR);
+    backend.copyDtod(NULL_PTR, NULL_PTR, 0);
+    backend.fill(NULL_PTR, 0, 0);
+  }),
+  caseOf('fixed/no-op/synchronize with nothing queued', 'memory', ({ backend }) => backend.synchronize()),
 ];

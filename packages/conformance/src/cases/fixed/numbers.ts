@@ -1,7 +1,7 @@
 import { download, type ReduceOp, upload } from '@concord/backend-core';
 import { type DefinedOp, OPS } from '@concord/backend-core/implement';
 import { compareAll, ulpF32 } from '../../checks/compare.ts';
-import { type ConformanceCase, expectThat } from '../../harness/case.ts';
+import { caseOf, type ConformanceCase, expectThat } from '../../harness/case.ts';
 import { callOp } from '../../harness/planned-call.ts';
 import { Workspace } from '../../harness/workspace.ts';
 
@@ -150,12 +150,8 @@ function rampCases(): Record<string, NumberCase> {
 
 /** Inputs and outputs as written down in BEHAVIOUR. */
 export const fixedNumberCases: readonly ConformanceCase[] = [
-  ...Object.entries(NUMBERS).map(([id, { op, shape, inputs, output, before, want, ulps = 0, within }]) => ({
-    id: `fixed/number/${id}`,
-    op,
-    params: {},
-    needs: { op, dtype: 'f32' as const, shape: { ...shape } },
-    run: async ({ backend }: Parameters<ConformanceCase['run']>[0]) => {
+  ...Object.entries(NUMBERS).map(([id, { op, shape, inputs, output, before, want, ulps = 0, within }]) => {
+    const run: ConformanceCase['run'] = async ({ backend }) => {
       const workspace = new Workspace(backend);
       const slots = Object.entries(inputs).map(([name, values]) => [name, workspace.input(values)] as const);
       const result = before === undefined ? workspace.output(want.length) : workspace.inOut(before);
@@ -164,33 +160,24 @@ export const fixedNumberCases: readonly ConformanceCase[] = [
         callOp(backend, op, { ...shape, ...pointers, [output]: result.ptr });
       });
       compareAll(output, result.values(), want, { bound: (i) => within ?? ulps * ulpF32(want[i] as number) });
-    },
-  })),
-  {
-    id: 'fixed/number/64 bytes up and down',
-    op: 'memory',
-    params: {},
-    run: async ({ backend }) => {
-      const sent = Uint8Array.from({ length: 64 }, (_, i) => (i * 37) & 255);
-      const ptr = backend.alloc(64);
-      backend.copyHtod(ptr, sent);
-      const received = new Uint8Array(64);
-      await backend.copyDtoh(received, ptr);
-      backend.free(ptr);
-      expectThat(String(received) === String(sent), `got ${String(received)}`);
-    },
-  },
-  {
-    id: 'fixed/number/upload and download',
-    op: 'memory',
-    params: {},
-    run: async ({ backend }) => {
-      const ptr = upload(backend, [1, 2, 3, 4]);
-      const half = upload(backend, [1, -2.5, 65504], { dtype: 'f16' });
-      compareAll('f32', await download(backend, ptr, 4), [1, 2, 3, 4], { bound: () => 0 });
-      compareAll('f16', await download(backend, half, 3, { dtype: 'f16' }), [1, -2.5, 65504], { bound: () => 0 });
-      backend.free(ptr);
-      backend.free(half);
-    },
-  },
+    };
+    return caseOf(`fixed/number/${id}`, op, run, { op, dtype: 'f32', shape });
+  }),
+  caseOf('fixed/number/64 bytes up and down', 'memory', async ({ backend }) => {
+    const sent = Uint8Array.from({ length: 64 }, (_, i) => (i * 37) & 255);
+    const ptr = backend.alloc(64);
+    backend.copyHtod(ptr, sent);
+    const received = new Uint8Array(64);
+    await backend.copyDtoh(received, ptr);
+    backend.free(ptr);
+    expectThat(String(received) === String(sent), `got ${String(received)}`);
+  }),
+  caseOf('fixed/number/upload and download', 'memory', async ({ backend }) => {
+    const ptr = upload(backend, [1, 2, 3, 4]);
+    const half = upload(backend, [1, -2.5, 65504], { dtype: 'f16' });
+    compareAll('f32', await download(backend, ptr, 4), [1, 2, 3, 4], { bound: () => 0 });
+    compareAll('f16', await download(backend, half, 3, { dtype: 'f16' }), [1, -2.5, 65504], { bound: () => 0 });
+    backend.free(ptr);
+    backend.free(half);
+  }),
 ];

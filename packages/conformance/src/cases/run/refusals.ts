@@ -1,6 +1,6 @@
 import { type ComputeBackend, type DevicePtr, NULL_PTR, offsetPtr } from '@concord/backend-core';
 import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
-import { type ConformanceCase, type Needs } from '../../harness/case.ts';
+import { caseOf, type ConformanceCase, initialized, type Needs } from '../../harness/case.ts';
 import { expectRejects, expectThrows } from '../../harness/planned-call.ts';
 import { handKernel } from '../../run/hand-kernels.ts';
 import { RunMemory } from '../../run/judge.ts';
@@ -71,6 +71,10 @@ export function needsOfRun(plan: RunPlan): Needs {
 
 const INVALID = 'INVALID_ARGUMENT' as const;
 
+/** A case for a backend that can make the call of the sample. */
+const sampleCase = (what: string, run: ConformanceCase['run']): ConformanceCase =>
+  caseOf(`run/${what}`, 'run', run, needsOfRun(samplePlan()));
+
 /** The call of a refusal, where it is not the sample. */
 interface Subject {
   readonly kernel: unknown;
@@ -80,16 +84,11 @@ interface Subject {
 const SAMPLE: Subject = { kernel: SAMPLE_KERNEL, plan: samplePlan };
 
 function refusal(what: string, detail: RegExp, make: MakeWrong, { kernel, plan }: Subject = SAMPLE): ConformanceCase {
-  return {
-    id: `run/refuses/${what}`,
-    op: 'run',
-    params: {},
-    needs: needsOfRun(samplePlan()),
-    run: ({ backend }) =>
-      withUntouched(backend, plan(), (call, pointers) =>
-        expectThrows('run', { code: INVALID, detail }, () => looseRun(backend, kernel, make(call, pointers))),
-      ),
-  };
+  return sampleCase(`refuses/${what}`, ({ backend }) =>
+    withUntouched(backend, plan(), (call, pointers) =>
+      expectThrows('run', { code: INVALID, detail }, () => looseRun(backend, kernel, make(call, pointers))),
+    ),
+  );
 }
 
 const same: MakeWrong = (call) => call;
@@ -188,51 +187,33 @@ export const runRefusalCases: readonly ConformanceCase[] = [
     kernel: handKernel('copy'),
     plan: plain({ shape: [12] }, handKernel('copy')),
   }),
-  {
-    id: 'run/refuses/a wrong shape in prepare',
-    op: 'run',
-    params: {},
-    needs: needsOfRun(samplePlan()),
-    run: async ({ backend }) => {
-      const call = {
-        kernel: SAMPLE_KERNEL,
-        shape: [4, 6],
-        folded: 1,
-        inputs: { x: { strides: [1] }, t: { shape: [9, 5] } },
-      };
-      await expectRejects('prepare', { code: INVALID, detail: /strides of input x/ }, () =>
-        backend.prepare([{ op: 'run', call }]),
-      );
-    },
-  },
-  {
-    id: 'run/zero-size/null pointers',
-    op: 'run',
-    params: {},
-    needs: needsOfRun(samplePlan()),
-    run: ({ backend }) =>
-      withUntouched(backend, samplePlan(), (call, { x }) => {
-        const t = { ptr: NULL_PTR, shape: [9, 5] };
-        for (const ptr of [NULL_PTR, offsetPtr(x as DevicePtr, 1), x]) {
-          const pointers = { inputs: { x: ptr, n: ptr, r: ptr, t }, outputs: { y: ptr, s: ptr } };
-          looseRun(backend, SAMPLE_KERNEL, { ...call, ...pointers, shape: [0, 6] });
-        }
-      }),
-  },
-  {
-    id: 'run/refuses/a pointer of another backend object',
-    op: 'run',
-    params: {},
-    needs: needsOfRun(samplePlan()),
-    run: async ({ backend, create }) => {
-      const other = await create();
-      await other.init();
-      const foreign = other.alloc(4096);
-      await withUntouched(backend, samplePlan(), (call, pointers) => {
-        const wrong = input('x', () => foreign)(call, pointers);
-        expectThrows('run', { code: INVALID, detail: /unknown handle/ }, () => looseRun(backend, SAMPLE_KERNEL, wrong));
-      });
-      other.free(foreign);
-    },
-  },
+  sampleCase('refuses/a wrong shape in prepare', async ({ backend }) => {
+    const call = {
+      kernel: SAMPLE_KERNEL,
+      shape: [4, 6],
+      folded: 1,
+      inputs: { x: { strides: [1] }, t: { shape: [9, 5] } },
+    };
+    await expectRejects('prepare', { code: INVALID, detail: /strides of input x/ }, () =>
+      backend.prepare([{ op: 'run', call }]),
+    );
+  }),
+  sampleCase('zero-size/null pointers', ({ backend }) =>
+    withUntouched(backend, samplePlan(), (call, { x }) => {
+      const t = { ptr: NULL_PTR, shape: [9, 5] };
+      for (const ptr of [NULL_PTR, offsetPtr(x as DevicePtr, 1), x]) {
+        const pointers = { inputs: { x: ptr, n: ptr, r: ptr, t }, outputs: { y: ptr, s: ptr } };
+        looseRun(backend, SAMPLE_KERNEL, { ...call, ...pointers, shape: [0, 6] });
+      }
+    }),
+  ),
+  sampleCase('refuses/a pointer of another backend object', async ({ backend, create }) => {
+    const other = await initialized({ create });
+    const foreign = other.alloc(4096);
+    await withUntouched(backend, samplePlan(), (call, pointers) => {
+      const wrong = input('x', () => foreign)(call, pointers);
+      expectThrows('run', { code: INVALID, detail: /unknown handle/ }, () => looseRun(backend, SAMPLE_KERNEL, wrong));
+    });
+    other.free(foreign);
+  }),
 ];

@@ -1,5 +1,5 @@
 import { defineKernel, type Kernel, kernelFromJson, type NodeOp, type NumberType } from '@concord/backend-core/kernel';
-import { type CaseContext, type ConformanceCase } from '../../harness/case.ts';
+import { type CaseContext, caseOf, type ConformanceCase } from '../../harness/case.ts';
 import {
   callRun,
   checkPlan,
@@ -16,9 +16,8 @@ import { expectedOf, judge, note, RunMemory } from '../../run/judge.ts';
 import { parameterKernel } from '../../run/node-kernels.ts';
 import { KERNEL_OF, planned } from './suite.ts';
 
-function sequenceCase(what: string, run: (context: CaseContext) => Promise<void>): ConformanceCase {
-  return { id: `run/sequence/${what}`, op: 'run', params: {}, run };
-}
+const sequenceCase = (what: string, run: ConformanceCase['run']): ConformanceCase =>
+  caseOf(`run/sequence/${what}`, 'run', run);
 
 /** Makes all calls one after the other, each in its own memory, before the first result is read. */
 async function checkQueued(context: CaseContext, plans: readonly RunPlan[]): Promise<void> {
