@@ -4,6 +4,7 @@ import { compareAll, reduceBound } from '../checks/compare.ts';
 import { defineSuite, type Suite } from '../harness/case.ts';
 import { checkPlanned, checkRepeat, type PlanCall } from '../harness/planned-call.ts';
 import type { Random } from '../harness/random.ts';
+import { plainer, replaced, smallerSizes } from '../harness/shrink.ts';
 import { nameSlots } from '../harness/workspace.ts';
 import { sizeOf } from '../run/placement.ts';
 
@@ -132,14 +133,11 @@ function draw(random: Random): [string, ReduceParams] {
 }
 
 function shrink(params: ReduceParams): Partial<ReduceParams>[] {
-  const smaller: Partial<ReduceParams>[] = [];
-  for (const [index, size] of params.shape.entries()) {
-    const replaced = (other: number): number[] => params.shape.map((x, i) => (i === index ? other : x));
-    if (size > 1) smaller.push({ shape: replaced(Math.ceil(size / 2)) }, { shape: replaced(size - 1) });
-  }
-  if (params.offset > 0) smaller.push({ offset: 0 });
-  if (params.together) smaller.push({ together: false });
-  return smaller;
+  const { shape } = params;
+  return [
+    ...shape.flatMap((size, at) => smallerSizes(size).map((less) => ({ shape: replaced(shape, at, less) }))),
+    ...plainer(params, REDUCE_DEFAULTS, ['offset', 'together']),
+  ];
 }
 
 /** `reduce`. */

@@ -12,6 +12,7 @@ import {
   withNullPointers,
 } from '../harness/planned-call.ts';
 import type { Random } from '../harness/random.ts';
+import { plainer, smallerSizes } from '../harness/shrink.ts';
 import { nameSlots } from '../harness/workspace.ts';
 
 /** Parameters of topK. */
@@ -239,17 +240,13 @@ function draw(random: Random): [string, TopKParams] {
 }
 
 function shrink(params: TopKParams): Partial<TopKParams>[] {
-  const smaller: Partial<TopKParams>[] = [];
   const { rows, columns, k } = params;
-  for (const size of [Math.ceil(rows / 2), rows - 1]) if (size >= 1 && size < rows) smaller.push({ rows: size });
-  for (const size of [Math.ceil(columns / 2), columns - 1]) {
-    if (size >= 1 && size < columns) smaller.push({ columns: size, k: Math.min(k, size) });
-  }
-  for (const size of [Math.ceil(k / 2), k - 1]) if (size >= 1 && size < k) smaller.push({ k: size });
-  if (params.offset > 0) smaller.push({ offset: 0 });
-  if (params.together) smaller.push({ together: false });
-  if (params.least) smaller.push({ least: false });
-  return smaller;
+  return [
+    ...smallerSizes(rows).map((size) => ({ rows: size })),
+    ...smallerSizes(columns).map((size) => ({ columns: size, k: Math.min(k, size) })),
+    ...smallerSizes(k).map((size) => ({ k: size })),
+    ...plainer(params, TOP_K_DEFAULTS, ['offset', 'together', 'least']),
+  ];
 }
 
 /** `topK`. */

@@ -4,6 +4,7 @@ import { drawEpilogue, NO_EPILOGUE, PlannedEpilogue, shrinkEpilogue } from './ep
 import type { Check, Needs } from '../harness/case.ts';
 import { checkPlanned, checkRepeat, type PlanCall, SOME_POINTER } from '../harness/planned-call.ts';
 import type { Random } from '../harness/random.ts';
+import { plainer, replaced } from '../harness/shrink.ts';
 import { nameSlots } from '../harness/workspace.ts';
 import { denseStrides, roundingTo, sizeOf } from '../run/placement.ts';
 import { compareAll, productBound, ulpF16 } from './compare.ts';
@@ -130,34 +131,30 @@ function hasOutput(params: Conv2dParams): boolean {
 
 /** Smaller parameters, largest steps first. */
 export function shrinkConv2d(params: Conv2dParams): Partial<Conv2dParams>[] {
-  const smaller: Partial<Conv2dParams>[] = [];
-  const lower = (name: 'input' | 'filter' | 'stride' | 'pad' | 'dilation', min: number): void => {
-    for (const [index, size] of params[name].entries()) {
-      if (
-        size > min &&
-        !(params.groups > 1 && ((name === 'input' && index === 1) || (name === 'filter' && index === 0)))
-      )
-        smaller.push({ [name]: params[name].map((x, i) => (i === index ? x - 1 : x)) });
-    }
-  };
-  if (params.transposed) {
-    smaller.push(NOT_TRANSPOSED);
-    if (params.outputPadding.some((size) => size > 0)) smaller.push({ outputPadding: [0, 0] });
-  }
-  if (params.groups > 1) smaller.push({ groups: 1 });
-  lower('input', 1);
-  lower('filter', 1);
-  lower('stride', 1);
-  lower('pad', 0);
-  lower('dilation', 1);
-  smaller.push(...shrinkEpilogue(params));
-  if (params.offset > 0) smaller.push({ offset: 0 });
-  if (params.dtypeFilter !== 'own') smaller.push({ dtypeFilter: 'own' });
-  if (params.together) smaller.push({ together: false });
+  const { groups, transposed, outputPadding } = params;
+  const lower = (name: 'input' | 'filter' | 'stride' | 'pad' | 'dilation', min: number): object[] =>
+    params[name].flatMap((size, at) => {
+      const isOfGroups = (name === 'input' && at === 1) || (name === 'filter' && at === 0);
+      return size > min && !(groups > 1 && isOfGroups) ? [{ [name]: replaced(params[name], at, size - 1) }] : [];
+    });
+  const smaller: Partial<Conv2dParams>[] = [
+    ...(transposed ? [NOT_TRANSPOSED] : []),
+    ...(transposed && outputPadding.some((size) => size > 0) ? [{ outputPadding: [0, 0] as const }] : []),
+    ...plainer(params, CONV2D_DEFAULTS, ['groups']),
+    ...lower('input', 1),
+    ...lower('filter', 1),
+    ...lower('stride', 1),
+    ...lower('pad', 0),
+    ...lower('dilation', 1),
+    ...shrinkEpilogue(params),
+    ...plainer(params, CONV2D_DEFAULTS, ['offset', 'dtypeFilter', 'together']),
+  ];
   return smaller.filter((change) => {
-    const { stride, dilation, outputPadding, ...rest } = { ...params, ...change };
-    const isValid = ([0, 1] as const).every((axis) => outputPadding[axis] < Math.max(stride[axis], dilation[axis]));
-    return isValid && hasOutput({ ...rest, stride, dilation, outputPadding });
+    const whole = { ...params, ...change };
+    const isValid = ([0, 1] as const).every(
+      (axis) => whole.outputPadding[axis] < Math.max(whole.stride[axis], whole.dilation[axis]),
+    );
+    return isValid && hasOutput(whole);
   });
 }
 

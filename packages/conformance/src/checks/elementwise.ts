@@ -2,6 +2,7 @@ import type { BinaryOp, UnaryOp } from '@concord/backend-core';
 import { type CaseContext, defineSuite, type Suite, type SuiteDefinition } from '../harness/case.ts';
 import { checkPlanned, type PlanCall } from '../harness/planned-call.ts';
 import type { Random } from '../harness/random.ts';
+import { plainer, smallerSizes } from '../harness/shrink.ts';
 import { nameSlots, Workspace } from '../harness/workspace.ts';
 import { compareAll, drawAnyMagnitude, drawModerate, MIN_NORMAL, type Tolerance, ulpF32 } from './compare.ts';
 
@@ -220,11 +221,9 @@ export function elementwiseSuite(kind: ElementwiseOp, list: SuiteDefinition<Elem
       };
       return [random.pick(['accuracy', 'range', 'specials']), params];
     },
-    shrink: ({ n, offset, together, inPlace }) => [
-      ...(n > 1 ? [{ n: Math.ceil(n / 2) }, { n: n - 1 }] : []),
-      ...(offset > 0 ? [{ offset: 0 }] : []),
-      ...(together ? [{ together: false }] : []),
-      ...(inPlace !== 'none' ? [{ inPlace: 'none' }] : []),
+    shrink: (params) => [
+      ...smallerSizes(params.n).map((n) => ({ n })),
+      ...plainer(params, ELEMENTWISE_DEFAULTS, ['offset', 'together', 'inPlace']),
     ],
   });
 }

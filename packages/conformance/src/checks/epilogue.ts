@@ -19,6 +19,7 @@ import {
 import { type CaseContext, CaseFailure, type Needs } from '../harness/case.ts';
 import { callOp, SOME_POINTER } from '../harness/planned-call.ts';
 import { Random } from '../harness/random.ts';
+import { plainer } from '../harness/shrink.ts';
 import type { Slot, Slots } from '../harness/workspace.ts';
 import { note } from '../run/judge.ts';
 import { define, kernelsOf, type KernelTable } from '../run/kernel-table.ts';
@@ -105,8 +106,7 @@ export function shrinkEpilogue({ epilogue, view, stored }: EpilogueParams): Part
   if (epilogue === '') return [];
   return [
     ...(epilogue === 'bias' || epilogue === 'copy' ? [] : [{ epilogue: 'copy' }, { epilogue: 'bias' }]),
-    ...(view === NO_EPILOGUE.view ? [] : [{ view: NO_EPILOGUE.view }]),
-    ...(stored === NO_EPILOGUE.stored ? [] : [{ stored: NO_EPILOGUE.stored }]),
+    ...plainer({ epilogue, view, stored }, NO_EPILOGUE, ['view', 'stored']),
   ];
 }
 

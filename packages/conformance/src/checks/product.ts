@@ -13,6 +13,7 @@ import { batchedGemmReference } from '@concord/backend-cpu/reference';
 import { drawEpilogue, productEpilogue, shrinkEpilogue } from './epilogue.ts';
 import { checkPlanned, checkRepeat, makePlanned, type PlanCall } from '../harness/planned-call.ts';
 import type { Random } from '../harness/random.ts';
+import { plainer, smallerSizes } from '../harness/shrink.ts';
 import { nameSlots, type Slot, type Slots } from '../harness/workspace.ts';
 import type { Check } from '../harness/case.ts';
 import { roundingTo } from '../run/placement.ts';
@@ -334,23 +335,17 @@ export function drawProduct(
 
 /** Smaller parameters, largest steps first. */
 export function shrinkProduct(params: ProductParams): Partial<ProductParams>[] {
-  const { m, n, k, batch } = params;
-  const smaller: Partial<ProductParams>[] = [];
-  for (const [name, size] of Object.entries({ m, n, k, batch })) {
-    if (size > 1) smaller.push({ [name]: Math.ceil(size / 2) }, { [name]: size - 1 });
-  }
-  for (const name of ['padA', 'padB', 'padC', 'offset', 'gapC', 'beta'] as const) {
-    if (params[name] !== 0) smaller.push({ [name]: 0 });
-  }
-  if (params.alpha !== 1) smaller.push({ alpha: 1 });
-  if (params.zeros !== 'none') smaller.push({ zeros: 'none' });
-  if (params.blocksView !== 'packed') smaller.push({ blocksView: 'packed' });
-  if (params.dtypeB !== 'same') smaller.push({ dtypeB: 'same' });
-  if (params.together) smaller.push({ together: false });
-  if (params.interleaved) smaller.push({ interleaved: false });
-  smaller.push(...shrinkEpilogue(params));
-  if (params.trans !== 'NN' && !/^[iu]/.test(params.dtypeB)) smaller.push({ trans: 'NN' });
-  return smaller;
+  const { m, n, k, batch, trans, dtypeB } = params;
+  const layout = ['padA', 'padB', 'padC', 'offset', 'gapC'] as const;
+  const rest = ['beta', 'alpha', 'zeros', 'blocksView', 'dtypeB', 'together', 'interleaved'] as const;
+  return [
+    ...Object.entries({ m, n, k, batch }).flatMap(([name, size]) =>
+      smallerSizes(size).map((less) => ({ [name]: less })),
+    ),
+    ...plainer(params, PRODUCT_DEFAULTS, [...layout, ...rest]),
+    ...shrinkEpilogue(params),
+    ...(trans !== 'NN' && !/^[iu]/.test(dtypeB) ? [{ trans: 'NN' }] : []),
+  ];
 }
 
 /** The checks that gemm, gemmF16 and batchedGemm share, for one way of calling the op. */

@@ -18,6 +18,7 @@ import type { ProductParams } from '../checks/product-data.ts';
 import type { PlannedEpilogue } from '../checks/epilogue.ts';
 import { type CaseContext, CaseFailure, type Params, type Suite } from '../harness/case.ts';
 import type { Random } from '../harness/random.ts';
+import { plainer, replaced, smallerSizes } from '../harness/shrink.ts';
 import { Slot } from '../harness/workspace.ts';
 import { drawnPlan, drawRunParams, perhapsScanned, perhapsScattered, shrinkDrawn } from '../run/drawn.ts';
 import { HAND_KERNELS, handKernel } from '../run/hand-kernels.ts';
@@ -241,16 +242,11 @@ function drawKernelParams(random: Random): RunParams {
 /** Smaller parameters of a kernel that is written out. */
 function smallerKernelParams(params: RunParams): RunParams[] {
   const { shape } = params;
-  const sizes = shape.flatMap((size, axis) =>
-    size > 1 ? [Math.ceil(size / 2), size - 1].map((less) => shape.map((own, at) => (at === axis ? less : own))) : [],
-  );
-  const plainer = (['place', 'views', 'dtype', 'offset'] as const).filter(
-    (name) => params[name] !== RUN_DEFAULTS[name],
-  );
-  return [
-    ...sizes.map((less) => ({ ...params, shape: less })),
-    ...plainer.map((name) => ({ ...params, [name]: RUN_DEFAULTS[name] })),
+  const changes: Partial<RunParams>[] = [
+    ...shape.flatMap((size, axis) => smallerSizes(size).map((less) => ({ shape: replaced(shape, axis, less) }))),
+    ...plainer(params, RUN_DEFAULTS, ['place', 'views', 'dtype', 'offset']),
   ];
+  return changes.map((change) => ({ ...params, ...change }));
 }
 
 function planRunCall(plan: RunPlan, data: WriteData): ProgramCall {

@@ -15,6 +15,7 @@ import {
   type Value,
 } from '@concord/backend-core/kernel';
 import { Random } from '../harness/random.ts';
+import { plainer, replaced, smallerSizes } from '../harness/shrink.ts';
 import type { DataKind, Range } from './data.ts';
 import { GraphGrower } from './grow-graph.ts';
 import { storable } from './node-kernels.ts';
@@ -264,17 +265,9 @@ export function shrinkDrawn(params: RunParams): Partial<RunParams>[] {
     const without = shape.filter((_, other) => other !== axis);
     if (!isFolded) smaller.push({ shape: without });
     else if (folded > 1) smaller.push({ shape: without, folded: folded - 1 });
-    if (size <= 1) continue;
-    for (const less of [Math.ceil(size / 2), size - 1]) smaller.push({ shape: replaced(shape, axis, less) });
+    for (const less of smallerSizes(size)) smaller.push({ shape: replaced(shape, axis, less) });
   }
-  for (const name of ['scatter', 'scan', 'place', 'views', 'dtype', 'offset'] as const) {
-    if (params[name] !== RUN_DEFAULTS[name]) smaller.push({ [name]: RUN_DEFAULTS[name] });
-  }
-  return smaller;
-}
-
-function replaced(list: readonly number[], index: number, value: number): number[] {
-  return list.map((old, at) => (at === index ? value : old));
+  return [...smaller, ...plainer(params, RUN_DEFAULTS, ['scatter', 'scan', 'place', 'views', 'dtype', 'offset'])];
 }
 
 function growerOf({ seed, style, folded }: RunParams): GraphGrower {

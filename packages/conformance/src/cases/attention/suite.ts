@@ -1,6 +1,7 @@
 import type { AttentionShape, AttentionViews, FloatDType, MaskDType, StoredFloatDType } from '@concord/backend-core';
 import { defineSuite, type Suite } from '../../harness/case.ts';
 import type { Random } from '../../harness/random.ts';
+import { plainer, smallerSizes } from '../../harness/shrink.ts';
 import { ATTENTION_CHECKS } from './checks.ts';
 import { FIELD_CASES, PLAIN_CASES } from './lists.ts';
 
@@ -179,31 +180,23 @@ function drawPlaces(random: Random): Pick<AttentionParams, 'lengths' | 'starts'>
 }
 
 function shrink(params: AttentionParams): Partial<AttentionParams>[] {
-  const { batch, heads, seqQ, seqKv, headDim, kvHeads } = params;
-  const smaller: Partial<AttentionParams>[] = [];
-  const isJoined = params.layout === 'joined';
-  for (const [name, size] of Object.entries({ batch, seqQ, ...(isJoined ? {} : { seqKv }), headDim })) {
-    for (const next of size > 1 ? [Math.ceil(size / 2), size - 1] : []) {
-      smaller.push({ [name]: next, ...(isJoined && name === 'seqQ' ? { seqKv: next } : {}) });
-    }
-  }
-  if (kvHeads > 0) smaller.push({ kvHeads: 0 }, { heads: heads / kvHeads, kvHeads: 1 });
-  else if (heads > 1) smaller.push({ heads: Math.ceil(heads / 2) }, { heads: heads - 1 });
-  for (const name of ['softcap', 'causalOffset', 'window', 'offset', 'valueDim'] as const) {
-    if (params[name] !== 0) smaller.push({ [name]: 0 });
-  }
-  if (params.mask !== 'none') smaller.push(...['none', 'k', 'one'].map((mask) => ({ mask })));
-  if (params.maskDtype !== 'f32') smaller.push({ maskDtype: 'f32' });
-  if (params.layout !== 'packed') smaller.push({ layout: 'packed' });
-  if (params.dtype !== 'f32') smaller.push({ dtype: 'f32' });
-  if (params.together) smaller.push({ together: false });
-  if (params.causal) smaller.push({ causal: false });
-  if (params.dtypeKv !== 'own') smaller.push({ dtypeKv: 'own' });
-  if (params.lse) smaller.push({ lse: false });
-  for (const name of ['lengths', 'starts'] as const) {
-    if (params[name] !== 'none') smaller.push({ [name]: 'none' });
-  }
-  return smaller;
+  const { batch, heads, seqQ, seqKv, headDim, kvHeads, mask, layout } = params;
+  const isJoined = layout === 'joined';
+  const sizes = Object.entries({ batch, seqQ, ...(isJoined ? {} : { seqKv }), headDim });
+  const fewerHeads =
+    kvHeads > 0
+      ? [{ kvHeads: 0 }, { heads: heads / kvHeads, kvHeads: 1 }]
+      : smallerSizes(heads).map((less) => ({ heads: less }));
+  return [
+    ...sizes.flatMap(([name, size]) =>
+      smallerSizes(size).map((less) => ({ [name]: less, ...(isJoined && name === 'seqQ' ? { seqKv: less } : {}) })),
+    ),
+    ...fewerHeads,
+    ...plainer(params, ATTENTION_DEFAULTS, ['softcap', 'causalOffset', 'window', 'offset', 'valueDim']),
+    ...(mask === 'none' ? [] : ['none', 'k', 'one'].map((other) => ({ mask: other }))),
+    ...plainer(params, ATTENTION_DEFAULTS, ['maskDtype', 'layout', 'dtype', 'together', 'causal', 'dtypeKv']),
+    ...plainer(params, ATTENTION_DEFAULTS, ['lse', 'lengths', 'starts']),
+  ];
 }
 
 /** `attention`. */

@@ -3,6 +3,7 @@ import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@conc
 import { compareAll } from '../../checks/compare.ts';
 import { type CaseContext } from '../../harness/case.ts';
 import type { Random } from '../../harness/random.ts';
+import { replaced } from '../../harness/shrink.ts';
 import { Workspace } from '../../harness/workspace.ts';
 import { eachElement, extentOf } from '../../run/placement.ts';
 import { remembered } from '../../run/kernel-table.ts';
@@ -122,7 +123,7 @@ export function drawNibbles(random: Random): [string, RunParams] {
 /** Smaller parameters, largest steps first. */
 export function shrinkNibbles({ shape, offset }: RunParams): Partial<RunParams>[] {
   const smaller = shape.flatMap((size, axis) =>
-    size === 1 ? [] : [{ shape: shape.map((own, at) => (at === axis ? Math.ceil(own / 2) : own)) }],
+    size === 1 ? [] : [{ shape: replaced(shape, axis, Math.ceil(size / 2)) }],
   );
   return offset === 0 ? smaller : [...smaller, { offset: 0 }];
 }
