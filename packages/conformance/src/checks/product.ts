@@ -34,8 +34,10 @@ export type Multiply = (
 /** The ops that a product may be. */
 export type ProductOp = 'gemm' | 'gemmF16' | 'batchedGemm';
 
-const matricesOf = (c: Slot, { batchCount, strideC, m, n, ldc = n }: BatchedGemmShape): Float32Array =>
-  c.matrices(batchCount, strideC, m, n, ldc);
+const matricesOf = (c: Slot, { batchCount, strideC, m, n, ldc = n }: BatchedGemmShape): Float32Array => {
+  const starts = Array.from({ length: batchCount * m }, (_, row) => Math.floor(row / m) * strideC + (row % m) * ldc);
+  return c.rows(starts, n);
+};
 
 /** The tolerance of entry i, given the oracle's answer. */
 export function productTolerance(

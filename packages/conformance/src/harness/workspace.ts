@@ -129,28 +129,24 @@ export class Slot {
   }
 
   /**
-   * The logical elements after the op, packed, for an operand that is a batch of matrices with gaps.
+   * The logical elements after the op, packed, for an operand of rows with gaps between them.
    *
+   * @param starts - the element that each row begins with
    * @throws {CaseFailure} when a byte in a gap has changed
    */
-  matrices(batch: number, stride: number, rows: number, columns: number, rowStride: number): Float32Array {
+  rows(starts: readonly number[], columns: number): Float32Array {
     const all = this.values();
-    const packed = new Float32Array(batch * rows * columns);
+    const packed = new Float32Array(starts.length * columns);
     const inGap = new Uint8Array(all.length).fill(1);
-    let at = 0;
-    for (let index = 0; index < batch; index++) {
-      for (let row = 0; row < rows; row++) {
-        const start = index * stride + row * rowStride;
-        packed.set(all.subarray(start, start + columns), at);
-        inGap.fill(0, start, start + columns);
-        at += columns;
-      }
+    for (const [row, start] of starts.entries()) {
+      packed.set(all.subarray(start, start + columns), row * columns);
+      inGap.fill(0, start, start + columns);
     }
     const size = BYTES_OF[this.dtype];
     const bad = this.after.findIndex((byte, i) => inGap[Math.floor(i / size)] === 1 && byte !== this.before[i]);
     if (bad >= 0)
       throw new CaseFailure(
-        `output: element ${Math.floor(bad / size)}, in a gap between rows, was written; it held ${this.isInput ? 'NaN' : 'poison, a NaN'}`,
+        `${this.name}: element ${Math.floor(bad / size)}, in a gap between rows, was written; it held ${this.isInput ? 'NaN' : 'poison, a NaN'}`,
       );
     return packed;
   }
