@@ -8,18 +8,18 @@ import { plainer, replaced, smallerSizes } from '../harness/shrink.ts';
 import { nameSlots } from '../harness/workspace.ts';
 import { sizeOf } from '../run/placement.ts';
 
-/** Parameters of reduce. */
-export type ReduceParams = {
-  readonly fn: string;
-  readonly shape: readonly number[];
-  readonly axis: number;
-  readonly offset: number;
-  readonly together: boolean;
-  readonly seed: number;
+/** Parameters of reduce, with the value that each has where an id leaves it out. */
+export const REDUCE_DEFAULTS = {
+  fn: 'sum',
+  shape: [1] as readonly number[],
+  axis: 0,
+  offset: 0,
+  together: false,
+  seed: 0,
 };
 
-/** The parameters that an id leaves out. */
-export const REDUCE_DEFAULTS: ReduceParams = { fn: 'sum', shape: [1], axis: 0, offset: 0, together: false, seed: 0 };
+/** Parameters of reduce. */
+export type ReduceParams = Readonly<typeof REDUCE_DEFAULTS>;
 
 function outputsOf({ shape, axis }: ReduceParams): number {
   return shape.reduce((product, size, index) => (index === axis ? product : product * size), 1);

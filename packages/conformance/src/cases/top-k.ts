@@ -15,28 +15,20 @@ import type { Random } from '../harness/random.ts';
 import { plainer, smallerSizes } from '../harness/shrink.ts';
 import { nameSlots } from '../harness/workspace.ts';
 
-/** Parameters of topK. */
-export type TopKParams = {
-  readonly rows: number;
-  readonly columns: number;
-  readonly k: number;
-  /** `largest: false`. */
-  readonly least: boolean;
-  readonly offset: number;
-  readonly together: boolean;
-  readonly seed: number;
-};
-
-/** The parameters that an id leaves out. */
-export const TOP_K_DEFAULTS: TopKParams = {
+/** Parameters of topK, with the value that each has where an id leaves it out. */
+export const TOP_K_DEFAULTS = {
   rows: 1,
   columns: 1,
   k: 1,
+  /** `largest: false`. */
   least: false,
   offset: 0,
   together: false,
   seed: 0,
 };
+
+/** Parameters of topK. */
+export type TopKParams = Readonly<typeof TOP_K_DEFAULTS>;
 
 /** Neighbours of these are where kernels cut rows. */
 const STEPS = [8, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 65_536];

@@ -1,6 +1,6 @@
 import type { Conv2dShape, DevicePtr, FloatDType, HeightWidth, Padding, StoredFloatDType } from '@concord/backend-core';
 import { conv2dReference, type Reference } from '@concord/backend-cpu/reference';
-import { drawEpilogue, NO_EPILOGUE, PlannedEpilogue, shrinkEpilogue } from './epilogue.ts';
+import { drawEpilogue, PlannedEpilogue, shrinkEpilogue } from './epilogue.ts';
 import type { Check, Needs } from '../harness/case.ts';
 import { checkPlanned, checkRepeat, type PlanCall, SOME_POINTER } from '../harness/planned-call.ts';
 import type { Random } from '../harness/random.ts';
@@ -9,49 +9,35 @@ import { nameSlots } from '../harness/workspace.ts';
 import { denseStrides, roundingTo, sizeOf } from '../run/placement.ts';
 import { compareAll, productBound, ulpF16 } from './compare.ts';
 
-/** Parameters of conv2dForward; the output shape follows. */
-export type Conv2dParams = {
+/** Parameters of conv2dForward, with the value that each has where an id leaves it out; the output shape follows. */
+export const CONV2D_DEFAULTS = {
   /** `[N, C, H, W]` */
-  readonly input: readonly number[];
+  input: [1, 1, 1, 1] as readonly number[],
   /** `[K, R, S]` */
-  readonly filter: readonly number[];
-  readonly stride: HeightWidth;
+  filter: [1, 1, 1] as readonly number[],
+  stride: [1, 1] as HeightWidth,
   /** `[h, w]` or `[top, left, bottom, right]` */
-  readonly pad: readonly number[];
-  readonly dilation: HeightWidth;
-  readonly groups: number;
-  readonly transposed: boolean;
-  readonly outputPadding: HeightWidth;
-  readonly dtype: FloatDType;
-  /** The dtype of the filter; `own`: `dtype`, always if that is f16. */
-  readonly dtypeFilter: 'own' | 'f16' | 'bf16';
-  /** Name of the epilogue's kernel; where empty there is none. */
-  readonly epilogue: string;
-  readonly view: string;
-  readonly stored: string;
-  readonly offset: number;
-  readonly together: boolean;
-  readonly seed: number;
-};
-
-const NOT_TRANSPOSED: Pick<Conv2dParams, 'transposed' | 'outputPadding'> = { transposed: false, outputPadding: [0, 0] };
-
-/** Value of each parameter that an id leaves out. */
-export const CONV2D_DEFAULTS: Conv2dParams = {
-  input: [1, 1, 1, 1],
-  filter: [1, 1, 1],
-  stride: [1, 1],
-  pad: [0, 0],
-  dilation: [1, 1],
+  pad: [0, 0] as readonly number[],
+  dilation: [1, 1] as HeightWidth,
   groups: 1,
-  ...NOT_TRANSPOSED,
-  dtype: 'f32',
-  dtypeFilter: 'own',
-  ...NO_EPILOGUE,
+  transposed: false,
+  outputPadding: [0, 0] as HeightWidth,
+  dtype: 'f32' as FloatDType,
+  /** The dtype of the filter; `own`: `dtype`, always if that is f16. */
+  dtypeFilter: 'own' as 'own' | 'f16' | 'bf16',
+  /** Name of the epilogue's kernel; where empty there is none. */
+  epilogue: '',
+  view: 'dense',
+  stored: 'own',
   offset: 0,
   together: false,
   seed: 0,
 };
+
+/** Parameters of conv2dForward. */
+export type Conv2dParams = Readonly<typeof CONV2D_DEFAULTS>;
+
+const NOT_TRANSPOSED: Pick<Conv2dParams, 'transposed' | 'outputPadding'> = { transposed: false, outputPadding: [0, 0] };
 
 type Quad = [number, number, number, number];
 

@@ -61,25 +61,19 @@ export function binaryUlps(op: BinaryOp, x: number, y: number): number {
   return BINARY[op].ulps(x, y);
 }
 
-/** Parameters of the element-wise ops. */
-export type ElementwiseParams = {
-  readonly fn: string;
-  readonly n: number;
-  /** Operand that the output coincides with: `none`, or its name. */
-  readonly inPlace: string;
-  readonly offset: number;
-  readonly together: boolean;
-  readonly seed: number;
-};
-
-export const ELEMENTWISE_DEFAULTS: ElementwiseParams = {
+/** Parameters of the element-wise ops, with the value that each has where an id leaves it out. */
+export const ELEMENTWISE_DEFAULTS = {
   fn: '',
   n: 1,
+  /** Operand that the output coincides with: `none`, or its name. */
   inPlace: 'none',
   offset: 0,
   together: false,
   seed: 0,
 };
+
+/** Parameters of the element-wise ops. */
+export type ElementwiseParams = Readonly<typeof ELEMENTWISE_DEFAULTS>;
 
 /** The operands of the function at each element. */
 export type Rows = readonly (readonly number[])[];

@@ -1,77 +1,51 @@
 import type { BatchedGemmShape, FloatDType, StoredFloatDType, Transpose, WeightDType } from '@concord/backend-core';
 import { quantShape, type Weights } from './product-weights.ts';
 
-/** Parameters of gemm, gemmF16 and batchedGemm. */
-export type ProductParams = {
-  readonly m: number;
-  readonly n: number;
-  readonly k: number;
-  readonly trans: string;
-  readonly alpha: number;
-  readonly beta: number;
-  /** Elements that the leading dimension exceeds the stored row by. */
-  readonly padA: number;
-  readonly padB: number;
-  readonly padC: number;
-  /** Bytes that each operand is moved off the alignment of its allocation. */
-  readonly offset: number;
-  readonly together: boolean;
-  readonly dtype: StoredFloatDType;
-  /** Storage of B; `same`: `dtype`. */
-  readonly dtypeB: string;
-  /** The block of integers: `quantB`. */
-  readonly block: number;
-  readonly scales: FloatDType;
-  /** Storage of the zeros, `own`: that of B; or `none`, or `offsets`. */
-  readonly zeros: string;
-  /** The layout of the numbers of blocks. */
-  readonly blocksView: string;
-  readonly batch: number;
-  /** `packed`, or the number of elements between batches; `0` broadcasts. */
-  readonly strideA: string;
-  readonly strideB: string;
-  /** Elements between the end of one C and the start of the next. */
-  readonly gapC: number;
-  /** The rows of all C one after the other, the first of each first: `ldc` covers a row of every one. */
-  readonly interleaved: boolean;
-  /** Name of the epilogue's kernel; where empty there is none. */
-  readonly epilogue: string;
-  /** The layout of the inputs of the epilogue. */
-  readonly view: string;
-  /** Storage of the inputs of the epilogue; `own` is that of their type. */
-  readonly stored: string;
-  /** Told apart only by the random numbers. */
-  readonly seed: number;
-};
-
-export const PRODUCT_DEFAULTS: ProductParams = {
+/** Parameters of products, with the value that each has where an id leaves it out. */
+export const PRODUCT_DEFAULTS = {
   m: 1,
   n: 1,
   k: 1,
   trans: 'NN',
   alpha: 1,
   beta: 0,
+  /** Elements that the leading dimension exceeds the stored row by. */
   padA: 0,
   padB: 0,
   padC: 0,
+  /** Bytes that each operand is moved off the alignment of its allocation. */
   offset: 0,
   together: false,
-  dtype: 'f32',
+  dtype: 'f32' as StoredFloatDType,
+  /** Storage of B; `same`: `dtype`. */
   dtypeB: 'same',
+  /** The block of integers: `quantB`. */
   block: 32,
-  scales: 'f32',
+  scales: 'f32' as FloatDType,
+  /** Storage of the zeros, `own`: that of B; or `none`, or `offsets`. */
   zeros: 'none',
+  /** The layout of the numbers of blocks. */
   blocksView: 'packed',
   batch: 1,
+  /** `packed`, or the number of elements between batches; `0` broadcasts. */
   strideA: 'packed',
   strideB: 'packed',
+  /** Elements between the end of one C and the start of the next. */
   gapC: 0,
+  /** The rows of all C one after the other, the first of each first: `ldc` covers a row of every one. */
   interleaved: false,
+  /** Name of the epilogue's kernel; where empty there is none. */
   epilogue: '',
+  /** The layout of the inputs of the epilogue. */
   view: 'dense',
+  /** Storage of the inputs of the epilogue; `own` is that of their type. */
   stored: 'own',
+  /** Told apart only by the random numbers. */
   seed: 0,
 };
+
+/** Parameters of products. */
+export type ProductParams = Readonly<typeof PRODUCT_DEFAULTS>;
 
 /** Host values of the three operands, gaps between rows filled with NaN. */
 export interface ProductData {

@@ -1,5 +1,5 @@
 import type { ComputeBackend, DType, OpName } from '@concord/backend-core';
-import { ELEMENT_TYPES } from '@concord/backend-core/implement';
+import { type DefinedOp, ELEMENT_TYPES } from '@concord/backend-core/implement';
 import type { Params } from '../harness/case.ts';
 import type { Random } from '../harness/random.ts';
 import { bytesOf, encodeElement, writeBits } from '../run/placement.ts';
@@ -11,18 +11,7 @@ export interface Place {
 }
 
 /** A kind of call that programs make, as `program-calls.ts` lists them. */
-export type CallKind =
-  | 'gemm'
-  | 'gemmF16'
-  | 'batchedGemm'
-  | 'conv2dForward'
-  | 'attention'
-  | 'topK'
-  | 'reduce'
-  | 'unary'
-  | 'binary'
-  | 'kernel'
-  | 'drawn';
+export type CallKind = DefinedOp | 'kernel' | 'drawn';
 
 /** Copies bytes to the device, which follow from the seed. */
 interface WriteStep {

@@ -62,55 +62,41 @@ export interface RunPlan {
   readonly params: Readonly<Record<string, number>>;
 }
 
-/** Parameters of a case of `run`. */
-export type RunParams = {
+/** Parameters of run, with the value that each has where an id leaves it out. */
+export const RUN_DEFAULTS = {
   /** The name of a kernel that is written out, or an operation; empty for a drawn graph. */
-  readonly kernel: string;
+  kernel: '',
   /** Type of the operands where the kernel is made for one. */
-  readonly type: string;
-  readonly shape: readonly number[];
+  type: 'f32',
+  shape: [] as readonly number[],
   /** The number of last axes that are folded. */
-  readonly folded: number;
+  folded: 0,
   /** The contents of the inputs. */
-  readonly data: string;
+  data: 'small',
   /** The layout of the operands in memory: a kind of view, or `mixed`. */
-  readonly views: string;
+  views: 'dense',
   /** Element type in memory: `own`, a dtype for all operands that can have it, or `mixed`. */
-  readonly dtype: string;
+  dtype: 'own',
   /** The position of the operands relative to each other. */
-  readonly place: string;
+  place: 'separate',
   /** Elements by which operands are moved off the alignment of their allocation. */
-  readonly offset: number;
+  offset: 0,
   /** The style of a drawn graph: `float` or `exact`. */
-  readonly style: string;
+  style: 'float',
   /** The mode in which the first output of a drawn graph is written by index; empty: it is not. */
-  readonly scatter: string;
+  scatter: '',
   /**
    * The scan of the first output of a drawn graph, such as `sum`, `exclusive sum` or `reverse max`; empty: it is not
    * scanned.
    */
-  readonly scan: string;
-  /** The steps of a drawn graph that are stored. */
-  readonly roots: readonly number[];
-  readonly seed: number;
-};
-
-export const RUN_DEFAULTS: RunParams = {
-  kernel: '',
-  type: 'f32',
-  shape: [],
-  folded: 0,
-  data: 'small',
-  views: 'dense',
-  dtype: 'own',
-  place: 'separate',
-  offset: 0,
-  style: 'float',
-  scatter: '',
   scan: '',
-  roots: [],
+  /** The steps of a drawn graph that are stored. */
+  roots: [] as readonly number[],
   seed: 0,
 };
+
+/** Parameters of run. */
+export type RunParams = Readonly<typeof RUN_DEFAULTS>;
 
 /** `float`: functions with roundings; `exact`: integers, bits, truths and whole float32 numbers, judged to the bit. */
 export type GraphStyle = 'float' | 'exact';

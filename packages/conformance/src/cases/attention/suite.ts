@@ -10,73 +10,48 @@ type AttentionLayout = 'packed' | 'interleaved' | 'padded' | 'joined' | 'only q'
 
 export type PlacedBy = 'none' | 'one' | 'each';
 
-/** Parameters of attention. */
-export type AttentionParams = {
-  readonly batch: number;
-  readonly heads: number;
-  /** 0: as many as heads. */
-  readonly kvHeads: number;
-  readonly seqQ: number;
-  readonly seqKv: number;
-  readonly headDim: number;
-  /** 0: headDim. */
-  readonly valueDim: number;
-  /** 0: 1 / sqrt(headDim). */
-  readonly scale: number;
-  /** 0: none. */
-  readonly softcap: number;
-  readonly causal: boolean;
-  readonly causalOffset: number;
-  /** 0: none. */
-  readonly window: number;
-  /** The axes along which the mask varies, of `bhqk`; the others have stride 0. `none`: no mask. `one`: of one number. */
-  readonly mask: string;
-  /** The storage of the mask; `own`: the dtype of Q, K and V. */
-  readonly maskDtype: 'f32' | 'u8' | 'own';
-  /** The numbers of keys in device memory: one for `each` batch, or `one` for all. `none`: seqKv. */
-  readonly lengths: PlacedBy;
-  /** The starts of the queries, likewise. */
-  readonly starts: PlacedBy;
-  /** True if the logarithms of the sums of exp(score) are written too. */
-  readonly lse: boolean;
-  readonly dtype: FloatDType;
-  /** The dtype of K and V; `own`: `dtype`, always if that is f16 or all lie in one operand. */
-  readonly dtypeKv: 'own' | 'f16' | 'bf16';
-  readonly layout: AttentionLayout;
-  /** Entries of Q and K are in [-range, range]. */
-  readonly range: number;
-  readonly offset: number;
-  readonly together: boolean;
-  readonly seed: number;
-};
-
-/** The parameters that an id leaves out. */
-export const ATTENTION_DEFAULTS: AttentionParams = {
+/** Parameters of attention, with the value that each has where an id leaves it out. */
+export const ATTENTION_DEFAULTS = {
   batch: 1,
   heads: 1,
+  /** 0: as many as heads. */
   kvHeads: 0,
   seqQ: 1,
   seqKv: 1,
   headDim: 1,
+  /** 0: headDim. */
   valueDim: 0,
+  /** 0: 1 / sqrt(headDim). */
   scale: 0,
+  /** 0: none. */
   softcap: 0,
   causal: false,
   causalOffset: 0,
+  /** 0: none. */
   window: 0,
+  /** The axes along which the mask varies, of `bhqk`; the others have stride 0. `none`: no mask. `one`: of one number. */
   mask: 'none',
-  maskDtype: 'f32',
-  lengths: 'none',
-  starts: 'none',
+  /** The storage of the mask; `own`: the dtype of Q, K and V. */
+  maskDtype: 'f32' as 'f32' | 'u8' | 'own',
+  /** The numbers of keys in device memory: one for `each` batch, or `one` for all. `none`: seqKv. */
+  lengths: 'none' as PlacedBy,
+  /** The starts of the queries, likewise. */
+  starts: 'none' as PlacedBy,
+  /** True if the logarithms of the sums of exp(score) are written too. */
   lse: false,
-  dtype: 'f32',
-  dtypeKv: 'own',
-  layout: 'packed',
+  dtype: 'f32' as FloatDType,
+  /** The dtype of K and V; `own`: `dtype`, always if that is f16 or all lie in one operand. */
+  dtypeKv: 'own' as 'own' | 'f16' | 'bf16',
+  layout: 'packed' as AttentionLayout,
+  /** Entries of Q and K are in [-range, range]. */
   range: 1,
   offset: 0,
   together: false,
   seed: 0,
 };
+
+/** Parameters of attention. */
+export type AttentionParams = Readonly<typeof ATTENTION_DEFAULTS>;
 
 /** The heads of K and V. */
 export const kvHeadsOf = ({ heads, kvHeads }: AttentionParams): number => (kvHeads === 0 ? heads : kvHeads);
