@@ -5,16 +5,7 @@ import { CpuBackend } from '@concord/backend-cpu';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { requiredBackends, runConformance, selectCases, type ConformanceReport } from '../src/index.ts';
 import { VERSION } from '../src/version.ts';
-
-/** Has no attention, says so, and stands by it. */
-class WithoutAttention extends CpuBackend {
-  override supports(op: OpName, shape?: object): Support {
-    return op === 'attention' ? { ok: false, reason: 'no softmax here' } : super.supports(op, shape);
-  }
-  override attention(): void {
-    throw new BackendError('UNSUPPORTED', 'no softmax here');
-  }
-}
+import { Absent, Broken, WithoutAttention } from './fixtures/backends.ts';
 
 /** Has no attention, says so, and computes it all the same. */
 class Liar extends WithoutAttention {
@@ -30,18 +21,6 @@ class WrongError extends WithoutAttention {
 class WithoutReason extends WithoutAttention {
   override supports(op: OpName, shape?: object): Support {
     return op === 'attention' ? { ok: false, reason: '' } : super.supports(op, shape);
-  }
-}
-
-class Absent extends CpuBackend {
-  protected override doInit(): Promise<never> {
-    return Promise.reject(new BackendError('BACKEND_UNAVAILABLE', 'no adapter', { reason: 'no-device' }));
-  }
-}
-
-class Broken extends CpuBackend {
-  protected override doInit(): Promise<never> {
-    return Promise.reject(new BackendError('DEVICE_ERROR', 'the driver crashed'));
   }
 }
 

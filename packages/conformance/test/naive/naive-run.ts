@@ -1,7 +1,7 @@
 import type { DType } from '@concord/backend-core';
 import type { Operand, ResolvedRun, RunLayout } from '@concord/backend-core/implement';
 import type { Kernel, KernelNode, KernelOutput } from '@concord/backend-core/kernel';
-import { bytesOf, decodeElement } from '../../src/run/placement.ts';
+import { bytesOf, decodeElement, placeOf } from '../../src/run/placement.ts';
 import { type FoldState, type Parts, RIGHT } from './parts.ts';
 
 type Call = ResolvedRun<ArrayBuffer>;
@@ -33,18 +33,6 @@ function closures(kernel: Kernel): ReadonlyMap<number, readonly number[]> {
 }
 
 const operandsOf = (node: KernelNode): readonly number[] => ('operands' in node ? node.operands : []);
-
-/** A row-major number as the index along each axis. */
-function split(index: number, shape: readonly number[]): number[] {
-  const place = shape.map(() => 0);
-  let rest = index;
-  for (let axis = shape.length - 1; axis >= 0; axis--) {
-    const size = shape[axis] as number;
-    place[axis] = rest % size;
-    rest = Math.floor(rest / size);
-  }
-  return place;
-}
 
 function bitsAt(view: DataView, dtype: DType, distance: number): number {
   const size = bytesOf(dtype);
@@ -194,7 +182,7 @@ class NaiveRun {
   #place(row: number, element: number): number[] {
     const { shape, folded } = this.#call.geometry;
     const rowRank = shape.length - folded;
-    return [...split(row, shape.slice(0, rowRank)), ...split(element, shape.slice(rowRank))];
+    return [...placeOf(row, shape.slice(0, rowRank)), ...placeOf(element, shape.slice(rowRank))];
   }
 
   #distance(layout: RunLayout, row: number, element: number): number {

@@ -2,7 +2,7 @@ import type { DType } from '@concord/backend-core';
 import { type BackendKernels, DTYPES, type ResolvedRun, type RunLayout } from '@concord/backend-core/implement';
 import type { FoldOp, KernelNode, NodeOp, ScanNode } from '@concord/backend-core/kernel';
 import { CpuBackend } from '@concord/backend-cpu';
-import { bytesOf, decodeElement, encodeElement } from '../../src/run/placement.ts';
+import { bitsFloat, bytesOf, decodeElement, encodeElement, floatBits, writeBits } from '../../src/run/placement.ts';
 import { naiveRun } from './naive-run.ts';
 
 /** erf by its series, and by a continued fraction for erfc where that would cancel. */
@@ -21,18 +21,6 @@ function erfc(x: number): number {
   for (let n = 120; n > 0; n--) fraction = x + n / 2 / fraction;
   return Math.exp(-x * x) / (Math.sqrt(Math.PI) * fraction);
 }
-
-/** A float64 scratch whose bits can be looked at. */
-const FLOAT = new Float32Array(1);
-const WORD = new Uint32Array(FLOAT.buffer);
-const bitsOf = (x: number): number => {
-  FLOAT[0] = x;
-  return WORD[0] as number;
-};
-const floatOf = (bits: number): number => {
-  WORD[0] = bits;
-  return FLOAT[0] as number;
-};
 
 const roundEven = (x: number): number => {
   const below = Math.floor(x);
@@ -142,11 +130,11 @@ function applyNode(op: NodeOp, type: string, operandType: string, operands: read
     case 'toU32':
       return operandType === 'f32' ? saturated(x, 0, 2 ** 32 - 1) : x >>> 0;
     case 'bitcastF32':
-      return floatOf(x);
+      return bitsFloat(x);
     case 'bitcastI32':
-      return operandType === 'f32' ? bitsOf(x) | 0 : x | 0;
+      return operandType === 'f32' ? floatBits(x) | 0 : x | 0;
     case 'bitcastU32':
-      return operandType === 'f32' ? bitsOf(x) : x >>> 0;
+      return operandType === 'f32' ? floatBits(x) : x >>> 0;
     case 'random':
       return philox(x, y, z);
     case 'shr':
@@ -293,13 +281,7 @@ export const RIGHT: Parts = {
   index: (place) => place,
   decode: decodeElement,
   encode: encodeElement,
-  write: (view, { dtype }, distance, bits) => {
-    const size = bytesOf(dtype);
-    const at = distance * size;
-    if (size === 4) view.setUint32(at, bits, true);
-    else if (size === 2) view.setUint16(at, bits, true);
-    else view.setUint8(at, bits);
-  },
+  write: (view, { dtype }, distance, bits) => writeBits(view, dtype, distance * bytesOf(dtype), bits),
   recomputed: 'nothing',
   keepsBits: true,
 };
