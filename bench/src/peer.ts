@@ -1,5 +1,4 @@
 import type { ByOp, LimitCase, Work } from './limits/cases.ts';
-import { materialize, type Operand } from '@concord/cli/bench';
 
 /** A case made ready: inputs converted to the contestant's own types, compiled, warmed as it likes. */
 export interface Prepared {
@@ -61,21 +60,4 @@ export function pick(
 ): number[] {
   if (result.length !== length) throw new Error(`wrong result: ${result.length} entries instead of ${length}`);
   return indices.map((index) => result[index] as number);
-}
-
-/** A packed product that nothing is transposed in. */
-export interface PlainProduct {
-  readonly m: number;
-  readonly n: number;
-  readonly k: number;
-  readonly a: Float32Array;
-  readonly b: Float32Array;
-}
-
-/** For those that only multiply matrices. @throws {NotOffered} for everything else */
-export function plainProduct(limitCase: LimitCase): PlainProduct {
-  const { work } = limitCase;
-  if (work.op !== 'gemm' || (work.layout ?? 'NN') !== 'NN' || (work.padding ?? 0) > 0) return notOffered(work);
-  const [a, b] = limitCase.inputs as [Operand, Operand];
-  return { m: work.m, n: work.n, k: work.k, a: materialize(a), b: materialize(b) };
 }

@@ -1,4 +1,11 @@
-import { type ComputeBackend, type DevicePtr, isBackendError, OP_NAMES, type OpName } from '@concord/backend-core';
+import {
+  type ComputeBackend,
+  type Conv2dShape,
+  type DevicePtr,
+  isBackendError,
+  OP_NAMES,
+  type OpName,
+} from '@concord/backend-core';
 import { type DefinedOp, OPS } from '@concord/backend-core/implement';
 import { caseOf, type ConformanceCase, expectThat } from '../harness/case.ts';
 import {
@@ -98,19 +105,10 @@ function hugeShapes(op: OpName, path: Path, size: number): readonly Fields[] {
   return op === 'conv2dForward' ? [shape, consistent(shape, path)] : [shape];
 }
 
-interface Conv2dSizes {
-  readonly inputShape: readonly number[];
-  readonly filterShape: readonly number[];
-  readonly outputShape: readonly number[];
-  readonly stride: readonly number[];
-  readonly padding: readonly number[];
-  readonly dilation: readonly number[];
-  readonly groups: number;
-}
-
 /** The convolution whose other sizes fit the one in `path`, where there is one. */
 function consistent(shape: Fields, path: Path): Fields {
-  const { inputShape, filterShape, outputShape, stride, padding, dilation, groups } = shape as unknown as Conv2dSizes;
+  const { inputShape, filterShape, outputShape, ...more } = shape as unknown as Required<Conv2dShape>;
+  const { stride, padding, dilation, groups } = more;
   const where = path.join('.');
   const [batch = 0, channels = 0, ...image] = inputShape;
   const [filters = 0, perGroup = 0, ...window] = filterShape;

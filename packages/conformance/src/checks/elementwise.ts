@@ -13,39 +13,31 @@ const MAX_GELU = 14.5;
 /** The |log2 of the result| beyond which pow is 0 or infinite in float32. */
 const MAX_DOUBLINGS = 160;
 
-/** The tolerance of a function, in words and as a number: `docs/numerics.md` says where each comes from. */
-interface Accuracy<Operands extends readonly number[]> {
-  readonly ulps: (...operands: Operands) => number;
-}
-
-const EXACT = { ulps: () => 0 };
-
-const UNARY: Readonly<Record<UnaryOp, Accuracy<[x: number]>>> = {
-  relu: EXACT,
-  abs: EXACT,
-  neg: EXACT,
-  sqrt: { ulps: () => 3 },
-  exp: { ulps: (x) => 3 + 2 * x },
-  log: { ulps: () => 4 },
-  tanh: { ulps: () => 8 },
-  sigmoid: { ulps: (x) => 8 + 2 * x },
-  silu: { ulps: (x) => 8 + 2 * x },
-  gelu: { ulps: (x) => 16 + 2 * Math.min(x, MAX_GELU) ** 2 },
+/** The tolerances of functions in ulp: `docs/numerics.md` says where each comes from. */
+const UNARY: Readonly<Record<UnaryOp, (x: number) => number>> = {
+  relu: () => 0,
+  abs: () => 0,
+  neg: () => 0,
+  sqrt: () => 3,
+  exp: (x) => 3 + 2 * x,
+  log: () => 4,
+  tanh: () => 8,
+  sigmoid: (x) => 8 + 2 * x,
+  silu: (x) => 8 + 2 * x,
+  gelu: (x) => 16 + 2 * Math.min(x, MAX_GELU) ** 2,
 };
 
-const BINARY: Readonly<Record<BinaryOp, Accuracy<[x: number, y: number]>>> = {
-  max: EXACT,
-  min: EXACT,
-  add: { ulps: () => 1 },
-  sub: { ulps: () => 1 },
-  mul: { ulps: () => 1 },
-  div: { ulps: () => 3 },
-  pow: {
-    ulps: (x, y) => {
-      const doublings = Math.abs(y * Math.log2(Math.abs(x)));
-      // A base or exponent of 0, infinity or NaN has a result without rounding.
-      return Number.isFinite(doublings) ? 16 + 5 * Math.min(doublings, MAX_DOUBLINGS) + 3 * Math.abs(y) : 16;
-    },
+const BINARY: Readonly<Record<BinaryOp, (x: number, y: number) => number>> = {
+  max: () => 0,
+  min: () => 0,
+  add: () => 1,
+  sub: () => 1,
+  mul: () => 1,
+  div: () => 3,
+  pow: (x, y) => {
+    const doublings = Math.abs(y * Math.log2(Math.abs(x)));
+    // A base or exponent of 0, infinity or NaN has a result without rounding.
+    return Number.isFinite(doublings) ? 16 + 5 * Math.min(doublings, MAX_DOUBLINGS) + 3 * Math.abs(y) : 16;
   },
 };
 
@@ -53,12 +45,12 @@ const BINARY: Readonly<Record<BinaryOp, Accuracy<[x: number, y: number]>>> = {
 export function unaryUlps(op: UnaryOp, x: number): number {
   // NaN and infinities have results without rounding; the limits only keep the arithmetic finite.
   const magnitude = Number.isNaN(x) ? 0 : Math.min(Math.abs(x), MAX_EXPONENT);
-  return UNARY[op].ulps(magnitude);
+  return UNARY[op](magnitude);
 }
 
 /** Largest error of `op(x, y)` in ulp of the result. */
 export function binaryUlps(op: BinaryOp, x: number, y: number): number {
-  return BINARY[op].ulps(x, y);
+  return BINARY[op](x, y);
 }
 
 /** Parameters of the element-wise ops, with the value that each has where an id leaves it out. */
