@@ -1,4 +1,4 @@
-import { type DType, f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
+import { type DType, f16BitsToF32, f32ToBf16Bits, f32ToF16Bits } from '@concord/backend-core';
 import { ELEMENT_TYPES } from '@concord/backend-core/implement';
 import type { StoredElements } from '@concord/backend-cpu/reference';
 import type { Random } from '../harness/random.ts';
@@ -133,7 +133,7 @@ export function encodeElement(dtype: DType, value: number): number {
     case 'f16':
       return f32ToF16Bits(value);
     case 'bf16':
-      return bf16Bits(value);
+      return f32ToBf16Bits(value);
     case 'i8':
       return Math.min(Math.max(value, -128), 127) & 0xff;
     case 'u8':
@@ -198,13 +198,6 @@ export function bitsFloat(bits: number): number {
 export function floatBits(value: number): number {
   FLOAT[0] = value;
   return WORD[0] as number;
-}
-
-function bf16Bits(value: number): number {
-  if (Number.isNaN(value)) return 0x7fc0;
-  const bits = floatBits(value);
-  const rounded = bits + 0x7fff + ((bits >>> 16) & 1);
-  return (rounded >>> 16) & 0xffff;
 }
 
 /** The ways in which operands can lie to each other. */

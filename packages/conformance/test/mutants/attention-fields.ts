@@ -1,11 +1,10 @@
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
-import { bytesBehind, mutantsOf, type Mutant, roundMantissa } from './mutant.ts';
+import { bytesBehind, inKernel, mutantsOf, type Mutant, roundMantissa } from './mutant.ts';
 import {
   byteOf,
   called,
   capped,
   followed,
-  inAttention,
   maskAt,
   maskOf,
   ownKeys,
@@ -146,7 +145,7 @@ const BUGS: Readonly<Record<string, Wrap>> = {
     },
   }),
   'f16 stored as bf16': rows({ toHalf: (x) => f32ToF16Bits(roundMantissa(7)(x)) }),
-  'the neighbour of an odd f16 row torn': inAttention((call, run) => {
+  'the neighbour of an odd f16 row torn': inKernel('attention', (call, run) => {
     run(call);
     const { buffer, byteOffset, byteLength } = call.o;
     if (call.dtype === 'f16' && (byteOffset + byteLength) % 4 !== 0) {

@@ -7,8 +7,7 @@ import type {
   ResolvedGemm,
 } from '@concord/backend-core/implement';
 import { checkedRun } from '@concord/backend-core/kernel';
-import type { CpuBackend } from '@concord/backend-cpu';
-import { mutantsOf, type Wrap, inCall, type Mutant } from './mutant.ts';
+import { inCall, inKernel, type Mutant, mutantsOf, type Wrap } from './mutant.ts';
 
 type Call = ResolvedGemm<ArrayBuffer> | ResolvedConv2d<ArrayBuffer>;
 type Primitive = 'gemm' | 'conv2dForward';
@@ -27,12 +26,9 @@ function inEpilogue(primitive: Primitive, bug: (call: Call, epilogue: CheckedEpi
 }
 
 function replaced(primitive: Primitive, bug: (call: Call, right: Right) => void): Wrap {
-  return (backend: CpuBackend) => {
-    const { kernels } = backend as unknown as { kernels: Record<Primitive, { run: Right['run'] }> };
-    const run = kernels[primitive].run.bind(kernels[primitive]);
-    const right: Right = { run, kernels: kernels as unknown as BackendKernels<ArrayBuffer> };
-    kernels[primitive] = { ...kernels[primitive], run: (call) => bug(call, right) };
-    return backend;
+  return (backend) => {
+    const { kernels } = backend as unknown as { kernels: BackendKernels<ArrayBuffer> };
+    return inKernel(primitive, (call, run) => bug(call, { run: run as Right['run'], kernels }))(backend);
   };
 }
 

@@ -60,7 +60,10 @@ const CHECK_BUGS: Readonly<Record<string, (backend: CpuBackend) => Partial<Compu
   }),
 };
 
-const rejecting = (promise: Promise<unknown>): Promise<unknown> => promise.then(() => undefined);
+const withoutReason = (promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> =>
+  promise.catch((error: unknown) => {
+    throw signal?.aborted === true ? new BackendError('DEVICE_ERROR', 'aborted') : error;
+  });
 
 const BUGS: Readonly<Record<string, Wrap>> = {
   'init required for nothing': (backend) => {
@@ -174,14 +177,8 @@ const BUGS: Readonly<Record<string, Wrap>> = {
       options?.signal?.aborted === true ? Promise.resolve() : backend.copyDtoh(dst, src, options),
   })),
   'the reason of an abort lost': inFront((backend) => ({
-    synchronize: (options) =>
-      rejecting(backend.synchronize(options)).catch((error: unknown) => {
-        throw options?.signal?.aborted === true ? new BackendError('DEVICE_ERROR', 'aborted') : error;
-      }) as Promise<void>,
-    copyDtoh: (dst, src, options) =>
-      rejecting(backend.copyDtoh(dst, src, options)).catch((error: unknown) => {
-        throw options?.signal?.aborted === true ? new BackendError('DEVICE_ERROR', 'aborted') : error;
-      }) as Promise<void>,
+    synchronize: (options) => withoutReason(backend.synchronize(options), options?.signal),
+    copyDtoh: (dst, src, options) => withoutReason(backend.copyDtoh(dst, src, options), options?.signal),
   })),
   'prepare reports no progress': inMethod('prepare', (backend, plans, { signal } = {}) =>
     backend.prepare(plans, signal === undefined ? {} : { signal }),

@@ -1,6 +1,6 @@
 import { f16BitsToF32, f32ToF16Bits, fromBf16Array } from '@concord/backend-core';
-import type { BackendKernels, ResolvedAttention } from '@concord/backend-core/implement';
-import { floats, storage, type Wrap } from './mutant.ts';
+import type { ResolvedAttention } from '@concord/backend-core/implement';
+import { floats, inKernel, storage, type Wrap } from './mutant.ts';
 
 export type { Wrap } from './mutant.ts';
 
@@ -151,25 +151,14 @@ function naiveAttention(call: Call, parts: Parts): void {
   }
 }
 
-/** Replaces the kernel, after the checks. `run` is the right one. */
-export function inAttention(bug: (call: Call, run: (call: Call) => void) => void): Wrap {
-  return (backend) => {
-    const { kernels } = backend as unknown as { kernels: BackendKernels<ArrayBuffer> };
-    const attention = kernels.attention as { run: (call: Call) => void };
-    const run = attention.run.bind(attention);
-    attention.run = (call) => bug(call, run);
-    return backend;
-  };
-}
-
 /** Attention by rows, some part of it wrong. */
-export const rows = (parts: Parts): Wrap => inAttention((call) => naiveAttention(call, parts));
+export const rows = (parts: Parts): Wrap => inKernel('attention', (call) => naiveAttention(call, parts));
 /** The right kernel, called wrongly. */
 export const called = (change: (call: Call) => Partial<Call>): Wrap =>
-  inAttention((call, run) => run({ ...call, ...change(call) }));
+  inKernel('attention', (call, run) => run({ ...call, ...change(call) }));
 /** The right kernel, and something done after it. */
 export const followed = (tamper: (call: Call, before: Float32Array) => void): Wrap =>
-  inAttention((call, run) => {
+  inKernel('attention', (call, run) => {
     const before = call.dtype === 'f32' ? floats(call.o).slice() : new Float32Array();
     run(call);
     tamper(call, before);

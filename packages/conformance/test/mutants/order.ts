@@ -41,44 +41,38 @@ const overtaking: Wrap = (backend) => {
   return scheduled(schedule, flush)(backend);
 };
 
-/** Ops wait for a read; copies to the device do not wait for them. */
-const copiesOvertake: Wrap = (backend) => {
-  let queue: (() => void)[] = [];
-  const flush = (): void => {
-    for (const job of queue) job();
-    queue = [];
+/** Ops wait for a read. */
+const queued =
+  (overrides: (backend: CpuBackend, flush: () => void) => Partial<ComputeBackend>): Wrap =>
+  (backend) => {
+    const queue: (() => void)[] = [];
+    const flush = (): void => queue.splice(0).forEach((job) => job());
+    return scheduled(
+      (job) => queue.push(job),
+      flush,
+      () => overrides(backend, flush),
+    )(backend);
   };
-  return scheduled((job) => queue.push(job), flush)(backend);
-};
+
+/** Copies to the device do not wait for ops. */
+const copiesOvertake: Wrap = queued(() => ({}));
 
 /** As {@link copiesOvertake}, and `free` gives memory to the next that asks before it has been read. */
-const freeOvertakes: Wrap = (backend) => {
-  let queue: (() => void)[] = [];
-  const flush = (): void => {
-    for (const job of queue) job();
-    queue = [];
-  };
-  const free = (ptr: DevicePtr): void => {
+const freeOvertakes: Wrap = queued((backend, flush) => ({
+  free: (ptr) => {
     // Freed memory has another owner immediately.
     accepting(() => backend.native.bytesOf(ptr), new Uint8Array()).fill(0xee);
     backend.free(ptr);
-  };
-  const inOrder: Partial<ComputeBackend> = {
-    copyHtod: (...args) => {
-      flush();
-      backend.copyHtod(...args);
-    },
-    fill: (...args) => {
-      flush();
-      backend.fill(...args);
-    },
-  };
-  return scheduled(
-    (job) => queue.push(job),
-    flush,
-    () => ({ free, ...inOrder }),
-  )(backend);
-};
+  },
+  copyHtod: (...args) => {
+    flush();
+    backend.copyHtod(...args);
+  },
+  fill: (...args) => {
+    flush();
+    backend.fill(...args);
+  },
+}));
 
 /** The source is looked at again at a read. */
 const lateCopy: Wrap = inFront((backend) => {
