@@ -3,10 +3,8 @@ import {
   type ComputeBackend,
   type DevicePtr,
   type Epilogue,
-  type FloatDType,
   type QuantB,
   type StoredFloatDType,
-  toBf16Array,
   type WeightDType,
 } from '@concord/backend-core';
 import { batchedGemmReference } from '@concord/backend-cpu/reference';
@@ -188,10 +186,9 @@ const DATA: Readonly<Record<string, Data>> = {
 /** B as it is stored. */
 function slotOfB({ shape, b, weights }: ProductData, slots: Slots): Slot {
   const { dtype, dtypeB = dtype } = shape;
-  if (weights !== undefined) return slots.stored(weights.bytes, weights.dtype);
-  return dtypeB === 'bf16'
-    ? slots.stored(new Uint8Array(toBf16Array(b).buffer), dtypeB)
-    : slots.input(b, dtypeB as FloatDType);
+  return weights === undefined
+    ? slots.input(b, dtypeB as StoredFloatDType)
+    : slots.stored(weights.bytes, weights.dtype);
 }
 
 /** The operands of a call, with its epilogue's, and how it is made and judged. */

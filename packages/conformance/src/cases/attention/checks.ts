@@ -1,16 +1,10 @@
-import {
-  type StoredFloatDType,
-  f16BitsToF32,
-  fromBf16Array,
-  fromF16Array,
-  toBf16Array,
-  toF16Array,
-} from '@concord/backend-core';
+import { f16BitsToF32, type StoredFloatDType } from '@concord/backend-core';
 import { type AttentionReference, attentionReference, visibleKeys } from '@concord/backend-cpu/reference';
 import { attentionBound, compareAll, lseBound, ulpF16, ulpF32 } from '../../checks/compare.ts';
 import type { CaseContext, Check } from '../../harness/case.ts';
 import { checkPlanned, checkRepeat, type PlanCall } from '../../harness/planned-call.ts';
 import type { Random } from '../../harness/random.ts';
+import { roundingTo } from '../../run/placement.ts';
 import {
   type AttentionParams,
   dtypeKvOf,
@@ -61,8 +55,7 @@ const hiding = ({ maskDtype }: AttentionParams): number => (maskDtype === 'u8' ?
 /** Q, K, V and the mask as they are stored. */
 function stored(params: AttentionParams, { q, k, v, mask }: AttentionOperands): AttentionOperands {
   const { dtype, maskDtype } = params;
-  const round = (values: Float32Array, to: StoredFloatDType = dtype): Float32Array =>
-    to === 'f16' ? fromF16Array(toF16Array(values)) : to === 'bf16' ? fromBf16Array(toBf16Array(values)) : values;
+  const round = (values: Float32Array, to: StoredFloatDType = dtype): Float32Array => values.map(roundingTo(to));
   const kv = dtypeKvOf(params);
   return { q: round(q), k: round(k, kv), v: round(v, kv), mask: maskDtype === 'own' ? mask && round(mask) : mask };
 }
