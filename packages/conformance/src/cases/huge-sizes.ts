@@ -110,10 +110,10 @@ function consistent(shape: Fields, path: Path): Fields {
   const { inputShape, filterShape, outputShape, ...more } = shape as unknown as Required<Conv2dShape>;
   const { stride, padding, dilation, groups } = more;
   const where = path.join('.');
-  const [batch = 0, channels = 0, ...image] = inputShape;
-  const [filters = 0, perGroup = 0, ...window] = filterShape;
-  const n = where === 'outputShape.0' ? (outputShape[0] as number) : batch;
-  const k = where === 'outputShape.1' ? (outputShape[1] as number) : filters;
+  const [batch, channels, ...image] = inputShape;
+  const [filters, perGroup, ...window] = filterShape;
+  const n = where === 'outputShape.0' ? outputShape[0] : batch;
+  const k = where === 'outputShape.1' ? outputShape[1] : filters;
   const c = where === 'filterShape.1' ? perGroup * groups : channels;
   const lengths = image.map((length, axis) => {
     const padded = length + (padding[axis] as number) + (padding[axis + 2] as number);

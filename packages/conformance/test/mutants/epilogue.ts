@@ -28,7 +28,7 @@ function inEpilogue(primitive: Primitive, bug: (call: Call, epilogue: CheckedEpi
 function replaced(primitive: Primitive, bug: (call: Call, right: Right) => void): Wrap {
   return (backend) => {
     const { kernels } = backend as unknown as { kernels: BackendKernels<ArrayBuffer> };
-    return inKernel(primitive, (call, run) => bug(call, { run: run as Right['run'], kernels }))(backend);
+    return inKernel(primitive, (call, run) => bug(call, { run, kernels }))(backend);
   };
 }
 
