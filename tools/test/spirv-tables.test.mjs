@@ -2,9 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import * as enums from '../../packages/spirv-builder/src/generated/enums.ts';
 import { OpenCl } from '../../packages/spirv-builder/src/generated/open-cl.ts';
-import { Op } from '../../packages/spirv-builder/src/generated/opcodes.ts';
+import * as tables from '../../packages/spirv-builder/src/generated/spirv.ts';
+
+const { Op, ...enums } = tables;
 
 const headers = '/usr/include/spirv/unified1';
 

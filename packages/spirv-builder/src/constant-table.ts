@@ -1,5 +1,4 @@
-import { Capability, Decoration } from './generated/enums.ts';
-import { Op } from './generated/opcodes.ts';
+import { Capability, Decoration, Op } from './generated/spirv.ts';
 import { nameOf, type ScalarType, type Type, type ValueId } from './type.ts';
 import type { Requirements, Sections } from './sections.ts';
 import { SpirvError } from './spirv-error.ts';

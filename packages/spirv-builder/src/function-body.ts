@@ -12,8 +12,7 @@ import {
 } from './type.ts';
 import type { TypeTable } from './type-table.ts';
 import { nameOfOther, type Operand, type Region, type Value } from './value.ts';
-import { Decoration } from './generated/enums.ts';
-import { Op } from './generated/opcodes.ts';
+import { Decoration, Op } from './generated/spirv.ts';
 import { SpirvError } from './spirv-error.ts';
 import { pushInstruction } from './words.ts';
 

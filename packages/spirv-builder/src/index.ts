@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 export type { FunctionBuilder } from './function-builder.ts';
-export { StorageClass } from './generated/enums.ts';
+export { StorageClass } from './generated/spirv.ts';
 export type { LabelId, TypeId, ValueId } from './type.ts';
 export type { KernelOptions } from './kernel-options.ts';
 export { listInstructions } from './list-instructions.ts';

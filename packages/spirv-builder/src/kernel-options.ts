@@ -1,4 +1,4 @@
-import { StorageClass } from './generated/enums.ts';
+import { StorageClass } from './generated/spirv.ts';
 import { SpirvError } from './spirv-error.ts';
 import { holds, nameOf, type Type } from './type.ts';
 

@@ -1,5 +1,5 @@
 import { OpenCl } from './generated/open-cl.ts';
-import { Op } from './generated/opcodes.ts';
+import { Op } from './generated/spirv.ts';
 
 const HEADER_WORDS = 5;
 
@@ -11,8 +11,8 @@ const FUNCTIONS = namesOf(OpenCl);
 /** The instructions of the builder without a result; the ids among their operands are numbers here. */
 const NO_RESULT: ReadonlySet<number> = new Set<number>([
   ...[Op.Capability, Op.Extension, Op.MemoryModel, Op.EntryPoint, Op.ExecutionMode, Op.Name, Op.Decorate],
-  ...[Op.Store, Op.ControlBarrier, Op.MemoryBarrier, Op.LoopMerge, Op.SelectionMerge, Op.Branch],
-  ...[Op.BranchConditional, Op.Switch, Op.Return, Op.ReturnValue, Op.Unreachable, Op.FunctionEnd],
+  ...[Op.Store, Op.ControlBarrier, Op.LoopMerge, Op.SelectionMerge, Op.Branch],
+  ...[Op.BranchConditional, Op.Switch, Op.Return, Op.ReturnValue, Op.FunctionEnd],
   Op.SubgroupBlockWriteINTEL,
 ]);
 

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { instructionsOf } from '../test/support/instructions.ts';
 import { thrown } from '../test/support/thrown.ts';
 import type { FunctionBuilder } from './function-builder.ts';
-import { ExecutionMode } from './generated/enums.ts';
-import { Op } from './generated/opcodes.ts';
+import { ExecutionMode, Op } from './generated/spirv.ts';
 import { ModuleBuilder } from './module-builder.ts';
 import type { Value } from './value.ts';
 

@@ -10,9 +10,9 @@ import {
   FunctionControl,
   LinkageType,
   MemoryModel,
+  Op,
   StorageClass,
-} from './generated/enums.ts';
-import { Op } from './generated/opcodes.ts';
+} from './generated/spirv.ts';
 import type { FloatType, IntType, PointerType, ScalarType, Type, ValueId, VectorCount, VectorType } from './type.ts';
 import { checkKernel, checkName, checkParameters, type KernelOptions } from './kernel-options.ts';
 import type { FunctionHandle } from './ops/calls.ts';

@@ -10,7 +10,7 @@ import {
   type VectorType,
 } from './type.ts';
 import type { Operand, Value } from './value.ts';
-import type { Op } from './generated/opcodes.ts';
+import type { Op } from './generated/spirv.ts';
 
 // What instructions ask of their operands, beside what every instruction does (`FunctionBody.use` and `operand`).
 

@@ -1,6 +1,5 @@
-import { Op } from './generated/opcodes.ts';
+import { Capability, Op } from './generated/spirv.ts';
 import { encodeString, pushInstruction } from './words.ts';
-import { Capability } from './generated/enums.ts';
 import { holds, type Type } from './type.ts';
 
 /** The sections of a module, in the order that the specification wants (2.4, logical layout of a module). */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { StorageClass } from './generated/enums.ts';
+import { StorageClass } from './generated/spirv.ts';
 import { ModuleBuilder } from './module-builder.ts';
 
 it('equal types are one, types that differ in one thing are not', () => {

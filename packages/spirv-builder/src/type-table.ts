@@ -1,5 +1,4 @@
-import { Capability, StorageClass } from './generated/enums.ts';
-import { Op } from './generated/opcodes.ts';
+import { Capability, Op, StorageClass } from './generated/spirv.ts';
 import {
   type ArrayType,
   type BoolType,

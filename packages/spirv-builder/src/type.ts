@@ -1,4 +1,4 @@
-import type { StorageClass } from './generated/enums.ts';
+import type { StorageClass } from './generated/spirv.ts';
 
 declare const brand: unique symbol;
 

@@ -1,4 +1,4 @@
-import type { Op } from './generated/opcodes.ts';
+import type { Op } from './generated/spirv.ts';
 import { SpirvError } from './spirv-error.ts';
 import type { FloatType, IntType } from './type.ts';
 

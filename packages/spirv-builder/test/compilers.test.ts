@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Op } from '../src/generated/opcodes.ts';
+import { Op } from '../src/generated/spirv.ts';
 import { ModuleBuilder, type Type } from '../src/index.ts';
 import { FEATURES } from './support/features.ts';
 import { instructionsOf } from './support/instructions.ts';

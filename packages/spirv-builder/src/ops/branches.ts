@@ -1,7 +1,6 @@
 import type { FunctionBody } from '../function-body.ts';
 import type { Value } from '../value.ts';
-import { SelectionControl } from '../generated/enums.ts';
-import { Op } from '../generated/opcodes.ts';
+import { Op, SelectionControl } from '../generated/spirv.ts';
 import { type LabelId, nameOf, type Type } from '../type.ts';
 import { literalWords } from '../operand-checks.ts';
 

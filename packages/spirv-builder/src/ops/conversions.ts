@@ -1,5 +1,5 @@
 import type { FunctionBody } from '../function-body.ts';
-import { Op } from '../generated/opcodes.ts';
+import { Op } from '../generated/spirv.ts';
 import { expectKind, expectType, mapRows } from '../operand-checks.ts';
 import { componentOf, nameOf, type Type } from '../type.ts';
 import type { Value } from '../value.ts';

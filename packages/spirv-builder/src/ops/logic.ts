@@ -1,5 +1,5 @@
 import type { FunctionBody } from '../function-body.ts';
-import { Op } from '../generated/opcodes.ts';
+import { Op } from '../generated/spirv.ts';
 import { binaryOps, boolLike, expectKind, opcodeFor, type Opcodes, pair } from '../operand-checks.ts';
 import { componentOf, nameOf, type VectorType } from '../type.ts';
 import type { Operand, Value } from '../value.ts';

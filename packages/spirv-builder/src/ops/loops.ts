@@ -1,6 +1,5 @@
 import type { FunctionBody } from '../function-body.ts';
-import { LoopControl } from '../generated/enums.ts';
-import { Op } from '../generated/opcodes.ts';
+import { LoopControl, Op } from '../generated/spirv.ts';
 import { nameOf } from '../type.ts';
 import type { Operand, Value } from '../value.ts';
 import type { ArithmeticOps } from './arithmetic.ts';

@@ -1,18 +1,11 @@
 import { OpenCl } from '../generated/open-cl.ts';
 import type { FunctionBody } from '../function-body.ts';
-import { Op } from '../generated/opcodes.ts';
+import { Op } from '../generated/spirv.ts';
 import { componentOf, nameOf } from '../type.ts';
 import type { Operand, Value } from '../value.ts';
 
 /** Functions of the set "OpenCL.std" whose operands and result have one type. */
-export type MathFunction = Exclude<
-  keyof typeof OpenCl,
-  | `v${'load' | 'store'}${string}`
-  | ('ilogb' | 'ldexp' | 'pown' | 'rootn' | 'nan')
-  | ('fract' | 'frexp' | 'lgamma_r' | 'modf' | 'remquo' | 'sincos')
-  | ('cross' | 'distance' | 'length' | 'fast_distance' | 'fast_length')
-  | ('u_upsample' | 's_upsample' | 'shuffle' | 'shuffle2' | 'bitselect' | 'select' | 'printf' | 'prefetch')
->;
+export type MathFunction = Exclude<keyof typeof OpenCl, `v${'load' | 'store'}${string}`>;
 
 interface Signature {
   readonly kind: 'float' | 'int';

@@ -1,7 +1,6 @@
 import type { FunctionBody } from '../function-body.ts';
-import { MemoryAccess, StorageClass } from '../generated/enums.ts';
+import { MemoryAccess, Op, StorageClass } from '../generated/spirv.ts';
 import { OpenCl } from '../generated/open-cl.ts';
-import { Op } from '../generated/opcodes.ts';
 import { pointerType, vectorCount, vectorType } from '../operand-checks.ts';
 import {
   isAlignment,

@@ -3,7 +3,7 @@ import { instructionsOf } from '../../test/support/instructions.ts';
 import { thrown } from '../../test/support/thrown.ts';
 import { needSpirvTools, spirvDis } from '../../test/support/spirv-tools.ts';
 import type { FunctionBuilder } from '../function-builder.ts';
-import { Op } from '../generated/opcodes.ts';
+import { Op } from '../generated/spirv.ts';
 import { ModuleBuilder } from '../module-builder.ts';
 import type { Type } from '../type.ts';
 import type { Value } from '../value.ts';

@@ -1,6 +1,5 @@
 import type { FunctionBody } from '../function-body.ts';
-import { Capability, GroupOperation, Scope, StorageClass } from '../generated/enums.ts';
-import { Op } from '../generated/opcodes.ts';
+import { Capability, GroupOperation, Op, Scope, StorageClass } from '../generated/spirv.ts';
 import { expectKind, expectType } from '../operand-checks.ts';
 import { componentOf, nameOf, type Type } from '../type.ts';
 import type { Operand, Value } from '../value.ts';

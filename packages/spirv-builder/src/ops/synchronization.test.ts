@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { instructionsOf } from '../../test/support/instructions.ts';
 import type { FunctionBuilder } from '../function-builder.ts';
-import { MemorySemantics, Scope } from '../generated/enums.ts';
-import { Op } from '../generated/opcodes.ts';
+import { MemorySemantics, Op, Scope } from '../generated/spirv.ts';
 import { ModuleBuilder } from '../module-builder.ts';
 import type { Value } from '../value.ts';
 

@@ -1,6 +1,5 @@
 import type { FunctionBody } from '../function-body.ts';
-import { Capability, MemorySemantics, Scope, StorageClass } from '../generated/enums.ts';
-import { Op } from '../generated/opcodes.ts';
+import { Capability, MemorySemantics, Op, Scope, StorageClass } from '../generated/spirv.ts';
 import { nameOf, type Type } from '../type.ts';
 import type { Operand, Value } from '../value.ts';
 

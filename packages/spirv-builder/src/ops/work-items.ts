@@ -1,6 +1,5 @@
 import type { FunctionBody } from '../function-body.ts';
-import { BuiltIn, Capability, Decoration, StorageClass } from '../generated/enums.ts';
-import { Op } from '../generated/opcodes.ts';
+import { BuiltIn, Capability, Decoration, Op, StorageClass } from '../generated/spirv.ts';
 import type { Type } from '../type.ts';
 import type { Value } from '../value.ts';
 import type { MemoryOps } from './memory.ts';
