@@ -14,6 +14,7 @@ import { matrixId } from './matrix.ts';
 import { planGemm } from './plan.ts';
 import { productOf } from './product.ts';
 import { SUBGROUP_TILES } from './subgroup.spv.ts';
+import { ReusedScratch } from './table.ts';
 
 // The software driver generates code at the first launch, which takes seconds on a free core.
 vi.setConfig({ testTimeout: 180_000 });
@@ -43,6 +44,10 @@ const matvec =
     });
 
 const WIDE = { id: 'gemm/wide' };
+const workOf = (call: ResolvedGemm<DeviceMemory>, recorder: Recorder): Parameters<typeof launchWide>[0] => ({
+  product: productOf(call),
+  scratch: new ReusedScratch(recorder),
+});
 
 /** Shapes beside and between the tiles, with gaps, odd starts and rows, shared operands, and both dtypes. */
 const SHAPES: readonly GemmCase[] = [
@@ -60,7 +65,12 @@ describe('wide', () => {
   it.each(CASES)('in blocks along m, n and k: %j', (shape) =>
     check(
       (call, recorder) =>
-        launchWide(productOf(call), WIDE, recorder, { ...WIDE_LIMITS, depth: 16, bytes: 4 * 16 * 40, bytesEach: 512 }),
+        launchWide(workOf(call, recorder), WIDE, recorder, {
+          ...WIDE_LIMITS,
+          depth: 16,
+          bytes: 4 * 16 * 40,
+          bytesEach: 512,
+        }),
       shape,
     ),
   );
@@ -68,7 +78,7 @@ describe('wide', () => {
   it.each([0, 7])('B packed or where it is: %i', (fewRows) =>
     check(
       (call, recorder) =>
-        launchWide(productOf(call), WIDE, recorder, { ...WIDE_LIMITS, depth: 50, fewRows, fewBytes: 0 }),
+        launchWide(workOf(call, recorder), WIDE, recorder, { ...WIDE_LIMITS, depth: 50, fewRows, fewBytes: 0 }),
       { m: 7, n: 64, k: 90, pad: 5, offset: 3, batchCount: 2 },
     ),
   );

@@ -17,7 +17,7 @@ import {
   stepsOfA,
   stepsOfB,
 } from './product.ts';
-import { BOTH, DTYPES, type ProductTable } from './table.ts';
+import { BOTH, DTYPES, type ProductTable, type ProductWork, type ReusedScratch } from './table.ts';
 
 /** Parameters of {@link wide}. */
 interface WideParams {
@@ -197,7 +197,7 @@ export const wideTable: ProductTable = {
     const variant = { id: 'gemm/wide', splits: 1 };
     return { variants: [variant], preferred: variant, rank: isWorthwhile ? 2 : 0 };
   },
-  launch: ({ product }, variant, recorder) => launchWide(product, variant, recorder),
+  launch: launchWide,
 };
 
 /**
@@ -205,7 +205,7 @@ export const wideTable: ProductTable = {
  * along k go to one block of C one after the other.
  */
 export function launchWide(
-  product: Product,
+  { product, scratch }: Pick<ProductWork, 'product' | 'scratch'>,
   { id }: NamedVariant,
   recorder: Recorder,
   limits: WideLimits = WIDE_LIMITS,
@@ -224,9 +224,8 @@ export function launchWide(
     ? Math.max(1, Math.floor(bytes / (4 * k * (padded(m, PANEL_ROWS) + padded(n, PANEL_COLUMNS)))))
     : 1;
   const batches = Math.min(batchCount, together, maxGroups[2]);
-  const packer = new Packer(recorder);
   for (const part of parts(product, { batchCount: batches, m: rows, n: columns }))
-    multiplyPart(product, id, part, k, packer, limits);
+    multiplyPart(product, id, part, k, scratch, recorder, limits);
 }
 
 /** One part of C, from at most `depth` terms at a time. */
@@ -235,23 +234,23 @@ function multiplyPart(
   variant: string,
   part: Part,
   depth: number,
-  packer: Packer,
+  scratch: ReusedScratch,
+  recorder: Recorder,
   limits: WideLimits,
 ): void {
-  const { recorder } = packer;
   const { a, b, c, batchCount: count, m, n, alpha, beta } = partOf(product, part);
   const [stepsA, stepsB] = [stepsOfA(product), stepsOfB(product)];
   const [rowPanels, columnPanels] = [Math.ceil(m / PANEL_ROWS), Math.ceil(n / PANEL_COLUMNS)];
   const isLong = depth < product.k;
   const mayStay = product.m <= limits.fewRows || 4 * product.n * product.k <= limits.fewBytes;
-  const sums = isLong ? packer.scratch('sums', 4 * count * rowPanels * columnPanels * TILE) : c.span;
+  const sums = isLong ? scratch.take('sums', 4 * count * rowPanels * columnPanels * TILE).span : c.span;
   for (const [from, terms] of cuts(product.k, depth)) {
     const blockOf = (matrix: Matrix, steps: Steps, lines: number, width: 8 | 32): Block => ({
       matrix: shifted(matrix, from * steps.term),
       ...{ steps, lines, k: terms, batchCount: matrix.stride === 0 ? 1 : count, width },
     });
-    const right = packer.panels('b', blockOf(b, stepsB, n, PANEL_COLUMNS), mayStay);
-    const left = packer.panels('a', blockOf(a, stepsA, m, PANEL_ROWS), false);
+    const right = panelsOf('b', blockOf(b, stepsB, n, PANEL_COLUMNS), mayStay, scratch, recorder);
+    const left = panelsOf('a', blockOf(a, stepsA, m, PANEL_ROWS), false, scratch, recorder);
     const each = panelsEach(rowPanels, columnPanels * count, terms, recorder.traits.computeUnits, limits);
     recorder.launch({
       kernel: wide({ output: c.dtype }),
@@ -275,55 +274,32 @@ function panelsEach(panels: number, columns: number, k: number, threads: number,
   return Math.max(1, Math.min(cached, Math.ceil(panels / blocks)));
 }
 
-/** Packs blocks into scratch memory, which it keeps for the next one. */
-class Packer {
-  readonly recorder: Recorder;
-  readonly #memory = new Map<string, Span>();
-  readonly #packed = new Map<string, string>();
-
-  constructor(recorder: Recorder) {
-    this.recorder = recorder;
-  }
-
-  /** The panels of a block; `mayStay` where they may be what is in memory already. */
-  panels(name: string, block: Block, mayStay: boolean): Panels {
-    const { matrix, steps, lines, k, batchCount, width } = block;
-    const isPlain = steps.line === 1 && matrix.dtype === 'f32' && lines % width === 0;
-    if (mayStay && isPlain) return { span: matrix.span, stride: matrix.stride, panel: width, step: steps.term };
-    const size = padded(lines, width) * k;
-    const span = this.scratch(name, 4 * size * batchCount);
-    const key = [matrix.span.byteOffset, lines, k, batchCount].join(' ');
-    if (this.#packed.get(name) !== key) this.#pack(span, block);
-    this.#packed.set(name, key);
-    return { span, stride: batchCount === 1 ? 0 : size, panel: width * k, step: width };
-  }
-
-  /** Memory by name, as large as it was ever wanted. */
-  scratch(name: string, bytes: number): Span {
-    const known = this.#memory.get(name);
-    if (known !== undefined && known.byteLength >= bytes) return known;
-    const made = this.recorder.scratch(bytes);
-    this.#memory.set(name, made);
-    this.#packed.delete(name);
-    return made;
-  }
-
-  #pack(span: Span, { matrix, steps, lines, k, batchCount, width }: Block): void {
+/** The panels of a block, in scratch memory that is kept for the next one; `mayStay` where they may be what is in memory already. */
+function panelsOf(
+  name: string,
+  { matrix, steps, lines, k, batchCount, width }: Block,
+  mayStay: boolean,
+  scratch: ReusedScratch,
+  recorder: Recorder,
+): Panels {
+  const isPlain = steps.line === 1 && matrix.dtype === 'f32' && lines % width === 0;
+  if (mayStay && isPlain) return { span: matrix.span, stride: matrix.stride, panel: width, step: steps.term };
+  const size = padded(lines, width) * k;
+  const contents = [matrix.span.byteOffset, lines, k, batchCount].join(' ');
+  const { span, isFilled } = scratch.take(name, 4 * size * batchCount, contents);
+  if (!isFilled) {
     const alongK = steps.line !== 1;
-    this.recorder.launch({
+    const source_ld = alongK ? steps.line : steps.term;
+    recorder.launch({
       kernel: pack({ input: matrix.dtype, width, alongK }),
       args: {
-        source: matrix.span,
-        panels: span,
-        lines,
-        k,
-        source_ld: alongK ? steps.line : steps.term,
-        source_stride: matrix.stride,
+        ...{ source: matrix.span, panels: span, lines, k, source_ld, source_stride: matrix.stride },
         each: PACK_DEPTH,
       },
       groups: [Math.ceil(lines / width), Math.ceil(k / PACK_DEPTH), batchCount],
     });
   }
+  return { span, stride: batchCount === 1 ? 0 : size, panel: width * k, step: width };
 }
 
 const padded = (lines: number, width: number): number => Math.ceil(lines / width) * width;
