@@ -37,8 +37,7 @@ static void set_constant(const spirv_module *module, uint32_t *constant, const v
 void spirv_specialize(spirv_module *module, const ze_module_constants_t *constants)
 {
     if (!constants || !constants->pConstantIds || !constants->pConstantValues) return;
-    const uint32_t *end = spirv_end(module);
-    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at)) {
+    SPIRV_EACH(at, module) {
         if (spirv_opcode(at) != SpvOpDecorate || at[2] != SpvDecorationSpecId) continue;
         uint32_t *constant = spirv_definition(module, at[1]);
         for (uint32_t index = 0; constant && index < constants->numConstants; index++)
@@ -58,9 +57,8 @@ uint32_t spirv_kernel_number(const spirv_module *module, uint32_t number)
 {
     uint32_t functions[SPIRV_MAX_KERNELS];
     uint32_t count = 0;
-    const uint32_t *end = spirv_end(module);
-    for (const uint32_t *at = spirv_first(module); at < end && count <= number; at += spirv_length(at))
-        if (spirv_opcode(at) == SpvOpEntryPoint) functions[count++] = at[2];
+    SPIRV_EACH(at, module)
+        if (spirv_opcode(at) == SpvOpEntryPoint && count <= number) functions[count++] = at[2];
     uint32_t first = 0;
     while (first < number && functions[first] != functions[number]) first++;
     return first;
@@ -191,8 +189,7 @@ spirv_status spirv_adapt(spirv_module *module)
 {
     adapted copy = {.module = module, .bound = module->bound};
     spirv_append(&copy.words, module->words, 5);
-    const uint32_t *end = spirv_end(module);
-    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at))
+    SPIRV_EACH(at, module)
         if (!adapt(&copy, at)) spirv_append(&copy.words, at, spirv_length(at));
     if (copy.words.failed) {
         free(copy.words.words);

@@ -189,8 +189,7 @@ static bool check_instruction(checking *state, const uint32_t *at)
 
 static bool is_kernel(const spirv_module *module, uint32_t function)
 {
-    const uint32_t *end = spirv_end(module);
-    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at))
+    SPIRV_EACH(at, module)
         if (spirv_opcode(at) == SpvOpEntryPoint && at[2] == function) return true;
     return false;
 }
@@ -204,23 +203,13 @@ static bool is_workgroup_memory(const spirv_module *module, uint32_t id)
     return spirv_opcode(type) == SpvOpTypePointer && type[2] == SpvStorageClassWorkgroup;
 }
 
-/* Only imports have no body. */
-static bool is_call_of_import(const spirv_module *module, const uint32_t *at)
-{
-    if (spirv_opcode(at) != SpvOpFunctionCall) return false;
-    const uint32_t *of = spirv_definition(module, at[3]);
-    do of += spirv_length(of);
-    while (spirv_opcode(of) == SpvOpFunctionParameter);
-    return spirv_opcode(of) == SpvOpFunctionEnd;
-}
-
 static void see_memory(void *pointer, const uint32_t *at, const uint16_t *id_words, unsigned id_count)
 {
     checking *state = pointer;
     if (spirv_opcode(at) == SpvOpFunction) state->function = is_kernel(state->module, at[2]) ? 0 : at[2];
     if (state->function == 0) return;
     /* Sub-groups are emulated by such memory. */
-    if (subgroup_is_group_opcode(spirv_opcode(at)) || is_call_of_import(state->module, at)) state->shares = true;
+    if (subgroup_is_group_opcode(spirv_opcode(at)) || spirv_calls(state->module, at, true)) state->shares = true;
     for (unsigned word = 0; word < id_count; word++)
         if (is_workgroup_memory(state->module, at[id_words[word]])) state->shares = true;
 }
@@ -228,8 +217,7 @@ static void see_memory(void *pointer, const uint32_t *at, const uint16_t *id_wor
 spirv_status spirv_check(const spirv_module *module, engine_log *log)
 {
     checking state = {.module = module, .log = log};
-    const uint32_t *end = spirv_end(module);
-    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at))
+    SPIRV_EACH(at, module)
         if (!check_instruction(&state, at)) return SPIRV_BAD;
     const spirv_status walked = spirv_walk(module, see_memory, &state);
     if (walked != SPIRV_OK || !state.shares) return walked;
@@ -240,8 +228,7 @@ spirv_status spirv_check(const spirv_module *module, engine_log *log)
 
 static const char *name_of_function(const spirv_module *module, uint32_t function)
 {
-    const uint32_t *end = spirv_end(module);
-    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at)) {
+    SPIRV_EACH(at, module) {
         if (spirv_opcode(at) == SpvOpEntryPoint && at[2] == function) return spirv_text(at + 3);
         if (spirv_opcode(at) == SpvOpName && at[1] == function) return spirv_text(at + 2);
     }
@@ -252,8 +239,7 @@ void spirv_warn(const spirv_module *module, engine_log *log)
 {
     uint32_t function = 0;
     bool returned = false;
-    const uint32_t *end = spirv_end(module);
-    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at)) {
+    SPIRV_EACH(at, module) {
         uint16_t opcode = spirv_opcode(at);
         if (opcode == SpvOpFunction) {
             function = at[2];

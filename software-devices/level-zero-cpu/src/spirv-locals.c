@@ -43,8 +43,7 @@ static bool is_local_variable(const uint32_t *at)
 static bool may_need_work(const spirv_module *module)
 {
     bool has_local = false, has_call = false;
-    const uint32_t *end = spirv_end(module);
-    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at)) {
+    SPIRV_EACH(at, module) {
         has_local = has_local || is_local_variable(at);
         has_call = has_call || spirv_opcode(at) == SpvOpFunctionCall;
     }
@@ -97,8 +96,7 @@ static bool spread_uses(const passing *state)
 {
     bool news = false;
     uint32_t caller = 0;
-    const uint32_t *end = spirv_end(state->module);
-    for (const uint32_t *at = spirv_first(state->module); at < end; at += spirv_length(at)) {
+    SPIRV_EACH(at, state->module) {
         if (spirv_opcode(at) == SpvOpFunction) caller = state->function_numbers[at[2]];
         if (spirv_opcode(at) != SpvOpFunctionCall) continue;
         uint32_t callee = state->function_numbers[at[3]];

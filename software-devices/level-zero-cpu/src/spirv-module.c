@@ -25,8 +25,7 @@ bool spirv_index(spirv_module *module)
     if (!definitions) return false;
     free(module->definitions);
     module->definitions = definitions;
-    const uint32_t *end = spirv_end(module);
-    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at)) {
+    SPIRV_EACH(at, module) {
         unsigned type_word, result_word;
         spirv_result_words(spirv_opcode(at), &type_word, &result_word);
         if (result_word == 0 || result_word >= spirv_length(at)) continue;
@@ -122,8 +121,7 @@ enum { MAX_TYPE_DEPTH = 200 };
 
 bool spirv_decorated(const spirv_module *module, uint32_t id, SpvDecoration decoration)
 {
-    const uint32_t *end = spirv_end(module);
-    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at)) {
+    SPIRV_EACH(at, module) {
         if (spirv_opcode(at) == SpvOpFunction) break;
         if (spirv_opcode(at) == SpvOpDecorate && at[1] == id && at[2] == (uint32_t)decoration) return true;
     }

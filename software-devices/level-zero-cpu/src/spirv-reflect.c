@@ -30,8 +30,7 @@ static const uint32_t *first_parameter(const spirv_module *module, uint32_t func
 
 static void count(reflection *found)
 {
-    const uint32_t *end = spirv_end(found->module);
-    for (const uint32_t *at = spirv_first(found->module); at < end; at += spirv_length(at)) {
+    SPIRV_EACH(at, found->module) {
         if (!is_kernel(at)) continue;
         found->kernel_count++;
         found->name_bytes += strlen(spirv_text(at + 3)) + 1;
@@ -55,8 +54,7 @@ static bool describe_argument(const spirv_module *module, const uint32_t *parame
 
 void spirv_required_group(const spirv_module *module, uint32_t function, uint32_t group[3])
 {
-    const uint32_t *end = spirv_end(module);
-    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at))
+    SPIRV_EACH(at, module)
         if (spirv_opcode(at) == SpvOpExecutionMode && at[1] == function && at[2] == SpvExecutionModeLocalSize)
             for (int axis = 0; axis < 3; axis++) group[axis] = at[3 + axis];
 }
@@ -70,8 +68,7 @@ static uint64_t variable_bytes(const spirv_module *module, const uint32_t *varia
 static uint64_t private_bytes_of(const spirv_module *module)
 {
     uint64_t bytes = 0;
-    const uint32_t *end = spirv_end(module);
-    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at))
+    SPIRV_EACH(at, module)
         if (spirv_opcode(at) == SpvOpVariable && at[3] == SpvStorageClassFunction) bytes += variable_bytes(module, at);
     return bytes;
 }
@@ -137,10 +134,9 @@ spirv_status spirv_reflect(const spirv_module *module, engine_kernel_info **kern
                          .arguments = (engine_argument *)(block + info_bytes),
                          .names = block + info_bytes + argument_bytes};
 
-    const uint32_t *end = spirv_end(module);
     spirv_status status = SPIRV_OK;
-    for (const uint32_t *at = spirv_first(module); status == SPIRV_OK && at < end; at += spirv_length(at))
-        if (is_kernel(at)) status = describe_kernel(&found, at, reason, reason_bytes);
+    SPIRV_EACH(at, module)
+        if (status == SPIRV_OK && is_kernel(at)) status = describe_kernel(&found, at, reason, reason_bytes);
     *kernels = found.kernels;
     *kernel_count = found.kernel_count;
     if (status == SPIRV_OK) return SPIRV_OK;

@@ -29,14 +29,28 @@ bool spirv_index(spirv_module *module);
 static inline uint16_t spirv_opcode(const uint32_t *instruction) { return (uint16_t)(instruction[0] & 0xffff); }
 static inline uint16_t spirv_length(const uint32_t *instruction) { return (uint16_t)(instruction[0] >> 16); }
 
-/* The first instruction, and one past the last. To walk: `at += spirv_length(at)`. */
+/* The first instruction, and one past the last. */
 static inline uint32_t *spirv_first(const spirv_module *module) { return module->words + 5; }
 static inline uint32_t *spirv_end(const spirv_module *module) { return module->words + module->count; }
+
+/* Walks the instructions of a module. */
+#define SPIRV_EACH(at, module)                                                                                         \
+    for (const uint32_t *at = spirv_first(module), *end_ = spirv_end(module); at < end_; at += spirv_length(at))
 
 /* The instruction that defines an id, NULL where none does. */
 static inline uint32_t *spirv_definition(const spirv_module *module, uint32_t id)
 {
     return id < module->bound && module->definitions[id] ? module->words + module->definitions[id] : NULL;
+}
+
+/* True for a call of an import, or of another function. Only imports have no body. */
+static inline bool spirv_calls(const spirv_module *module, const uint32_t *instruction, bool import)
+{
+    if (spirv_opcode(instruction) != SpvOpFunctionCall) return false;
+    const uint32_t *of = spirv_definition(module, instruction[3]);
+    do of += spirv_length(of);
+    while (spirv_opcode(of) == SpvOpFunctionParameter);
+    return (spirv_opcode(of) == SpvOpFunctionEnd) == import;
 }
 
 /* A literal string inside an instruction; valid as long as the module's words are. */

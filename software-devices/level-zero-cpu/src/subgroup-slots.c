@@ -14,8 +14,7 @@ void subgroup_measure_groups(subgroup_functions *functions, const spirv_module *
 {
     uint32_t most = 1;
     functions->are_rows = true;
-    const uint32_t *end = spirv_end(module);
-    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at)) {
+    SPIRV_EACH(at, module) {
         if (spirv_opcode(at) != SpvOpEntryPoint) continue;
         uint32_t group[3] = {0};
         spirv_required_group(module, at[2], group);
@@ -60,20 +59,6 @@ static uint32_t type_of(const subgroup_functions *functions, uint32_t id)
     return spirv_definition(functions->edit->module, id)[1];
 }
 
-/* Only imports have none. */
-static bool has_body(const uint32_t *function)
-{
-    do function += spirv_length(function);
-    while (spirv_opcode(function) == SpvOpFunctionParameter);
-    return spirv_opcode(function) == SpvOpLabel;
-}
-
-static bool is_call(const subgroup_functions *functions, const uint32_t *at, bool of_import)
-{
-    return spirv_opcode(at) == SpvOpFunctionCall &&
-           has_body(spirv_definition(functions->edit->module, at[3])) != of_import;
-}
-
 /* The operand in which an instruction has such a value, 0 for others. */
 static unsigned value_word(const subgroup_functions *functions, const uint32_t *at)
 {
@@ -82,7 +67,7 @@ static unsigned value_word(const subgroup_functions *functions, const uint32_t *
     switch (opcode) {
     case SpvOpGroupBroadcast: return 4;
     case SpvOpSubgroupShuffleINTEL: return 3;
-    case SpvOpFunctionCall: return is_call(functions, at, true) && spirv_length(at) > 4 ? 4 : 0;
+    case SpvOpFunctionCall: return spirv_calls(functions->edit->module, at, true) && spirv_length(at) > 4 ? 4 : 0;
     default: return 0;
     }
 }
@@ -96,7 +81,8 @@ uint32_t subgroup_taken_value(const subgroup_functions *functions, const uint32_
 
 static bool ends_slots(const subgroup_functions *functions, const uint32_t *at)
 {
-    return spirv_opcode(at) == SpvOpLabel || spirv_opcode(at) == SpvOpFunctionEnd || is_call(functions, at, false);
+    return spirv_opcode(at) == SpvOpLabel || spirv_opcode(at) == SpvOpFunctionEnd ||
+           spirv_calls(functions->edit->module, at, false);
 }
 
 /* After a barrier no work-item still loads from a slot. At the start of a block, which may be a loop, items may from all. */

@@ -228,8 +228,7 @@ static bool find_size(const spirv_module *module, uint32_t *size, engine_log *lo
 {
     bool asked = false;
     *size = subgroup_sizes[0];
-    const uint32_t *end = spirv_end(module);
-    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at)) {
+    SPIRV_EACH(at, module) {
         if (spirv_opcode(at) != SpvOpExecutionMode || at[2] != SpvExecutionModeSubgroupSize) continue;
         if (!is_size(at[3]) || (asked && at[3] != *size)) {
             engine_say(log, "sub-groups of %u: they can be of 8, 16 or 32, and of one size in a module", at[3]);
@@ -257,8 +256,7 @@ static void note_import(emulation *state, const spirv_module *module, const uint
 static bool survey(emulation *state, const spirv_module *module)
 {
     bool needed = false, within_import = false;
-    const uint32_t *end = spirv_end(module);
-    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at)) {
+    SPIRV_EACH(at, module) {
         needed = needed || needs_emulation(module, at);
         note_import(state, module, at, &within_import);
         if (spirv_opcode(at) != SpvOpDecorate || at[2] != SpvDecorationBuiltIn) continue;
