@@ -2,8 +2,7 @@ import type { Value } from '@concord/spirv-builder';
 import { ofType, shapeOf } from '@concord/variants';
 import { gridOf, groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import type { Recorder } from '../recorder.ts';
-import { type Call, type Conv2dTable, FEW_FILTERS, imagesInTime, multiplyAddsOf, windowArguments } from './table.ts';
+import { type Conv2dTable, FEW_FILTERS, multiplyAddsOf, partsInTime } from './table.ts';
 
 /** The parameters that distinguish the `direct` kernels. */
 interface DirectParams {
@@ -105,36 +104,16 @@ export const directTable: Conv2dTable = {
     return { variants, preferred: variants[0] as { id: string }, rank: 1 };
   },
   launch: (call, variant, recorder) => {
-    const params = { id: variant.id, ...shapeOf(PARAMS_OF, variant) };
-    for (const part of imagesInTime(call, recorder.traits)) launchPart(part, params, recorder);
+    const { filters: tile } = shapeOf(PARAMS_OF, variant);
+    for (const { call: part, args } of partsInTime(call, recorder.traits)) {
+      const { groups, filters, places } = args;
+      recorder.launch({
+        kernel: direct({ filters: tile }),
+        args: { ...args, channels: call.filterShape[1] },
+        groups: gridOf(groups * Math.ceil(filters / tile) * Math.ceil(places / DIRECT_LANES), recorder.traits),
+        multiplyAdds: multiplyAddsOf(part),
+        variant: variant.id,
+      });
+    }
   },
 };
-
-function launchPart(call: Call, params: DirectParams & { readonly id: string }, recorder: Recorder): void {
-  const { inputShape, filterShape, outputShape, groups, input, filter, output } = call;
-  const filters = filterShape[0] / groups;
-  const outputPlane = outputShape[2] * outputShape[3];
-  const places = outputShape[0] * outputPlane;
-  recorder.launch({
-    kernel: direct({ filters: params.filters }),
-    args: {
-      input,
-      filter,
-      output,
-      groups,
-      filters,
-      channels: filterShape[1],
-      height: inputShape[2],
-      width: inputShape[3],
-      filter_height: filterShape[2],
-      filter_width: filterShape[3],
-      output_width: outputShape[3],
-      output_plane: outputPlane,
-      places,
-      ...windowArguments(call),
-    },
-    groups: gridOf(groups * Math.ceil(filters / params.filters) * Math.ceil(places / DIRECT_LANES), recorder.traits),
-    multiplyAdds: multiplyAddsOf(call),
-    variant: params.id,
-  });
-}

@@ -2,16 +2,8 @@ import type { Value } from '@concord/spirv-builder';
 import { ofType, shapeOf } from '@concord/variants';
 import { gridOf, groupIndex } from '../work.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { lanesToAskFor, type Recorder } from '../recorder.ts';
-import {
-  type Call,
-  type Conv2dTable,
-  FEW_FILTERS,
-  fitsIn32Bits,
-  imagesInTime,
-  multiplyAddsOf,
-  windowArguments,
-} from './table.ts';
+import { lanesToAskFor } from '../recorder.ts';
+import { type Conv2dTable, FEW_FILTERS, fitsIn32Bits, multiplyAddsOf, partsInTime } from './table.ts';
 
 /** The parameters that distinguish the implicit GEMM kernels. */
 interface ImplicitGemmParams {
@@ -235,46 +227,30 @@ export const implicitGemmTable: Conv2dTable = {
     return { variants, preferred: { id: idOf(best) }, rank: filters >= FEW_FILTERS ? 2 : 0 };
   },
   launch: (call, variant, recorder) => {
-    const params = { id: variant.id, ...shapeOf(TILES, variant) };
-    for (const part of imagesInTime(call, recorder.traits)) launchPart(part, params, recorder);
+    const [, channels, height, width] = call.inputShape;
+    const [, ofGroup, filterHeight, filterWidth] = call.filterShape;
+    const { tile, piece } = shapeOf(TILES, variant);
+    for (const { call: part, args } of partsInTime(call, recorder.traits)) {
+      const { groups, filters, places } = args;
+      recorder.launch({
+        kernel: implicitGemm({ tile, piece, lanes: lanesToAskFor(recorder.traits) }),
+        args: {
+          ...args,
+          input_image: channels * height * width,
+          input_group: ofGroup * height * width,
+          taps: ofGroup * filterHeight * filterWidth,
+          // With one output there is no distance, and it may exceed 32 bits.
+          stride_h: call.stride[0] % 2 ** 32,
+          stride_w: call.stride[1] % 2 ** 32,
+        },
+        groups: gridOf(groups * Math.ceil(filters / tile) * Math.ceil(places / tile), recorder.traits),
+        multiplyAdds: multiplyAddsOf(part),
+        variant: variant.id,
+      });
+    }
   },
 };
 
 function idOf({ tile }: ImplicitGemmParams): string {
   return `conv2d/implicit-gemm-${tile}`;
-}
-
-function launchPart(call: Call, params: ImplicitGemmParams & { readonly id: string }, recorder: Recorder): void {
-  const { inputShape, filterShape, outputShape, groups, input, filter, output } = call;
-  const [images, channels, height, width] = inputShape;
-  const filters = filterShape[0] / groups;
-  const outputPlane = outputShape[2] * outputShape[3];
-  const places = images * outputPlane;
-  recorder.launch({
-    kernel: implicitGemm({ tile: params.tile, piece: params.piece, lanes: lanesToAskFor(recorder.traits) }),
-    args: {
-      input,
-      filter,
-      output,
-      groups,
-      filters,
-      places,
-      input_image: channels * height * width,
-      input_group: filterShape[1] * height * width,
-      taps: filterShape[1] * filterShape[2] * filterShape[3],
-      height,
-      width,
-      filter_height: filterShape[2],
-      filter_width: filterShape[3],
-      output_width: outputShape[3],
-      output_plane: outputPlane,
-      ...windowArguments(call),
-      // With one output there is no distance, and it may exceed 32 bits.
-      stride_h: call.stride[0] % 2 ** 32,
-      stride_w: call.stride[1] % 2 ** 32,
-    },
-    groups: gridOf(groups * Math.ceil(filters / params.tile) * Math.ceil(places / params.tile), recorder.traits),
-    multiplyAdds: multiplyAddsOf(call),
-    variant: params.id,
-  });
 }

@@ -1,7 +1,7 @@
 import type { CheckedConv2d, ResolvedConv2d } from '@concord/backend-core/implement';
 import type { NamedVariant, VariantTable } from '@concord/variants';
 import { cuts, secondsFor } from '../work.ts';
-import { type DeviceMemory, type DeviceTraits, floatsFrom, type Recorder } from '../recorder.ts';
+import { type DeviceMemory, type DeviceTraits, floatsFrom, type Launch, type Recorder } from '../recorder.ts';
 import type { Kernel } from '../kernel.ts';
 
 /** A call with its operands. */
@@ -34,11 +34,35 @@ export function fitsIn32Bits({
   return sizes.every((size) => size < 2 ** 31);
 }
 
+/** A part of a call, and the arguments that kernels have in common which take a convolution as it is. */
+interface Part {
+  readonly call: Call;
+  readonly args: Launch['args'] & Readonly<Record<'groups' | 'filters' | 'places', number>>;
+}
+
+function argumentsOf(call: Call): Part['args'] {
+  const { inputShape, filterShape, outputShape, groups, stride, padding, dilation, input, filter, output } = call;
+  const outputPlane = outputShape[2] * outputShape[3];
+  return {
+    ...{ input, filter, output, groups, filters: filterShape[0] / groups },
+    height: inputShape[2],
+    width: inputShape[3],
+    filter_height: filterShape[2],
+    filter_width: filterShape[3],
+    output_width: outputShape[3],
+    output_plane: outputPlane,
+    places: outputShape[0] * outputPlane,
+    ...{ stride_h: stride[0], stride_w: stride[1] },
+    ...{ pad_h: padding[0], pad_w: padding[1] },
+    ...{ dilation_h: dilation[0], dilation_w: dilation[1] },
+  };
+}
+
 /**
- * A call by as many images as about a second is enough for: kernel drivers take a device for hung that works on one launch for
+ * The parts of a call, of as many images as about a second is enough for: kernel drivers take a device for hung that works on one launch for
  * long.
  */
-export function* imagesInTime(call: Call, traits: DeviceTraits): Generator<Call> {
+export function* partsInTime(call: Call, traits: DeviceTraits): Generator<Part> {
   const [images, ...inputSizes] = call.inputShape;
   const [, ...outputSizes] = call.outputShape;
   const [inputImage, outputImage] = [inputSizes, outputSizes].map((sizes) => sizes.reduce((a, b) => a * b, 1)) as [
@@ -47,13 +71,14 @@ export function* imagesInTime(call: Call, traits: DeviceTraits): Generator<Call>
   ];
   const ofImage = secondsFor(multiplyAddsOf(call) / images, traits);
   for (const [first, count] of cuts(images, Math.max(1, Math.floor(1 / ofImage)))) {
-    yield {
+    const part: Call = {
       ...call,
       inputShape: [count, ...inputSizes],
       outputShape: [count, ...outputSizes],
       input: floatsFrom(call.input, first * inputImage),
       output: floatsFrom(call.output, first * outputImage),
     };
+    yield { call: part, args: argumentsOf(part) };
   }
 }
 
@@ -61,16 +86,4 @@ export function* imagesInTime(call: Call, traits: DeviceTraits): Generator<Call>
 export function multiplyAddsOf({ filterShape, outputShape }: Call): number {
   const outputs = outputShape.reduce((product, size) => product * size, 1);
   return outputs * filterShape[1] * filterShape[2] * filterShape[3];
-}
-
-/** Arguments of a kernel that say how the filter moves. */
-export function windowArguments({ stride, padding, dilation }: Call): Readonly<Record<string, number>> {
-  return {
-    stride_h: stride[0],
-    stride_w: stride[1],
-    pad_h: padding[0],
-    pad_w: padding[1],
-    dilation_h: dilation[0],
-    dilation_w: dilation[1],
-  };
 }
