@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { opened } from '../../backend-cpu/test/opened.ts';
 import { LevelZeroClient } from '../src/device/level-zero-client.ts';
 import { STRUCTS } from '../src/ffi/structs.ts';
-import { type DriverSwitches, driverSwitches } from './support/live-objects.ts';
+import { driverSwitches } from './support/live-objects.ts';
 import { type Replacement, replaced } from './support/replaced.ts';
 import { launchAffine, memory, readFloats, upload } from './support/spans.ts';
 
@@ -11,13 +12,8 @@ import { launchAffine, memory, readFloats, upload } from './support/spans.ts';
 const MiB = 2 ** 20;
 const UNKNOWN = 0x7ffffffe;
 
-let watcher: LevelZeroClient;
-let switches: DriverSwitches;
-beforeAll(async () => {
-  watcher = await LevelZeroClient.open();
-  switches = driverSwitches(watcher);
-});
-afterAll(() => watcher.dispose());
+const watcher = opened(() => LevelZeroClient.open());
+const switches = driverSwitches(watcher);
 
 it('no fence is reset or destroyed while a thread waits at it', async () => {
   const awaited = new Set<unknown>();

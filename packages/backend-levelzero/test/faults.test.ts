@@ -39,18 +39,6 @@ it('a driver that does not start is unavailable, with a reason', async () => {
   expect(init).toMatch(/^BACKEND_UNAVAILABLE \| failed \| /);
 });
 
-it('no loader library is unavailable, and the process goes on', async () => {
-  const ended = await runProgram(`
-    ${SETUP}
-    console.log((await levelZero({ library: '/nowhere/libze_loader.so.1' }).probe()).reason);
-    await open({ library: '/nowhere/libze_loader.so.1' }).catch(report);
-    const backend = await open();
-    console.log(backend.device.type);
-    await backend.dispose();
-  `);
-  expect(ended.stdout).toMatch(/^library-missing\nBACKEND_UNAVAILABLE \| library-missing \| .*\nsoftware\n$/);
-});
-
 it('a device that is lost in the middle', async () => {
   const ended = await runProgram(
     `
@@ -109,22 +97,6 @@ it('out of memory is an error with numbers, and the pool is emptied before it', 
     { LEVEL_ZERO_CPU_MEMORY: String(160 * 2 ** 20) },
   );
   expect(ended).toMatchObject({ code: 0, stdout: 'OUT_OF_MEMORY true true\ntrue\n7 7 2\n', stderr: '' });
-});
-
-it('a module of the user that does not build is an error, and the backend goes on', async () => {
-  const ended = await runProgram(`
-    ${SETUP}
-    const backend = await open();
-    try { backend.native.load(Uint32Array.of(0x07230203, 0x10000, 0, 5, 0, (1 << 16) | 99), { name: 'mine' }); } catch (error) { report(error); }
-    const x = backend.alloc(4);
-    backend.copyHtod(x, Float32Array.of(-4));
-    backend.unary({ op: 'abs', n: 1, input: x, output: x });
-    const got = new Float32Array(1);
-    await backend.copyDtoh(got, x);
-    console.log(got[0]);
-    await backend.dispose();
-  `);
-  expect(ended.stdout).toMatch(/^DEVICE_ERROR \| mine does not build: ZE_RESULT_ERROR_\w+ \(0x\w+\): [^]+\n4\n$/);
 });
 
 it('a wait that times out says so, and a later one succeeds', async () => {

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { opened } from '../../backend-cpu/test/opened.ts';
 import { LevelZeroClient } from '../src/device/level-zero-client.ts';
 import { addModule, affine, withoutEnd } from './support/kernels.ts';
-import { type DriverSwitches, driverSwitches, type LiveObjects } from './support/live-objects.ts';
+import { driverSwitches, type LiveObjects } from './support/live-objects.ts';
 import { launchAffine, memory, readFloats, upload } from './support/spans.ts';
 
 // One client stays open: the counters are the driver's, and it is what they are read through.
-let watcher: LevelZeroClient;
-let switches: DriverSwitches;
-beforeAll(async () => {
-  watcher = await LevelZeroClient.open();
-  switches = driverSwitches(watcher);
-});
-afterAll(() => watcher.dispose());
+const watcher = opened(() => LevelZeroClient.open());
+const switches = driverSwitches(watcher);
 
 const objects = (): Omit<LiveObjects, 'launches' | 'copies'> => {
   const { launches: _, copies: __, ...rest } = switches.live();

@@ -30,6 +30,7 @@ it('launches a user’s kernel between the ops', async () => {
   const c = backend.alloc(16);
   backend.unary({ op: 'neg', n: 4, input: a, output: a });
   const module = backend.native.load(addModule(), { name: 'add' });
+  expect(backend.native.load(addModule())).toBe(module);
   backend.native.launch(module, 'add', [a, b, c, { f32: 0.5 }], [2, 1, 1], { groupSize: [2, 1, 1] });
   backend.unary({ op: 'neg', n: 4, input: c, output: c });
   expect([...(await download(backend, c, 4))]).toEqual([-4, -8, -12, -16]);
@@ -159,8 +160,7 @@ it('the provider offers the device before WebGPU’s', async () => {
 });
 
 it('prepare builds what an op needs', async () => {
-  const other = new LevelZeroBackend();
-  await other.init();
+  await using other = await LevelZeroBackend.create();
   const progress: number[] = [];
   await other.prepare(
     [
@@ -170,5 +170,4 @@ it('prepare builds what an op needs', async () => {
     { onProgress: (done) => progress.push(done) },
   );
   expect(progress).toEqual([1, 2]);
-  await other.dispose();
 });

@@ -1,19 +1,8 @@
 import { expect, it } from 'vitest';
-import { describeProcesses, negate } from '../../backend-core/test/built-package.ts';
+import { describeProcesses } from '../../backend-core/test/built-package.ts';
 import { runProgram } from './support/in-process.ts';
 
 describeProcesses(runProgram, 'new LevelZeroBackend()');
-
-it('create, dispose, create again works', async () => {
-  const ended = await runProgram(`
-    for (let round = 0; round < 3; round++) {
-      ${negate('new LevelZeroBackend()')}
-      await backend.dispose();
-      console.log(got.join(' '));
-    }
-  `);
-  expect(ended).toMatchObject({ code: 0, stdout: '-1 -2 -3 -4\n'.repeat(3) });
-});
 
 it('importing the package loads nothing native', async () => {
   const ended = await runProgram(`

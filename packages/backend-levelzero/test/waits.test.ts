@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { opened } from '../../backend-cpu/test/opened.ts';
 import { LevelZeroClient } from '../src/device/level-zero-client.ts';
-import { type DriverSwitches, driverSwitches } from './support/live-objects.ts';
+import { driverSwitches } from './support/live-objects.ts';
 import { launchAffine, readFloats, upload } from './support/spans.ts';
 
-let client: LevelZeroClient;
-let switches: DriverSwitches;
-beforeAll(async () => {
-  client = await LevelZeroClient.open();
-  switches = driverSwitches(client);
-});
-afterAll(() => client.dispose());
+const client = opened(() => LevelZeroClient.open());
+const switches = driverSwitches(client);
 
 /** The number of turns of the event loop until `work` is done, at most one each millisecond. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {

@@ -24,23 +24,23 @@ export interface DriverSwitches {
   readonly delayNext: (nanoseconds: number) => void;
 }
 
-export function driverSwitches({ native: { api, koffi, driver } }: LevelZeroClient): DriverSwitches {
-  const bind = (name: string, parameters: string[]): ((...args: unknown[]) => number) => {
+/** The client may be opened later, before the first use. */
+export function driverSwitches(client: LevelZeroClient): DriverSwitches {
+  const call = (name: string, parameters: string[], ...args: unknown[]): number => {
+    const { api, koffi, driver } = client.native;
     const slot = new BigUint64Array(1);
     const result = api.zeDriverGetExtensionFunctionAddress(driver, new TextEncoder().encode(`${name}\0`), slot);
     if (result !== 0) throw new Error(`the driver has no ${name}: these tests run on the software driver`);
-    return koffi.decode(slot[0], koffi.proto('uint32_t', parameters)) as (...args: unknown[]) => number;
+    const made = koffi.decode(slot[0], koffi.proto('uint32_t', parameters)) as (...given: unknown[]) => number;
+    return made(...args);
   };
-  const getLive = bind('concordGetLiveObjects', ['void *']);
-  const lose = bind('concordLoseDevice', []);
-  const delay = bind('concordDelayNext', ['uint64_t']);
   return {
     live: () => {
       const counts = new BigUint64Array(COUNTERS.length);
-      getLive(counts);
+      call('concordGetLiveObjects', ['void *'], counts);
       return Object.fromEntries(COUNTERS.map((name, index) => [name, Number(counts[index])])) as LiveObjects;
     },
-    lose: () => void lose(),
-    delayNext: (nanoseconds) => void delay(nanoseconds),
+    lose: () => void call('concordLoseDevice', []),
+    delayNext: (nanoseconds) => void call('concordDelayNext', ['uint64_t'], nanoseconds),
   };
 }
