@@ -44,15 +44,15 @@ const LITERAL_AT: ReadonlyMap<number, number> = new Map<number, number>([
  * numbers, as enumerations are; no assembler reads it.
  */
 export function listInstructions(words: Uint32Array): string {
-  const instructions = [...instructionsOf(words)];
+  const instructions = instructionsOf(words);
   const names = new Map<number, string>();
-  for (const { op, operands } of instructions) {
+  for (const { opcode: op, operands } of instructions) {
     if (op === Op.Name) names.set(operands[0] as number, stringAt(operands, 1).text);
   }
   const types = new Map<number, string>();
   const typeOf = new Map<number, string | undefined>();
   const lines: string[] = [];
-  for (const { op, operands } of instructions) {
+  for (const { opcode: op, operands } of instructions) {
     const name = OPERATIONS.get(op) ?? `Op${op}`;
     const id = (value: number): string => `%${names.get(value) ?? value}`;
     const hasWideCases = op === Op.Switch && typeOf.get(operands[0] as number) === 'u64';
@@ -79,18 +79,22 @@ export function listInstructions(words: Uint32Array): string {
   return `${lines.join('\n')}\n`;
 }
 
+/** An instruction of a module. */
 interface Instruction {
-  readonly op: number;
+  readonly opcode: number;
   readonly operands: readonly number[];
 }
 
-function* instructionsOf(words: Uint32Array): Generator<Instruction> {
+/** The instructions of a module, in order. */
+export function instructionsOf(words: Uint32Array): readonly Instruction[] {
+  const found: Instruction[] = [];
   for (let at = HEADER_WORDS; at < words.length;) {
     const word = words[at] as number;
     const count = Math.max(1, word >>> 16);
-    yield { op: word & 0xffff, operands: [...words.subarray(at + 1, at + count)] };
+    found.push({ opcode: word & 0xffff, operands: [...words.subarray(at + 1, at + count)] });
     at += count;
   }
+  return found;
 }
 
 /** Returns whether an operand is a number and not an id; `caseWords` is how many words the number of a `Switch`'s case has. */

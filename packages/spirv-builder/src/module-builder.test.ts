@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { instructionsOf } from '../test/support/instructions.ts';
+import { instructionsOf } from './list-instructions.ts';
 import { thrown } from '../test/support/thrown.ts';
 import type { FunctionBuilder } from './function-builder.ts';
 import { ExecutionMode, Op } from './generated/spirv.ts';
@@ -127,15 +127,6 @@ describe('misuse is refused, with its place', () => {
 });
 
 describe('what a module is made of', () => {
-  it('declares equal types and constants once', () => {
-    const module = new ModuleBuilder();
-    const f32 = module.float(32);
-    expect(module.float(32)).toBe(f32);
-    expect(module.vector(f32, 4)).toBe(module.vector(f32, 4));
-    expect(module.constant(f32, 1)).toBe(module.constant(f32, 1));
-    expect(module.constant(f32, 0)).not.toBe(module.constant(f32, -0));
-  });
-
   it('emits nothing twice for the same calls', () => {
     const code = (k: FunctionBuilder, { x, p }: { x: Value; p: Value }): void => k.store(p, k.add(x, 1));
     expect(write(code)).toEqual(write(code));

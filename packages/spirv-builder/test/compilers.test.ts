@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Op } from '../src/generated/spirv.ts';
 import { ModuleBuilder, type Type } from '../src/index.ts';
 import { FEATURES } from './support/features.ts';
-import { instructionsOf } from './support/instructions.ts';
+import { instructionsOf } from '../src/list-instructions.ts';
 
 /**
  * Valid SPIR-V that ends the process in Intel's graphics compiler (IGC) of before 2023, such as 1.0.12504 of Debian 12 with

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { OpenCl } from '../src/generated/open-cl.ts';
 import { type FunctionBuilder, type MathFunction, ModuleBuilder, type Value } from '../src/index.ts';
 import { MATH } from '../src/ops/math.ts';
 import { needSpirvTools, validationErrors } from './support/spirv-tools.ts';
@@ -10,11 +9,6 @@ function write(code: (k: FunctionBuilder, x: Value, n: Value) => void): Uint32Ar
   module.kernel('test', parameters, (k, args) => code(k, args.x, args.n));
   return module.build();
 }
-
-it('knows functions of the set only', () => {
-  const names = new Set<string>(Object.keys(OpenCl));
-  expect([...MATH.keys()].filter((name) => !names.has(name))).toEqual([]);
-});
 
 it('writes each with the operands that it is listed with, and spirv-val accepts it', (context) => {
   const module = write((k, x, n) => {

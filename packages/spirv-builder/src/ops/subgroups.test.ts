@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { instructionsOf } from '../../test/support/instructions.ts';
+import { instructionsOf } from '../list-instructions.ts';
 import { thrown } from '../../test/support/thrown.ts';
 import { needSpirvTools, spirvDis } from '../../test/support/spirv-tools.ts';
 import type { FunctionBuilder } from '../function-builder.ts';

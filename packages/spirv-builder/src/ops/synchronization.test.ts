@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { instructionsOf } from '../../test/support/instructions.ts';
+import { instructionsOf } from '../list-instructions.ts';
 import type { FunctionBuilder } from '../function-builder.ts';
 import { MemorySemantics, Op, Scope } from '../generated/spirv.ts';
 import { ModuleBuilder } from '../module-builder.ts';

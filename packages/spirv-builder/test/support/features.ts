@@ -203,12 +203,6 @@ export const FEATURES: readonly Feature[] = [
     const results = [k.or(yes, no), k.and(yes, no), k.xor(yes, no), k.xor(yes, yes), ...equal];
     results.forEach((result, index) => k.store(k.at(data, index), k.select(result, k.constant(k.types.int(32), 1), 0)));
   }),
-  feature('shifts', [0x8000_0001, 0x8000_0001, 0x8000_0001], [0x10, 0x0800_0000, 0xf800_0000], (k, data) => {
-    (['shl', 'lshr', 'ashr'] as const).forEach((op, index) => {
-      const at = k.at(data, index);
-      k.store(at, k[op](k.load(at), 4));
-    });
-  }),
   feature(
     'ids',
     zeros(8),

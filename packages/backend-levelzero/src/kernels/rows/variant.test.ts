@@ -1,5 +1,7 @@
 import { checkedRun, defineKernel, type Kernel } from '@concord/backend-core/kernel';
 import { describe, expect, it } from 'vitest';
+import { Op, StorageClass } from '../../../../spirv-builder/src/generated/spirv.ts';
+import { instructionsOf } from '../../../../spirv-builder/src/list-instructions.ts';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import type { DeviceTraits } from '../recorder.ts';
@@ -24,9 +26,6 @@ function planned(traits: DeviceTraits, kernel: Kernel, shape: readonly [number, 
   return recorder;
 }
 
-const OPS = { constant: 43, array: 28, pointer: 32, variable: 59 };
-const WORKGROUP = 4;
-
 /** Bytes of the workgroup memory of a module, all of it arrays of 32-bit words. */
 function localBytes(words: Uint32Array): number {
   const [constants, lengths, pointees] = [
@@ -35,13 +34,13 @@ function localBytes(words: Uint32Array): number {
     new Map<number, number>(),
   ];
   let bytes = 0;
-  for (let at = 5; at < words.length; at += (words[at] as number) >>> 16) {
-    const [a, b, c] = words.subarray(at + 1, at + 4) as unknown as [number, number, number];
-    const op = (words[at] as number) & 0xffff;
-    if (op === OPS.constant) constants.set(b, c);
-    if (op === OPS.array) lengths.set(a, constants.get(c) as number);
-    if (op === OPS.pointer) pointees.set(a, c);
-    if (op === OPS.variable && c === WORKGROUP) bytes += 4 * (lengths.get(pointees.get(a) as number) as number);
+  for (const { opcode, operands } of instructionsOf(words)) {
+    const [a, b, c] = operands as [number, number, number];
+    if (opcode === Op.Constant) constants.set(b, c);
+    if (opcode === Op.TypeArray) lengths.set(a, constants.get(c) as number);
+    if (opcode === Op.TypePointer) pointees.set(a, c);
+    const isShared = opcode === Op.Variable && c === StorageClass.Workgroup;
+    if (isShared) bytes += 4 * (lengths.get(pointees.get(a) as number) as number);
   }
   return bytes;
 }
