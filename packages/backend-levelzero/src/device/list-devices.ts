@@ -93,24 +93,28 @@ function vendorName(vendorId: number): string {
 }
 
 function memoryOf(api: LevelZeroApi, device: DeviceHandle): number {
-  const count = new Uint32Array(1);
-  must(api.zeDeviceGetMemoryProperties(device, count, null), 'zeDeviceGetMemoryProperties');
-  const bytes = structSize('ze_device_memory_properties_t');
-  const memories = structs('ze_device_memory_properties_t', count[0] ?? 0, bytes);
-  if (memories.length === 0) return 0;
-  const all = new Uint8Array((memories[0] as Struct<'ze_device_memory_properties_t'>).bytes.buffer);
-  must(api.zeDeviceGetMemoryProperties(device, count, all), 'zeDeviceGetMemoryProperties');
-  return memories.reduce((sum, memory) => sum + memory.get('totalSize'), 0);
+  const call = 'zeDeviceGetMemoryProperties';
+  const listed = listStructs('ze_device_memory_properties_t', (count, all) => api[call](device, count, all));
+  must(listed.result, call);
+  return listed.structs.reduce((sum, memory) => sum + memory.get('totalSize'), 0);
 }
 
-/** `count` structs after one another in one buffer. */
-export function structs<Name extends Parameters<typeof structSize>[0]>(
+/** The structs that a function lists when it is asked twice: how many, then which. */
+export function listStructs<Name extends Parameters<typeof structSize>[0]>(
   name: Name,
-  count: number,
-  bytes: number = structSize(name),
-): Struct<Name>[] {
-  const buffer = new ArrayBuffer(count * bytes);
-  return Array.from({ length: count }, (_, index) => new Struct(name, new Uint8Array(buffer, index * bytes, bytes)));
+  list: (count: Uint32Array, all: Uint8Array | null) => number,
+): { readonly result: number; readonly structs: readonly Struct<Name>[] } {
+  const count = new Uint32Array(1);
+  const result = list(count, null);
+  const [length = 0] = count;
+  if (result !== RESULTS.SUCCESS || length === 0) return { result, structs: [] };
+  const size = structSize(name);
+  const all = new Uint8Array(length * size);
+  const structs = Array.from(
+    { length },
+    (_, index) => new Struct(name, all.subarray(index * size, (index + 1) * size)),
+  );
+  return { result: list(count, all), structs };
 }
 
 /** Names the versions, such as `Level Zero 1.3, driver 1.3.27642`. */

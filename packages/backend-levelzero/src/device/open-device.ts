@@ -11,7 +11,7 @@ import {
 import type { Koffi, LevelZeroLibrary } from '../ffi/load.ts';
 import { RESULTS, resultError } from '../ffi/result.ts';
 import { ENUMS, Struct } from '../ffi/structs.ts';
-import { type ListedDevice, structs } from './list-devices.ts';
+import { type ListedDevice, listStructs } from './list-devices.ts';
 
 /** A device with its own context and queue. */
 export class OpenDevice {
@@ -82,12 +82,9 @@ export class OpenDevice {
   #computeOrdinal(): number {
     const { api, device } = this;
     const call = 'zeDeviceGetCommandQueueGroupProperties';
-    const count = new Uint32Array(1);
-    this.check(api[call](device, count, null), call);
-    const groups = structs('ze_command_queue_group_properties_t', count[0] ?? 0);
-    const first = groups[0];
-    if (first !== undefined) this.check(api[call](device, count, new Uint8Array(first.bytes.buffer)), call);
-    const ordinal = groups.findIndex(
+    const listed = listStructs('ze_command_queue_group_properties_t', (count, all) => api[call](device, count, all));
+    this.check(listed.result, call);
+    const ordinal = listed.structs.findIndex(
       (group) => (group.get('flags') & ENUMS.ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) !== 0,
     );
     if (ordinal < 0) throw new BackendError('DEVICE_ERROR', 'the device has no queue for compute kernels');

@@ -1,20 +1,16 @@
 import type { DriverHandle } from '../ffi/prototypes.ts';
 import type { LevelZeroLibrary } from '../ffi/load.ts';
 import { resultError, RESULTS } from '../ffi/result.ts';
-import { type ListedDevice, structs } from './list-devices.ts';
+import { type ListedDevice, listStructs } from './list-devices.ts';
 import { ENUMS, NativeBytes, Struct, structSize } from '../ffi/structs.ts';
 import { type DeviceTraits, smallestLanes } from '../kernels/recorder.ts';
 
 /** Returns whether a driver has an extension of Level Zero. */
 function hasExtension({ api }: LevelZeroLibrary, driver: DriverHandle, name: string): boolean {
-  const count = new Uint32Array(1);
-  const call = 'zeDriverGetExtensionProperties';
-  if (api[call](driver, count, null) !== RESULTS.SUCCESS) return false;
-  const extensions = structs('ze_driver_extension_properties_t', count[0] ?? 0);
-  const [first] = extensions;
-  if (first === undefined || api[call](driver, count, new Uint8Array(first.bytes.buffer)) !== RESULTS.SUCCESS)
-    return false;
-  return extensions.some((extension) => extension.text('name') === name);
+  const { result, structs } = listStructs('ze_driver_extension_properties_t', (count, all) =>
+    api.zeDriverGetExtensionProperties(driver, count, all),
+  );
+  return result === RESULTS.SUCCESS && structs.some((extension) => extension.text('name') === name);
 }
 
 /** The identity of a device, as far as its driver tells. */

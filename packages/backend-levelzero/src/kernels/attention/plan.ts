@@ -61,7 +61,7 @@ type Chooser = (sizes: AttentionSizes, recorder: Recorder) => AttentionVariant;
 export function planAttention(
   call: ResolvedAttention<DeviceMemory>,
   recorder: Recorder,
-  choose: Chooser = chooseVariant,
+  choose: Chooser = (sizes) => attentionTables.choose(sizes, recorder),
 ): void {
   const most = placedSight(call) === undefined ? MAX_ROWS : MAX_PLACED;
   if (Math.max(call.seqQ, call.seqKv) >= most) {
@@ -87,8 +87,4 @@ function planPacked(call: PackedAttention, recorder: Recorder, choose: Chooser):
   const { batch, heads, seqQ: queries, headDim, causal } = call;
   const sizes = { heads: batch * heads, queries, keys: visibleKeys(call), headDim, causal, any: anyCallOf(call) };
   attentionTables.launch(call, choose(sizes, recorder), recorder);
-}
-
-function chooseVariant(sizes: AttentionSizes, recorder: Recorder): AttentionVariant {
-  return attentionTables.choose(sizes, recorder);
 }

@@ -34,17 +34,13 @@ export const conv2dFamily: Family<'conv2dForward', DeviceMemory, Recorder, Kerne
  *
  * @param choose - how the kernel is chosen, for tests of one
  */
-export function planConv2d(call: Call, recorder: Recorder, choose: ChooseVariant = chooseVariant): void {
+export function planConv2d(
+  call: Call,
+  recorder: Recorder,
+  choose: ChooseVariant = (floats) => conv2dTables.choose(floats, recorder),
+): void {
   floatResults.convolution(call, recorder, (floats) => {
-    planFloats(floats, recorder, choose);
+    conv2dTables.launch(floats, choose(floats, recorder), recorder);
     return false;
   });
-}
-
-function planFloats(call: Call, recorder: Recorder, choose: ChooseVariant): void {
-  conv2dTables.launch(call, choose(call, recorder), recorder);
-}
-
-function chooseVariant(call: Call, recorder: Recorder): NamedVariant {
-  return conv2dTables.choose(call, recorder);
 }

@@ -64,7 +64,7 @@ const DEPTH_MULTIPLE = 64;
 export function planGemm(
   call: ResolvedGemm<DeviceMemory>,
   recorder: Recorder,
-  choose: ChooseVariant = chooseVariant,
+  choose: ChooseVariant = (product) => tablesFor(product).choose(product, recorder),
 ): void {
   if (call.dtype === 'bf16') {
     floatResults.bfloatProduct(call, recorder, (wide) => planGemm(wide, recorder, choose));
@@ -98,10 +98,6 @@ function planProduct(product: Product, recorder: Recorder, choose: ChooseVariant
   for (const part of parts(product, most, table.least?.(variant))) {
     multiply(partOf(product, part), variant, range, splits, recorder, scratch);
   }
-}
-
-function chooseVariant(product: Product, recorder: Recorder): Variant {
-  return tablesFor(product).choose(product, recorder);
 }
 
 function multiply(

@@ -38,22 +38,14 @@ export function planMap(call: RunToPlan, axes: PlanAxes, level: 'row' | 'element
   const { form, args } = formOf(call, over, { along, width, index: indexType(call, traits.isCpuLike) });
   const isWhole = length % width === 0;
   const params: MapParams = { form, kind: traits.isCpuLike ? 'runs' : 'lanes', isWhole, stores };
-  const made = kernelOf(params);
+  const runs = traits.isCpuLike ? runsOf(lines, length, traits.computeUnits) : undefined;
+  const segments = Math.ceil(length / (runs?.segment ?? width));
   const work = workOf(call, lines * length);
-  if (traits.isCpuLike) {
-    const { segment, run } = runsOf(lines, length, traits.computeUnits);
-    const segments = Math.ceil(length / segment);
-    const pieces = { items: lines * segments, perGroup: run };
-    launchInPieces(
-      recorder,
-      { kernel: made, args: { ...args, segments, segment, run }, variant: variant.id, work },
-      pieces,
-    );
-    return;
-  }
-  const segments = Math.ceil(length / width);
-  const pieces = { items: lines * segments, perGroup: MAP_GROUP };
-  launchInPieces(recorder, { kernel: made, args: { ...args, segments }, variant: variant.id, work }, pieces);
+  launchInPieces(
+    recorder,
+    { kernel: kernelOf(params), args: { ...args, segments, ...runs }, variant: variant.id, work },
+    { items: lines * segments, perGroup: runs?.run ?? MAP_GROUP },
+  );
 }
 
 /** The widest of some vectors that a line has. */
