@@ -25,7 +25,8 @@ static bool add_piece(recording *to, size_t bytes)
     return true;
 }
 
-recording *recording_create(void)
+/* An empty one; NULL where memory is short. */
+static recording *recording_create(void)
 {
     recording *made = calloc(1, sizeof *made);
     if (made == NULL || !add_piece(made, FIRST_PIECE)) {
@@ -67,12 +68,8 @@ void recording_end(recording *of)
     atomic_fetch_sub(&of->executions, 1);
 }
 
-bool recording_is_executing(const recording *of)
-{
-    return atomic_load(&of->executions) > 0;
-}
-
-void *recording_take(recording *from, size_t bytes)
+/* Memory that lasts as long as the recording, zeroed, at a multiple of 16; NULL where memory is short. */
+static void *recording_take(recording *from, size_t bytes)
 {
     if (bytes > SIZE_MAX / 2) return NULL;
     const size_t taken = (bytes + 15) & ~(size_t)15;
@@ -83,7 +80,8 @@ void *recording_take(recording *from, size_t bytes)
     return memset(memory, 0, taken);
 }
 
-ze_result_t recording_add(recording *to, const command *given)
+/* Adds a copy of a command after the others, which keeps its kernel. */
+static ze_result_t recording_add(recording *to, const command *given)
 {
     command *added = recording_take(to, sizeof *added);
     if (added == NULL) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -153,7 +151,7 @@ ze_result_t zeCommandListCreate(ze_context_handle_t hContext, ze_device_handle_t
 
 static ze_result_t check_idle(const command_list *list)
 {
-    const bool in_use = !device_is_lost() && recording_is_executing(list->recording);
+    const bool in_use = !device_is_lost() && atomic_load(&list->recording->executions) > 0;
     return in_use ? ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE : ZE_RESULT_SUCCESS;
 }
 

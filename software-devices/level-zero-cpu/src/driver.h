@@ -143,20 +143,14 @@ void monitor_leave(void);
 /* Inside: wakes all who wait for a change. */
 void monitor_notify(void);
 
-/* Inside: waits for a change until a time of `now_ns`, for ever with UINT64_MAX. False where the time has come. */
-bool monitor_wait(uint64_t deadline);
-
-/* Inside: as `monitor_wait`, on the caller's condition. */
+/* Inside: waits on the caller's condition. */
 void monitor_wait_on(pthread_cond_t *condition);
 
 /* A condition to wait on inside the monitor. */
 void monitor_condition(pthread_cond_t *condition);
 
-/* The device's and the host's clock, in nanoseconds. */
+/* The device's and the host's clock, in nanoseconds, which never goes back. */
 uint64_t now_ns(void);
-
-/* The time a timeout of a Level Zero call ends. */
-uint64_t deadline_after(uint64_t timeout);
 
 /*
  * Waits until `is_ready(what)`, which is asked inside the monitor. ZE_RESULT_NOT_READY when the timeout (nanoseconds)
@@ -199,13 +193,6 @@ enum { MAX_FILL_PATTERN_BYTES = 128 };
  * work submitted before still runs is given back when that is done.
  */
 
-typedef struct {
-    char *base;
-    size_t bytes; /* as asked for */
-    bool is_host;
-    context *context;
-} allocation;
-
 typedef enum {
     PLACE_OUTSIDE, /* in no allocation: memory of the program's own */
     PLACE_INSIDE,  /* all of it in one allocation of the context */
@@ -214,15 +201,6 @@ typedef enum {
 
 /* Where a range of memory lies. An empty range lies where its address does. */
 place range_place(const context *context, const void *address, size_t bytes);
-
-/*
- * Maps memory. Alignment is a power of two or 0.
- * ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY.
- */
-ze_result_t allocate(context *context, bool is_host, size_t bytes, size_t alignment, void **address);
-
-/* Frees the allocation that starts there. ZE_RESULT_ERROR_INVALID_ARGUMENT where none does. */
-ze_result_t free_allocation(context *context, void *address);
 
 /* Gives back what waited for work that is done now. Outside the monitor. */
 void sweep_allocations(void);
@@ -283,9 +261,6 @@ typedef struct {
     uint64_t start, end; /* nanoseconds; of use when it is signaled */
 } event;
 
-/* Nanoseconds of a clock that never goes back. */
-uint64_t event_clock(void);
-
 typedef struct command {
     struct command *next;
     command_kind kind;
@@ -306,8 +281,6 @@ typedef struct command {
 
 typedef struct recording recording;
 
-/* An empty one; NULL where memory is short. */
-recording *recording_create(void);
 void recording_keep(recording *recording);
 
 /* The last reference frees the commands and drops what they hold. */
@@ -316,13 +289,6 @@ void recording_drop(recording *recording);
 /* Counts executions that are submitted and not done. */
 void recording_begin(recording *recording);
 void recording_end(recording *recording);
-bool recording_is_executing(const recording *recording);
-
-/* Memory that lasts as long as the recording, zeroed, at a multiple of 16; NULL where memory is short. */
-void *recording_take(recording *recording, size_t bytes);
-
-/* Adds a copy of a command after the others, which keeps its kernel. ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY. */
-ze_result_t recording_add(recording *recording, const command *command);
 
 /* The first command, NULL for none. */
 const command *recording_first(const recording *recording);
@@ -363,18 +329,6 @@ void executor_end(executor *executor);
 /* Submissions of all executors are numbered. The number of the last one, and of the first that is not done. */
 uint64_t newest_ticket(void);
 uint64_t oldest_unfinished_ticket(void);
-
-/* A stream of the engine, and whether something was enqueued on it since the last wait. */
-typedef struct {
-    engine_stream *stream;
-    bool is_busy;
-} worker;
-
-/* On an executor's thread: runs the commands of a recording; launches may still run after it. */
-void execute(worker *worker, const recording *recording);
-
-/* Waits for the engine. */
-void finish(worker *worker);
 
 /* The number of executed launches and copies (including fills). */
 void count_executed(uint64_t *launches, uint64_t *copies);

@@ -1,18 +1,10 @@
 #include "driver.h"
-#include <time.h>
 
 typedef struct {
     object base;
     bool has_times;
     uint32_t count;
 } event_pool;
-
-uint64_t event_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 ze_result_t zeEventPoolCreate(ze_context_handle_t hContext, const ze_event_pool_desc_t *desc, uint32_t numDevices,
                               ze_device_handle_t *phDevices, ze_event_pool_handle_t *phEventPool)

@@ -12,7 +12,10 @@ typedef struct grave {
 } grave;
 
 typedef struct {
-    allocation is;
+    char *base;
+    size_t bytes; /* as asked for */
+    bool is_host;
+    context *context;
     size_t mapped;
     grave *grave; /* made with it, so that to free never needs memory */
 } entry;
@@ -53,13 +56,13 @@ static size_t position(const void *address)
     size_t low = 0, high = count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (entries[middle]->is.base <= (const char *)address) low = middle + 1;
+        if (entries[middle]->base <= (const char *)address) low = middle + 1;
         else high = middle;
     }
     return low;
 }
 
-static bool is_within(const allocation *in, const void *address)
+static bool is_within(const entry *in, const void *address)
 {
     return (size_t)((const char *)address - in->base) < in->bytes;
 }
@@ -70,11 +73,11 @@ place range_place(const context *context, const void *address, size_t bytes)
     const uintptr_t start = (uintptr_t)address;
     pthread_mutex_lock(&lock);
     const size_t at = position(address);
-    if (at > 0 && is_within(&entries[at - 1]->is, address)) {
-        const allocation *in = &entries[at - 1]->is;
+    if (at > 0 && is_within(entries[at - 1], address)) {
+        const entry *in = entries[at - 1];
         const bool fits = bytes <= in->bytes - (size_t)((const char *)address - in->base);
         result = fits && in->context == context ? PLACE_INSIDE : PLACE_BROKEN;
-    } else if (bytes > UINTPTR_MAX - start || (at < count && (uintptr_t)entries[at]->is.base < start + bytes)) {
+    } else if (bytes > UINTPTR_MAX - start || (at < count && (uintptr_t)entries[at]->base < start + bytes)) {
         result = PLACE_BROKEN;
     }
     pthread_mutex_unlock(&lock);
@@ -101,21 +104,22 @@ static ze_result_t out_of_memory(bool is_host)
 /* Inside the lock. */
 static ze_result_t add(entry *added, size_t alignment, size_t page)
 {
-    const bool is_host = added->is.is_host;
+    const bool is_host = added->is_host;
     const uint64_t limit = is_host ? settings.engine.physical_bytes : settings.memory_bytes;
     uint64_t *used = is_host ? &host_bytes : &device_bytes;
     if (added->mapped > limit || *used > limit - added->mapped || !reserve_entry()) return out_of_memory(is_host);
-    added->is.base = map(added->mapped, alignment, page);
-    if (added->is.base == NULL) return out_of_memory(is_host);
-    const size_t at = position(added->is.base);
+    added->base = map(added->mapped, alignment, page);
+    if (added->base == NULL) return out_of_memory(is_host);
+    const size_t at = position(added->base);
     memmove(entries + at + 1, entries + at, (count++ - at) * sizeof *entries);
     entries[at] = added;
     *used += added->mapped;
-    asked_bytes += added->is.bytes;
+    asked_bytes += added->bytes;
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t allocate(context *context, bool is_host, size_t bytes, size_t alignment, void **address)
+/* Alignment is a power of two or 0. */
+static ze_result_t allocate(context *context, bool is_host, size_t bytes, size_t alignment, void **address)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t least = bytes >= HUGE_PAGE ? HUGE_PAGE : page;
@@ -123,10 +127,11 @@ ze_result_t allocate(context *context, bool is_host, size_t bytes, size_t alignm
     grave *grave = malloc(sizeof *grave);
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (added != NULL && grave != NULL) {
-        *added = (entry){{.bytes = bytes, .is_host = is_host, .context = context}, round_up(bytes, page), grave};
+        *added = (entry){
+            .bytes = bytes, .is_host = is_host, .context = context, .mapped = round_up(bytes, page), .grave = grave};
         pthread_mutex_lock(&lock);
         result = add(added, alignment > least ? alignment : least, page);
-        if (result == ZE_RESULT_SUCCESS) *address = added->is.base;
+        if (result == ZE_RESULT_SUCCESS) *address = added->base;
         pthread_mutex_unlock(&lock);
     }
     if (result == ZE_RESULT_SUCCESS) {
@@ -157,19 +162,20 @@ void sweep_allocations(void)
     pthread_mutex_unlock(&lock);
 }
 
-ze_result_t free_allocation(context *context, void *address)
+/* ZE_RESULT_ERROR_INVALID_ARGUMENT where no allocation starts there. */
+static ze_result_t free_allocation(context *context, void *address)
 {
     pthread_mutex_lock(&lock);
     const size_t at = position(address);
     entry *freed = at > 0 ? entries[at - 1] : NULL;
-    if (freed == NULL || freed->is.base != address || freed->is.context != context) {
+    if (freed == NULL || freed->base != address || freed->context != context) {
         pthread_mutex_unlock(&lock);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
     memmove(entries + at - 1, entries + at, (count-- - at) * sizeof *entries);
-    *(freed->is.is_host ? &host_bytes : &device_bytes) -= freed->mapped;
-    asked_bytes -= freed->is.bytes;
-    *freed->grave = (grave){graves, freed->is.base, freed->mapped, newest_ticket()};
+    *(freed->is_host ? &host_bytes : &device_bytes) -= freed->mapped;
+    asked_bytes -= freed->bytes;
+    *freed->grave = (grave){graves, freed->base, freed->mapped, newest_ticket()};
     graves = freed->grave;
     atomic_store_explicit(&has_graves, true, memory_order_release);
     pthread_mutex_unlock(&lock);

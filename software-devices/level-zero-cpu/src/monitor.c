@@ -39,7 +39,8 @@ void monitor_wait_on(pthread_cond_t *condition)
     pthread_cond_wait(condition, &lock);
 }
 
-bool monitor_wait(uint64_t deadline)
+/* Inside: waits for a change until a time of `now_ns`, for ever with UINT64_MAX. False where the time has come. */
+static bool monitor_wait(uint64_t deadline)
 {
     if (deadline == UINT64_MAX) {
         pthread_cond_wait(&changed, &lock);
@@ -57,7 +58,8 @@ uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-uint64_t deadline_after(uint64_t timeout)
+/* The time a timeout of a Level Zero call ends. */
+static uint64_t deadline_after(uint64_t timeout)
 {
     const uint64_t now = now_ns();
     /* Beyond the signed range of a timespec is as good as for ever. */

@@ -119,7 +119,8 @@ bool spirv_integer(const spirv_module *module, uint32_t id, uint64_t *value)
 static const uint64_t MAX_TYPE_BYTES = UINT64_C(1) << 40;
 enum { MAX_TYPE_DEPTH = 200 };
 
-bool spirv_decorated(const spirv_module *module, uint32_t id, SpvDecoration decoration)
+/* True if a decoration without operands stands on an id. */
+static bool is_decorated(const spirv_module *module, uint32_t id, SpvDecoration decoration)
 {
     SPIRV_EACH(at, module) {
         if (spirv_opcode(at) == SpvOpFunction) break;
@@ -133,7 +134,7 @@ static spirv_layout layout_at_depth(const spirv_module *module, uint32_t type, u
 static spirv_layout layout_of_struct(const spirv_module *module, const uint32_t *type, unsigned depth)
 {
     spirv_layout whole = {0, 1};
-    bool packed = spirv_decorated(module, type[1], SpvDecorationCPacked);
+    bool packed = is_decorated(module, type[1], SpvDecorationCPacked);
     for (unsigned member = 2; member < spirv_length(type); member++) {
         spirv_layout part = layout_at_depth(module, type[member], depth + 1);
         if (part.bytes == 0) return (spirv_layout){0, 1};

@@ -70,9 +70,6 @@ typedef struct {
 
 spirv_layout spirv_layout_of(const spirv_module *module, uint32_t type);
 
-/* True if a decoration without operands stands on an id. */
-bool spirv_decorated(const spirv_module *module, uint32_t id, SpvDecoration decoration);
-
 /* Changing a module: a copy grows in parts, in which things can be declared and functions written as assembly text. */
 
 typedef struct {

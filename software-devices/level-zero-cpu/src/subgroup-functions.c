@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-uint32_t subgroup_constant(subgroup_functions *functions, uint32_t value)
+static uint32_t constant(subgroup_functions *functions, uint32_t value)
 {
     return spirv_declare_constant(functions->edit, SpvOpConstant, functions->uint_type, 1, &value);
 }
@@ -41,15 +41,15 @@ void subgroup_functions_begin(subgroup_functions *functions)
 
 void subgroup_declare_array(subgroup_functions *functions, uint32_t id, uint32_t type, uint32_t length)
 {
-    const uint32_t operands[2] = {type, subgroup_constant(functions, length)};
+    const uint32_t operands[2] = {type, constant(functions, length)};
     uint32_t array = spirv_declare_type(functions->edit, SpvOpTypeArray, 2, operands);
     declare_variable(functions->edit, id, array, SpvStorageClassWorkgroup);
 }
 
 void subgroup_barrier(subgroup_functions *functions, spirv_words *out)
 {
-    uint32_t scope = subgroup_constant(functions, SpvScopeWorkgroup);
-    uint32_t semantics = subgroup_constant(functions, SUBGROUP_SEMANTICS);
+    uint32_t scope = constant(functions, SpvScopeWorkgroup);
+    uint32_t semantics = constant(functions, SUBGROUP_SEMANTICS);
     spirv_emit(out, SpvOpControlBarrier, 3, (uint32_t[]){scope, scope, semantics});
 }
 
@@ -122,10 +122,10 @@ void subgroup_define_function(subgroup_functions *functions, const subgroup_reci
         {"wide_y", recipe->wide_y, NULL},
         {"widen_x", recipe->widen_x, NULL},
         {"widen_y", recipe->widen_y, NULL},
-        {"span", subgroup_constant(functions, recipe->span), NULL},
+        {"span", constant(functions, recipe->span), NULL},
         {"wide_span", subgroup_wide_constant(functions, recipe->span), NULL},
-        {"zero", subgroup_constant(functions, 0), NULL},
-        {"one", subgroup_constant(functions, 1), NULL},
+        {"zero", constant(functions, 0), NULL},
+        {"one", constant(functions, 1), NULL},
         {"lanes", 0, functions->are_rows && recipe->span == functions->size ? LANE_IN_ROW : LANE_IN_SPAN},
         {"operation", 0, recipe->operation},
         {"bounds", 0, recipe->bounds},

@@ -93,8 +93,7 @@ void subgroup_declare_array(subgroup_functions *functions, uint32_t id, uint32_t
 /* Writes a barrier of the group. */
 void subgroup_barrier(subgroup_functions *functions, spirv_words *out);
 
-/* Constants of types uint and ulong. */
-uint32_t subgroup_constant(subgroup_functions *functions, uint32_t value);
+/* A constant of type ulong. */
 uint32_t subgroup_wide_constant(subgroup_functions *functions, uint32_t value);
 
 /* Width of the numbers of a type, also inside of a vector; 0 for others. */
