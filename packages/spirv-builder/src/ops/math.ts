@@ -5,7 +5,14 @@ import { componentOf, nameOf } from '../type.ts';
 import type { Operand, Value } from '../value.ts';
 
 /** Functions of the set "OpenCL.std" whose operands and result have one type. */
-export type MathFunction = Exclude<keyof typeof OpenCl, `v${'load' | 'store'}${string}`>;
+export type MathFunction = Exclude<
+  keyof typeof OpenCl,
+  | `v${'load' | 'store'}${string}`
+  | ('ilogb' | 'ldexp' | 'pown' | 'rootn' | 'nan')
+  | ('fract' | 'frexp' | 'lgamma_r' | 'modf' | 'remquo' | 'sincos')
+  | ('cross' | 'distance' | 'length' | 'fast_distance' | 'fast_length')
+  | ('u_upsample' | 's_upsample' | 'shuffle' | 'shuffle2' | 'bitselect' | 'select' | 'printf' | 'prefetch')
+>;
 
 interface Signature {
   readonly kind: 'float' | 'int';
