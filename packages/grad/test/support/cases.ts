@@ -2,7 +2,7 @@ import { defineKernel } from '@concord/backend-core/kernel';
 import * as o from '@concord/ops';
 import { type Tensor, tensor } from '@concord/ops';
 import { ELEMENT_CASES } from './element-cases.ts';
-import { at, type GradCase, ints, unary } from './grad-case.ts';
+import { caseOf, type GradCase, ints, unary } from './grad-case.ts';
 import { PRODUCT_CASES } from './product-cases.ts';
 
 const square = defineKernel(
@@ -30,23 +30,9 @@ const combining = defineKernel(
 export const CASES: readonly GradCase[] = [
   ...ELEMENT_CASES,
   ...PRODUCT_CASES,
-  {
-    name: 'concat',
-    shapes: [
-      [2, 3],
-      [2, 1],
-    ],
-    f: (xs) => o.concat([at(xs, 0), at(xs, 1)], { axis: 1 }),
-  },
-  { name: 'concat twice', shapes: [[2, 3]], f: (xs) => o.concat([at(xs, 0), o.square(at(xs, 0)), at(xs, 0)]) },
-  {
-    name: 'stack',
-    shapes: [
-      [2, 3],
-      [2, 3],
-    ],
-    f: (xs) => o.stack([at(xs, 0), at(xs, 1)], { axis: 1 }),
-  },
+  caseOf('concat', (x, y) => o.concat([x, y], { axis: 1 }), [2, 3], [2, 1]),
+  caseOf('concat twice', (x) => o.concat([x, o.square(x), x]), [2, 3]),
+  caseOf('stack', (x, y) => o.stack([x, y], { axis: 1 }), [2, 3], [2, 3]),
   unary('flip', (x) => o.flip(x, { axis: 1 })),
   ...(['constant', 'reflect', 'edge', 'symmetric', 'wrap'] as const).map((mode) =>
     unary(`pad ${mode}`, (x) =>
@@ -78,39 +64,42 @@ export const CASES: readonly GradCase[] = [
   unary('split', (x) => o.mul(o.split(x, [2, 3], 1)[0] as Tensor, o.slice(x, [null, [2, 4]]))),
   unary('dropout', (x) => o.dropout(x, 0.4, { seed: 7 })),
   {
-    name: 'dequantize',
-    shapes: [[]],
+    ...caseOf('dequantize', (x) => o.dequantize(tensor(x.backend, new Uint8Array([1, 7, 200]), [3]), x), []),
     range: [0.2, 1],
-    f: (xs, b) => o.dequantize(tensor(b, new Uint8Array([1, 7, 200]), [3]), at(xs, 0)),
   },
-  {
-    name: 'run',
-    shapes: [[3, 4], [3]],
-    f: (xs) => {
-      const { y, z } = o.run(square, { x: at(xs, 0), r: at(xs, 1) }, { params: { a: 1.5 } });
+  caseOf(
+    'run',
+    (x, r) => {
+      const { y, z } = o.run(square, { x, r }, { params: { a: 1.5 } });
       return o.concat([o.flatten(y), z]);
     },
-  },
+    [3, 4],
+    [3],
+  ),
   {
-    name: 'run combining',
-    shapes: [[2, 4], [3], [3, 2]],
+    ...caseOf(
+      'run combining',
+      (x, row, square) => {
+        const [y, z] = [o.mul(row, 0.25), o.square(square)];
+        const inputs = { x, i: ints(x, [0, 0, 2, 1, 2, 1, 7, 1], [2, 4]) };
+        o.run(combining, inputs, { out: { y, z } });
+        return o.concat([y, o.flatten(z)]);
+      },
+      [2, 4],
+      [3],
+      [3, 2],
+    ),
     isApart: true,
-    f: (xs, b) => {
-      const [y, z] = [o.mul(at(xs, 1), 0.25), o.square(at(xs, 2))];
-      const inputs = { x: at(xs, 0), i: ints(b, [0, 0, 2, 1, 2, 1, 7, 1], [2, 4]) };
-      o.run(combining, inputs, { out: { y, z } });
-      return o.concat([y, o.flatten(z)]);
-    },
   },
-  {
-    name: 'run with out',
-    shapes: [[2, 3]],
-    f: (xs, b) => {
-      const out = o.empty(b, [4, 3]);
-      o.mul(at(xs, 0), 2, { out: o.slice(out, [[0, 2]]) });
-      o.sin(at(xs, 0), { out: o.slice(out, [[2, 4]]) });
+  caseOf(
+    'run with out',
+    (x) => {
+      const out = o.empty(x.backend, [4, 3]);
+      o.mul(x, 2, { out: o.slice(out, [[0, 2]]) });
+      o.sin(x, { out: o.slice(out, [[2, 4]]) });
       o.add(out, o.square(o.flip(out, { axis: 0 })), { out });
       return out;
     },
-  },
+    [2, 3],
+  ),
 ];

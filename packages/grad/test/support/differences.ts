@@ -1,7 +1,7 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { tensor, type Tensor, tidy } from '@concord/ops';
 import { vjp } from '../../src/index.ts';
-import type { GradCase } from './grad-case.ts';
+import { type GradCase, RANGE } from './grad-case.ts';
 
 /** Numbers that look random and are the same each time. */
 export function numbersFrom(seed: number): () => number {
@@ -13,7 +13,7 @@ export function numbersFrom(seed: number): () => number {
 }
 
 /** Numbers for each tensor of a case. */
-export function dataOf({ name, shapes, range: [low, high] = [-1.5, 1.5], isApart = false }: GradCase): Float32Array[] {
+export function dataOf({ name, shapes, range: [low, high] = RANGE, isApart = false }: GradCase): Float32Array[] {
   const next = numbersFrom(Array.from(name).reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7));
   const sizes = shapes.map((shape) => shape.reduce((product, size) => product * size, 1));
   const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -35,7 +35,7 @@ export async function byTape(
   const xs = data.map((each, index) =>
     tensor(backend, each, own.shapes[index], own.dtype === undefined ? {} : { dtype: own.dtype }),
   );
-  const { value, pullback } = vjp((...leaves: Tensor[]) => own.f(leaves, backend), ...xs);
+  const { value, pullback } = vjp((...leaves: Tensor[]) => own.f(...leaves), ...xs);
   const next = numbersFrom(99);
   const factors = Float32Array.from({ length: value.size }, () => next() * 2 - 1);
   const given = tensor(backend, factors, value.shape);
@@ -54,12 +54,7 @@ export async function byDifferences(
   step = 1 / 32,
 ): Promise<number[][]> {
   const at = async (changed: readonly Float32Array[]): Promise<number> => {
-    const value = tidy(() =>
-      own.f(
-        changed.map((each, index) => tensor(backend, each, own.shapes[index])),
-        backend,
-      ),
-    );
+    const value = tidy(() => own.f(...changed.map((each, index) => tensor(backend, each, own.shapes[index]))));
     const numbers = [...(await value.toArray())];
     value.dispose();
     return numbers.reduce((sum: number, each, index) => sum + each * (factors[index] as number), 0);

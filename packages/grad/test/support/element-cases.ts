@@ -1,6 +1,6 @@
 import * as o from '@concord/ops';
 import { tensor } from '@concord/ops';
-import { at, binary, type GradCase, ints, unary } from './grad-case.ts';
+import { binary, caseOf, type GradCase, ints, unary } from './grad-case.ts';
 
 /** Functions of elements, folds, scans, indexing and losses. */
 export const ELEMENT_CASES: readonly GradCase[] = [
@@ -48,19 +48,16 @@ export const ELEMENT_CASES: readonly GradCase[] = [
   unary('elu', (x) => o.elu(x, { alpha: 0.7 }), undefined, true),
   unary('clamp', (x) => o.clamp(x, { min: -0.9, max: 0.9 }), undefined, true),
   {
-    name: 'clamp tensors',
-    shapes: [[2, 3], [3], [3]],
-    isApart: true,
-    f: (xs) => o.clamp(at(xs, 0), { min: o.sub(at(xs, 1), 1), max: o.add(at(xs, 2), 1) }),
-  },
-  {
-    name: 'where',
-    shapes: [
+    ...caseOf(
+      'clamp tensors',
+      (x, low, high) => o.clamp(x, { min: o.sub(low, 1), max: o.add(high, 1) }),
       [2, 3],
-      [2, 1],
-    ],
-    f: (xs, b) => o.where(tensor(b, new Uint8Array([1, 0, 1]), [3]), at(xs, 0), at(xs, 1)),
+      [3],
+      [3],
+    ),
+    isApart: true,
   },
+  caseOf('where', (x, y) => o.where(tensor(x.backend, new Uint8Array([1, 0, 1]), [3]), x, y), [2, 3], [2, 1]),
   unary('where with a number', (x) => o.where(o.greater(x, 0), x, 0.5), undefined, true),
   { ...unary('cast', (x) => o.mul(o.cast(x, 'f32'), 3)), dtype: 'f16' },
   unary('cast to f16', (x) => o.cast(o.cast(o.mul(x, x), 'f32'), 'f32')),
@@ -102,64 +99,27 @@ export const ELEMENT_CASES: readonly GradCase[] = [
   unary('cummin', (x) => o.cummin(x, { reverse: true }), undefined, true),
   unary('cumprod with zeros', (x) => o.cumprod(o.mul(x, tensor(x.backend, [1, 1, 0, 1, 0])), {})),
 
-  { name: 'gather', shapes: [[4, 3]], f: (xs, b) => o.gather(at(xs, 0), ints(b, [3, 0, 3], [3])) },
-  {
-    name: 'gather of an axis',
-    shapes: [[2, 4]],
-    f: (xs, b) => o.gather(at(xs, 0), ints(b, [3, 0, 3, 9], [2, 2]), { axis: 1 }),
-  },
-  { name: 'embedding', shapes: [[4, 3]], f: (xs, b) => o.embedding(ints(b, [1, 1, 0], [3]), at(xs, 0)) },
-  { name: 'gatherNd', shapes: [[2, 4]], f: (xs, b) => o.gatherNd(at(xs, 0), ints(b, [1, 0, 0, 3, 1, 0], [3, 2])) },
-  {
-    name: 'takeAlongAxis',
-    shapes: [[2, 4]],
-    f: (xs, b) => o.takeAlongAxis(at(xs, 0), ints(b, [3, 0, 0, 2, 2, 1], [2, 3]), 1),
-  },
-  {
-    name: 'scatter',
-    shapes: [
-      [2, 4],
-      [2, 2],
-    ],
-    f: (xs, b) => o.scatter(at(xs, 0), 1, ints(b, [3, 0, 1, 2], [2, 2]), at(xs, 1)),
-  },
-  {
-    name: 'scatterAdd',
-    shapes: [
-      [2, 4],
-      [2, 2],
-    ],
-    f: (xs, b) => o.scatterAdd(at(xs, 0), 1, ints(b, [3, 3, 1, 2], [2, 2]), at(xs, 1)),
-  },
-  {
-    name: 'indexPut',
-    shapes: [
-      [3, 2],
-      [2, 2],
-    ],
-    f: (xs, b) => o.indexPut(at(xs, 0), [ints(b, [2, 0], [2])], at(xs, 1)),
-  },
-  {
-    name: 'indexPut accumulate',
-    shapes: [
-      [3, 2],
-      [2, 2],
-    ],
-    f: (xs, b) => o.indexPut(at(xs, 0), [ints(b, [2, 2], [2])], at(xs, 1), { accumulate: true }),
-  },
+  caseOf('gather', (x) => o.gather(x, ints(x, [3, 0, 3], [3])), [4, 3]),
+  caseOf('gather of an axis', (x) => o.gather(x, ints(x, [3, 0, 3, 9], [2, 2]), { axis: 1 }), [2, 4]),
+  caseOf('embedding', (table) => o.embedding(ints(table, [1, 1, 0], [3]), table), [4, 3]),
+  caseOf('gatherNd', (x) => o.gatherNd(x, ints(x, [1, 0, 0, 3, 1, 0], [3, 2])), [2, 4]),
+  caseOf('takeAlongAxis', (x) => o.takeAlongAxis(x, ints(x, [3, 0, 0, 2, 2, 1], [2, 3]), 1), [2, 4]),
+  caseOf('scatter', (x, values) => o.scatter(x, 1, ints(x, [3, 0, 1, 2], [2, 2]), values), [2, 4], [2, 2]),
+  caseOf('scatterAdd', (x, values) => o.scatterAdd(x, 1, ints(x, [3, 3, 1, 2], [2, 2]), values), [2, 4], [2, 2]),
+  caseOf('indexPut', (x, values) => o.indexPut(x, [ints(x, [2, 0], [2])], values), [3, 2], [2, 2]),
+  caseOf(
+    'indexPut accumulate',
+    (x, values) => o.indexPut(x, [ints(x, [2, 2], [2])], values, { accumulate: true }),
+    [3, 2],
+    [2, 2],
+  ),
   unary('sort', (x) => o.sort(x), undefined, true),
   unary('sort descending', (x) => o.sort(x, { axis: 0, descending: true }), undefined, true),
   unary('topK', (x) => o.topK(x, 3).values, undefined, true),
   unary('topK smallest of an axis', (x) => o.topK(x, 1, { axis: 0, largest: false }).values, undefined, true),
 
-  ...(['mean', 'sum', 'none'] as const).map((reduction): GradCase => ({
-    name: `crossEntropy ${reduction}`,
-    shapes: [[3, 4]],
-    f: (xs, b) => o.crossEntropy(at(xs, 0), ints(b, [1, 3, 0], [3]), { reduction }),
-  })),
-  {
-    name: 'crossEntropy ignoring',
-    shapes: [[3, 4]],
-    f: (xs, b) => o.crossEntropy(at(xs, 0), ints(b, [1, -100, 0], [3]), { ignoreIndex: -100 }),
-  },
+  ...(['mean', 'sum', 'none'] as const).map((reduction) =>
+    caseOf(`crossEntropy ${reduction}`, (x) => o.crossEntropy(x, ints(x, [1, 3, 0], [3]), { reduction }), [3, 4]),
+  ),
+  caseOf('crossEntropy ignoring', (x) => o.crossEntropy(x, ints(x, [1, -100, 0], [3]), { ignoreIndex: -100 }), [3, 4]),
 ];

@@ -1,12 +1,14 @@
-import type { ComputeBackend } from '@concord/backend-core';
 import { type Tensor, tensor } from '@concord/ops';
+
+/** The range of a case's numbers where it gives none. */
+export const RANGE: readonly [low: number, high: number] = [-1.5, 1.5];
 
 /** A differentiable function of tensors: the shapes of those that are differentiated, and the range of their numbers. */
 export interface GradCase {
   /** The function of ops that it is of, and which of its options. */
   readonly name: string;
   readonly shapes: readonly (readonly number[])[];
-  readonly f: (xs: readonly Tensor[], backend: ComputeBackend) => Tensor;
+  readonly f: (...xs: Tensor[]) => Tensor;
   /** Default: -1.5 to 1.5. */
   readonly range?: readonly [low: number, high: number];
   /** Numbers that are apart, so that no step of a difference changes their order. */
@@ -16,45 +18,36 @@ export interface GradCase {
   readonly tolerance?: number;
 }
 
-type X = readonly Tensor[];
-export const ints = (backend: ComputeBackend, numbers: number[], shape: number[]): Tensor =>
+/** Integers on the backend of a tensor. */
+export const ints = ({ backend }: Tensor, numbers: number[], shape: number[]): Tensor =>
   tensor(backend, numbers, shape, { dtype: 'i32' });
-export const at = (xs: X, index: number): Tensor => xs[index] as Tensor;
 
-export const unary = (
+/** A case of tensors of these shapes. */
+export function caseOf(name: string, f: GradCase['f'], ...shapes: (readonly number[])[]): GradCase {
+  return { name, f, shapes };
+}
+
+export function unary(
   name: string,
   f: (x: Tensor) => Tensor,
-  range?: readonly [number, number],
-  isApart?: boolean,
-): GradCase => ({
-  ...{ name, shapes: [[2, 5]], f: (xs) => f(at(xs, 0)) },
-  ...(range === undefined ? {} : { range }),
-  ...(isApart === undefined ? {} : { isApart }),
-});
-export const binary = (
+  range: readonly [number, number] = RANGE,
+  isApart = false,
+): GradCase {
+  return { ...caseOf(name, f, [2, 5]), range, isApart };
+}
+
+export function binary(
   name: string,
   f: (a: Tensor, b: Tensor) => Tensor,
-  range?: readonly [number, number],
-  isApart?: boolean,
-): GradCase[] => [
-  {
-    ...unary(name, (x) => x, range, isApart),
-    shapes: [
-      [2, 3],
-      [2, 3],
-    ],
-    f: (xs) => f(at(xs, 0), at(xs, 1)),
-  },
-  {
-    ...unary(`${name} broadcast`, (x) => x, range, isApart),
-    shapes: [
-      [2, 1, 3],
-      [4, 1],
-    ],
-    f: (xs) => f(at(xs, 0), at(xs, 1)),
-  },
-];
+  range: readonly [number, number] = RANGE,
+  isApart = false,
+): GradCase[] {
+  return [
+    { ...caseOf(name, f, [2, 3], [2, 3]), range, isApart },
+    { ...caseOf(`${name} broadcast`, f, [2, 1, 3], [4, 1]), range, isApart },
+  ];
+}
 
 export function unary4(name: string, f: (x: Tensor) => Tensor, isApart = false): GradCase {
-  return { name, shapes: [[1, 2, 4, 5]], isApart, f: (xs) => f(at(xs, 0)) };
+  return { ...caseOf(name, f, [1, 2, 4, 5]), isApart };
 }

@@ -1,237 +1,142 @@
 import * as o from '@concord/ops';
 import { tensor } from '@concord/ops';
-import { at, type GradCase, ints, unary4 } from './grad-case.ts';
+import { caseOf, type GradCase, ints, unary4 } from './grad-case.ts';
 
 const HALF = { dtype: 'f16', tolerance: 0.03 } as const;
 
 /** Norms, products, convolutions, pooling and attention. */
 export const PRODUCT_CASES: readonly GradCase[] = [
+  caseOf('layerNorm', (x, weight, bias) => o.layerNorm(x, { weight, bias }), [3, 6], [6], [6]),
+  caseOf('layerNorm activation', (x, weight) => o.layerNorm(x, { weight, activation: 'gelu', eps: 0.1 }), [3, 6], [6]),
+  caseOf('layerNorm axes', (x) => o.layerNorm(x, { axis: [1, 2] }), [2, 3, 2]),
+  caseOf('rmsNorm', (x, weight) => o.rmsNorm(x, { weight, activation: 'silu' }), [3, 6], [6]),
+  caseOf(
+    'groupNorm',
+    (x, weight, bias) => o.groupNorm(x, 2, { weight, bias, activation: 'tanh' }),
+    [2, 4, 3],
+    [4],
+    [4],
+  ),
+  caseOf('instanceNorm', (x, weight) => o.instanceNorm(x, { weight }), [2, 2, 4], [2]),
   {
-    name: 'layerNorm',
-    shapes: [[3, 6], [6], [6]],
-    f: (xs) => o.layerNorm(at(xs, 0), { weight: at(xs, 1), bias: at(xs, 2) }),
-  },
-  {
-    name: 'layerNorm activation',
-    shapes: [[3, 6], [6]],
-    f: (xs) => o.layerNorm(at(xs, 0), { weight: at(xs, 1), activation: 'gelu', eps: 0.1 }),
-  },
-  { name: 'layerNorm axes', shapes: [[2, 3, 2]], f: (xs) => o.layerNorm(at(xs, 0), { axis: [1, 2] }) },
-  {
-    name: 'rmsNorm',
-    shapes: [[3, 6], [6]],
-    f: (xs) => o.rmsNorm(at(xs, 0), { weight: at(xs, 1), activation: 'silu' }),
-  },
-  {
-    name: 'groupNorm',
-    shapes: [[2, 4, 3], [4], [4]],
-    f: (xs) => o.groupNorm(at(xs, 0), 2, { weight: at(xs, 1), bias: at(xs, 2), activation: 'tanh' }),
-  },
-  { name: 'instanceNorm', shapes: [[2, 2, 4], [2]], f: (xs) => o.instanceNorm(at(xs, 0), { weight: at(xs, 1) }) },
-  {
-    name: 'batchNorm',
-    shapes: [[2, 3, 2], [3], [3], [3], [3]],
+    ...caseOf(
+      'batchNorm',
+      (x, mean, variance, weight, bias) =>
+        o.batchNorm(x, {
+          mean,
+          variance,
+          weight,
+          bias,
+          activation: 'sigmoid',
+        }),
+      [2, 3, 2],
+      [3],
+      [3],
+      [3],
+      [3],
+    ),
     range: [0.4, 1.5],
-    f: (xs) =>
-      o.batchNorm(at(xs, 0), {
-        mean: at(xs, 1),
-        variance: at(xs, 2),
-        weight: at(xs, 3),
-        bias: at(xs, 4),
-        activation: 'sigmoid',
-      }),
   },
 
-  {
-    name: 'matmul',
-    shapes: [
-      [3, 4],
-      [4, 2],
-    ],
-    f: (xs) => o.matmul(at(xs, 0), at(xs, 1)),
-  },
-  {
-    name: 'matmul batches',
-    shapes: [
-      [2, 3, 4],
-      [2, 4, 2],
-    ],
-    f: (xs) => o.matmul(at(xs, 0), at(xs, 1)),
-  },
-  {
-    name: 'matmul broadcast',
-    shapes: [
-      [2, 1, 3, 4],
-      [3, 4, 2],
-    ],
-    f: (xs) => o.matmul(at(xs, 0), at(xs, 1)),
-  },
-  {
-    name: 'matmul of one weight',
-    shapes: [
-      [2, 3, 4],
-      [4, 2],
-    ],
-    f: (xs) => o.matmul(at(xs, 0), at(xs, 1)),
-  },
-  { name: 'matmul of vectors', shapes: [[4], [4]], f: (xs) => o.matmul(at(xs, 0), at(xs, 1)) },
-  {
-    name: 'matmul transposed',
-    shapes: [
-      [4, 3],
-      [2, 4],
-    ],
-    f: (xs) => o.matmul(o.transpose(at(xs, 0)), o.transpose(at(xs, 1))),
-  },
-  { name: 'matmul with itself', shapes: [[3, 3]], f: (xs) => o.matmul(at(xs, 0), at(xs, 0)) },
-  {
-    name: 'linear',
-    shapes: [
-      [3, 4],
-      [2, 4],
-    ],
-    f: (xs) => o.linear(at(xs, 0), at(xs, 1)),
-  },
+  caseOf('matmul', (a, b) => o.matmul(a, b), [3, 4], [4, 2]),
+  caseOf('matmul batches', (a, b) => o.matmul(a, b), [2, 3, 4], [2, 4, 2]),
+  caseOf('matmul broadcast', (a, b) => o.matmul(a, b), [2, 1, 3, 4], [3, 4, 2]),
+  caseOf('matmul of one weight', (a, b) => o.matmul(a, b), [2, 3, 4], [4, 2]),
+  caseOf('matmul of vectors', (a, b) => o.matmul(a, b), [4], [4]),
+  caseOf('matmul transposed', (a, b) => o.matmul(o.transpose(a), o.transpose(b)), [4, 3], [2, 4]),
+  caseOf('matmul with itself', (a) => o.matmul(a, a), [3, 3]),
+  caseOf('linear', (x, w) => o.linear(x, w), [3, 4], [2, 4]),
   ...(['relu', 'gelu', 'geluTanh', 'silu', 'sigmoid', 'tanh'] as const).map((activation): GradCase => ({
-    name: `linear ${activation}`,
-    shapes: [[2, 2, 4], [3, 4], [3], [2, 2, 3]],
-    f: (xs) => o.linear(at(xs, 0), at(xs, 1), { bias: at(xs, 2), residual: at(xs, 3), activation }),
+    ...caseOf(
+      `linear ${activation}`,
+      (x, w, bias, residual) => o.linear(x, w, { bias, residual, activation }),
+      [2, 2, 4],
+      [3, 4],
+      [3],
+      [2, 2, 3],
+    ),
     isApart: activation === 'relu',
   })),
-  {
-    name: 'linear strided',
-    shapes: [
-      [2, 3, 4],
-      [3, 4],
-      [1, 3],
-    ],
-    f: (xs) =>
-      o.linear(o.permute(at(xs, 0), [1, 0, 2]), o.transpose(o.reshape(at(xs, 1), [4, 3])), { residual: at(xs, 2) }),
-  },
-  {
-    name: 'linear quantized i8',
-    shapes: [[2, 32]],
-    f: (xs, b) => o.linear(at(xs, 0), o.quantizeWeight(o.sin(o.reshape(o.arange(b, 0, 128), [4, 32])), { block: 16 })),
-  },
-  {
-    name: 'linear quantized u4',
-    shapes: [[2, 32]],
-    f: (xs, b) =>
-      o.linear(at(xs, 0), o.quantizeWeight(o.sin(o.reshape(o.arange(b, 0, 128), [4, 32])), { dtype: 'u4', block: 16 })),
-  },
-  {
-    name: 'linear quantized zeros, offsets',
-    shapes: [[2, 5]],
-    f: (xs, b) => {
+  caseOf(
+    'linear strided',
+    (x, w, residual) => o.linear(o.permute(x, [1, 0, 2]), o.transpose(o.reshape(w, [4, 3])), { residual }),
+    [2, 3, 4],
+    [3, 4],
+    [1, 3],
+  ),
+  caseOf(
+    'linear quantized i8',
+    (x) => o.linear(x, o.quantizeWeight(o.sin(o.reshape(o.arange(x.backend, 0, 128), [4, 32])), { block: 16 })),
+    [2, 32],
+  ),
+  caseOf(
+    'linear quantized u4',
+    (x) =>
+      o.linear(x, o.quantizeWeight(o.sin(o.reshape(o.arange(x.backend, 0, 128), [4, 32])), { dtype: 'u4', block: 16 })),
+    [2, 32],
+  ),
+  caseOf(
+    'linear quantized zeros, offsets',
+    (x) => {
       const data = new Uint8Array([0x91, 0xa5, 0x0f, 0x3c, 0x77, 0x0e]);
       const own = { shape: [2, 5], block: 2, data, scales: [0.5, 0.25, 1, -0.5, 0.125, 0.75] };
       const zeros = new Uint8Array([0x57, 0x09, 0xb3, 0x01]);
       const offsets = [0.5, -1, 0.25, 2, 0, 1];
-      const first = o.quantizedTensor(b, { ...own, dtype: 'u4', zeros });
-      const other = o.quantizedTensor(b, { ...own, dtype: 'i4', offsets, dtypeScales: 'f16' });
-      return o.mul(o.linear(at(xs, 0), first), o.linear(at(xs, 0), other));
+      const first = o.quantizedTensor(x.backend, { ...own, dtype: 'u4', zeros });
+      const other = o.quantizedTensor(x.backend, { ...own, dtype: 'i4', offsets, dtypeScales: 'f16' });
+      return o.mul(o.linear(x, first), o.linear(x, other));
     },
-  },
-  {
-    name: 'linear quantized, three zeros of four bits in a row',
-    shapes: [[2, 48]],
-    f: (xs, b) => {
+    [2, 5],
+  ),
+  caseOf(
+    'linear quantized, three zeros of four bits in a row',
+    (x) => {
       const bytes = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => (i * 37) & 255);
       const blocks = { b: bytes(48), scales: new Float32Array(6).fill(0.1), zeroPoints: bytes(4) };
-      return o.linear(at(xs, 0), o.fromMatMulNBits(b, { n: 2, k: 48, bits: 4, blockSize: 16, ...blocks }));
+      return o.linear(x, o.fromMatMulNBits(x.backend, { n: 2, k: 48, bits: 4, blockSize: 16, ...blocks }));
     },
-  },
-  {
-    name: 'swiglu',
-    shapes: [
-      [3, 4],
-      [2, 4],
-      [2, 4],
-    ],
-    f: (xs) => o.swiglu(at(xs, 0), at(xs, 1), at(xs, 2)),
-  },
-  {
-    name: 'swiglu, gate and up in one weight',
-    shapes: [
-      [3, 4],
-      [4, 4],
-    ],
-    f: (xs) => o.swiglu(at(xs, 0), at(xs, 1), null),
-  },
+    [2, 48],
+  ),
+  caseOf('swiglu', (x, gate, up) => o.swiglu(x, gate, up), [3, 4], [2, 4], [2, 4]),
+  caseOf('swiglu, gate and up in one weight', (x, gate) => o.swiglu(x, gate, null), [3, 4], [4, 4]),
 
-  {
-    name: 'conv2d',
-    shapes: [[2, 3, 4, 5], [2, 3, 2, 3], [2]],
-    f: (xs) => o.conv2d(at(xs, 0), at(xs, 1), { bias: at(xs, 2) }),
-  },
-  {
-    name: 'conv2d stride, padding',
-    shapes: [
-      [1, 2, 5, 6],
-      [2, 2, 3, 2],
-    ],
-    f: (xs) => o.conv2d(at(xs, 0), at(xs, 1), { stride: [2, 3], padding: [1, 0, 2, 1] }),
-  },
-  {
-    name: 'conv2d dilation',
-    shapes: [
-      [1, 2, 6, 6],
-      [2, 2, 2, 3],
-    ],
-    f: (xs) => o.conv2d(at(xs, 0), at(xs, 1), { stride: 2, dilation: [3, 2], padding: 1 }),
-  },
-  {
-    name: 'conv2d groups',
-    shapes: [
-      [2, 4, 3, 3],
-      [6, 2, 2, 2],
-      [2, 6, 2, 2],
-    ],
-    f: (xs) => o.conv2d(at(xs, 0), at(xs, 1), { groups: 2, residual: at(xs, 2), activation: 'silu' }),
-  },
-  {
-    name: 'conv2d depthwise',
-    shapes: [
-      [1, 3, 4, 4],
-      [3, 1, 3, 3],
-    ],
-    f: (xs) => o.conv2d(at(xs, 0), at(xs, 1), { groups: 3, padding: 'same' }),
-  },
-  {
-    name: 'conv1d',
-    shapes: [[2, 2, 5], [3, 2, 2], [3]],
-    f: (xs) => o.conv1d(at(xs, 0), at(xs, 1), { bias: at(xs, 2), stride: 2, padding: 1 }),
-  },
-  {
-    name: 'conv3d',
-    shapes: [
-      [1, 2, 3, 3, 3],
-      [2, 2, 2, 2, 2],
-    ],
-    f: (xs) => o.conv3d(at(xs, 0), at(xs, 1), { padding: 1, stride: 2 }),
-  },
-  {
-    name: 'convTranspose2d',
-    shapes: [[1, 2, 2, 3], [2, 2, 2, 2], [2]],
-    f: (xs) =>
-      o.convTranspose2d(at(xs, 0), at(xs, 1), { stride: 2, padding: [1, 0], outputPadding: 1, bias: at(xs, 2) }),
-  },
-  {
-    name: 'convTranspose2d dilation',
-    shapes: [
-      [1, 2, 2, 2],
-      [2, 1, 2, 2],
-    ],
-    f: (xs) => o.convTranspose2d(at(xs, 0), at(xs, 1), { dilation: 2, outputPadding: 1, groups: 2 }),
-  },
-  {
-    name: 'convTranspose1d',
-    shapes: [
-      [1, 2, 3],
-      [2, 2, 2],
-    ],
-    f: (xs) => o.convTranspose1d(at(xs, 0), at(xs, 1), { stride: 2 }),
-  },
+  caseOf('conv2d', (x, w, bias) => o.conv2d(x, w, { bias }), [2, 3, 4, 5], [2, 3, 2, 3], [2]),
+  caseOf(
+    'conv2d stride, padding',
+    (x, w) => o.conv2d(x, w, { stride: [2, 3], padding: [1, 0, 2, 1] }),
+    [1, 2, 5, 6],
+    [2, 2, 3, 2],
+  ),
+  caseOf(
+    'conv2d dilation',
+    (x, w) => o.conv2d(x, w, { stride: 2, dilation: [3, 2], padding: 1 }),
+    [1, 2, 6, 6],
+    [2, 2, 2, 3],
+  ),
+  caseOf(
+    'conv2d groups',
+    (x, w, residual) => o.conv2d(x, w, { groups: 2, residual, activation: 'silu' }),
+    [2, 4, 3, 3],
+    [6, 2, 2, 2],
+    [2, 6, 2, 2],
+  ),
+  caseOf('conv2d depthwise', (x, w) => o.conv2d(x, w, { groups: 3, padding: 'same' }), [1, 3, 4, 4], [3, 1, 3, 3]),
+  caseOf('conv1d', (x, w, bias) => o.conv1d(x, w, { bias, stride: 2, padding: 1 }), [2, 2, 5], [3, 2, 2], [3]),
+  caseOf('conv3d', (x, w) => o.conv3d(x, w, { padding: 1, stride: 2 }), [1, 2, 3, 3, 3], [2, 2, 2, 2, 2]),
+  caseOf(
+    'convTranspose2d',
+    (x, w, bias) => o.convTranspose2d(x, w, { stride: 2, padding: [1, 0], outputPadding: 1, bias }),
+    [1, 2, 2, 3],
+    [2, 2, 2, 2],
+    [2],
+  ),
+  caseOf(
+    'convTranspose2d dilation',
+    (x, w) => o.convTranspose2d(x, w, { dilation: 2, outputPadding: 1, groups: 2 }),
+    [1, 2, 2, 2],
+    [2, 1, 2, 2],
+  ),
+  caseOf('convTranspose1d', (x, w) => o.convTranspose1d(x, w, { stride: 2 }), [1, 2, 3], [2, 2, 2]),
 
   unary4('maxPool', (x) => o.maxPool(x, 2), true),
   unary4('maxPool overlapping', (x) => o.maxPool(x, 3, { stride: 1, padding: 1 }), true),
@@ -240,159 +145,117 @@ export const PRODUCT_CASES: readonly GradCase[] = [
   unary4('avgPool overlapping', (x) => o.avgPool(x, [3, 2], { stride: 1, padding: 1, countIncludePad: false })),
   unary4('avgPool ceil', (x) => o.avgPool(x, 3, { stride: 2, ceilMode: true })),
   unary4('globalAveragePool', (x) => o.globalAveragePool(x)),
-  { name: 'maxPool3d', shapes: [[1, 1, 3, 3, 3]], isApart: true, f: (xs) => o.maxPool3d(at(xs, 0), 2, { stride: 1 }) },
+  { ...caseOf('maxPool3d', (x) => o.maxPool3d(x, 2, { stride: 1 }), [1, 1, 3, 3, 3]), isApart: true },
   {
-    name: 'maxPool3dWithIndices',
-    shapes: [[1, 1, 3, 3, 3]],
+    ...caseOf('maxPool3dWithIndices', (x) => o.maxPool3dWithIndices(x, 2, { stride: 1 }).values, [1, 1, 3, 3, 3]),
     isApart: true,
-    f: (xs) => o.maxPool3dWithIndices(at(xs, 0), 2, { stride: 1 }).values,
   },
-  { name: 'avgPool3d', shapes: [[1, 1, 3, 3, 3]], f: (xs) => o.avgPool3d(at(xs, 0), 2, { stride: 1, padding: 1 }) },
+  caseOf('avgPool3d', (x) => o.avgPool3d(x, 2, { stride: 1, padding: 1 }), [1, 1, 3, 3, 3]),
   unary4('resize nearest', (x) => o.resize(x, [3, 7])),
   unary4('resize bilinear', (x) => o.resize(x, [3, 7], { mode: 'bilinear' })),
   unary4('resize aligned', (x) => o.resize(x, [6, 3], { mode: 'bilinear', alignCorners: true })),
 
-  {
-    name: 'attention',
-    shapes: [
-      [1, 2, 3, 4],
-      [1, 2, 5, 4],
-      [1, 2, 5, 4],
-    ],
-    f: (xs) => o.attention(at(xs, 0), at(xs, 1), at(xs, 2)),
-  },
-  {
-    name: 'attention causal',
-    shapes: [
-      [2, 2, 3, 4],
-      [2, 1, 4, 4],
-      [2, 1, 4, 3],
-    ],
-    f: (xs) => o.attention(at(xs, 0), at(xs, 1), at(xs, 2), { causal: true, scale: 0.7 }),
-  },
-  {
-    name: 'attention mask',
-    shapes: [
-      [1, 2, 3, 4],
-      [1, 2, 3, 4],
-      [1, 2, 3, 4],
-      [3, 3],
-    ],
-    f: (xs) => o.attention(at(xs, 0), at(xs, 1), at(xs, 2), { mask: at(xs, 3), softcap: 2 }),
-  },
-  {
-    name: 'attention u8 mask',
-    shapes: [
-      [1, 1, 2, 4],
-      [1, 1, 3, 4],
-      [1, 1, 3, 4],
-    ],
-    f: (xs, b) =>
-      o.attention(at(xs, 0), at(xs, 1), at(xs, 2), { mask: tensor(b, new Uint8Array([1, 0, 1, 0, 0, 0]), [2, 3]) }),
-  },
-  {
-    name: 'attention window',
-    shapes: [
-      [1, 2, 5, 4],
-      [1, 2, 5, 4],
-      [1, 2, 5, 4],
-    ],
-    f: (xs) => o.attention(at(xs, 0), at(xs, 1), at(xs, 2), { causal: true, window: 2 }),
-  },
-  {
-    name: 'attention lengths',
-    shapes: [
-      [2, 2, 2, 4],
-      [2, 2, 4, 4],
-      [2, 2, 4, 4],
-    ],
-    f: (xs, b) =>
-      o.attention(at(xs, 0), at(xs, 1), at(xs, 2), { causal: true, lengths: tensor(b, [3, 2], [2], { dtype: 'u32' }) }),
-  },
-  {
-    name: 'attention starts',
-    shapes: [
-      [2, 2, 2, 4],
-      [2, 2, 4, 4],
-      [2, 2, 4, 4],
-    ],
-    f: (xs, b) =>
-      o.attention(at(xs, 0), at(xs, 1), at(xs, 2), { causal: true, starts: tensor(b, [0, 1], [2], { dtype: 'i32' }) }),
-  },
-  {
-    name: 'attention lse',
-    shapes: [
-      [1, 2, 3, 4],
-      [1, 2, 3, 4],
-      [1, 2, 3, 4],
-    ],
-    f: (xs, b) => {
-      const lse = o.empty(b, [1, 2, 3]);
-      const out = o.attention(at(xs, 0), at(xs, 1), at(xs, 2), { lse });
+  caseOf('attention', (q, k, v) => o.attention(q, k, v), [1, 2, 3, 4], [1, 2, 5, 4], [1, 2, 5, 4]),
+  caseOf(
+    'attention causal',
+    (q, k, v) => o.attention(q, k, v, { causal: true, scale: 0.7 }),
+    [2, 2, 3, 4],
+    [2, 1, 4, 4],
+    [2, 1, 4, 3],
+  ),
+  caseOf(
+    'attention mask',
+    (q, k, v, mask) => o.attention(q, k, v, { mask, softcap: 2 }),
+    [1, 2, 3, 4],
+    [1, 2, 3, 4],
+    [1, 2, 3, 4],
+    [3, 3],
+  ),
+  caseOf(
+    'attention u8 mask',
+    (q, k, v) => o.attention(q, k, v, { mask: tensor(q.backend, new Uint8Array([1, 0, 1, 0, 0, 0]), [2, 3]) }),
+    [1, 1, 2, 4],
+    [1, 1, 3, 4],
+    [1, 1, 3, 4],
+  ),
+  caseOf(
+    'attention window',
+    (q, k, v) => o.attention(q, k, v, { causal: true, window: 2 }),
+    [1, 2, 5, 4],
+    [1, 2, 5, 4],
+    [1, 2, 5, 4],
+  ),
+  caseOf(
+    'attention lengths',
+    (q, k, v) => o.attention(q, k, v, { causal: true, lengths: tensor(q.backend, [3, 2], [2], { dtype: 'u32' }) }),
+    [2, 2, 2, 4],
+    [2, 2, 4, 4],
+    [2, 2, 4, 4],
+  ),
+  caseOf(
+    'attention starts',
+    (q, k, v) => o.attention(q, k, v, { causal: true, starts: tensor(q.backend, [0, 1], [2], { dtype: 'i32' }) }),
+    [2, 2, 2, 4],
+    [2, 2, 4, 4],
+    [2, 2, 4, 4],
+  ),
+  caseOf(
+    'attention lse',
+    (q, k, v) => {
+      const lse = o.empty(q.backend, [1, 2, 3]);
+      const out = o.attention(q, k, v, { lse });
       return o.concat([o.flatten(out), o.flatten(lse)]);
     },
-  },
-  {
-    name: 'attention of many queries',
-    shapes: [
-      [2, 2, 11, 1],
-      [2, 1, 12, 1],
-      [2, 1, 12, 1],
-      [11, 1],
-    ],
-    f: (xs, b) => {
-      const lse = o.empty(b, [2, 2, 11]);
-      const lengths = tensor(b, [12, 11], [2], { dtype: 'u32' });
-      const options = { causal: true, window: 5, mask: at(xs, 3), lengths, lse };
-      const out = o.attention(at(xs, 0), at(xs, 1), at(xs, 2), options);
+    [1, 2, 3, 4],
+    [1, 2, 3, 4],
+    [1, 2, 3, 4],
+  ),
+  caseOf(
+    'attention of many queries',
+    (q, k, v, mask) => {
+      const lse = o.empty(q.backend, [2, 2, 11]);
+      const lengths = tensor(q.backend, [12, 11], [2], { dtype: 'u32' });
+      const options = { causal: true, window: 5, mask, lengths, lse };
+      const out = o.attention(q, k, v, options);
       return o.concat([o.flatten(out), o.flatten(lse)]);
     },
-  },
-  { name: 'rope', shapes: [[1, 2, 3, 4]], f: (xs) => o.rope(at(xs, 0)) },
-  {
-    name: 'rope interleaved',
-    shapes: [[1, 2, 3, 4]],
-    f: (xs, b) => o.rope(at(xs, 0), { interleaved: true, positions: ints(b, [4, 0, 2], [3]) }),
-  },
+    [2, 2, 11, 1],
+    [2, 1, 12, 1],
+    [2, 1, 12, 1],
+    [11, 1],
+  ),
+  caseOf('rope', (x) => o.rope(x), [1, 2, 3, 4]),
+  caseOf('rope interleaved', (x) => o.rope(x, { interleaved: true, positions: ints(x, [4, 0, 2], [3]) }), [1, 2, 3, 4]),
 
   {
-    name: 'linear f16',
+    ...caseOf(
+      'linear f16',
+      (x, w, bias) => o.cast(o.linear(x, w, { bias, activation: 'gelu' }), 'f32'),
+      [3, 4],
+      [2, 4],
+      [2],
+    ),
     ...HALF,
-    shapes: [[3, 4], [2, 4], [2]],
-    f: (xs) => o.cast(o.linear(at(xs, 0), at(xs, 1), { bias: at(xs, 2), activation: 'gelu' }), 'f32'),
+  },
+  { ...caseOf('matmul f16 batches', (a, b) => o.cast(o.matmul(a, b), 'f32'), [2, 3, 4], [1, 4, 2]), ...HALF },
+  {
+    ...caseOf('conv2d f16', (x, w) => o.cast(o.conv2d(x, w, { stride: 2 }), 'f32'), [1, 2, 4, 4], [2, 2, 2, 2]),
+    ...HALF,
   },
   {
-    name: 'matmul f16 batches',
-    ...HALF,
-    shapes: [
-      [2, 3, 4],
-      [1, 4, 2],
-    ],
-    f: (xs) => o.cast(o.matmul(at(xs, 0), at(xs, 1)), 'f32'),
-  },
-  {
-    name: 'conv2d f16',
-    ...HALF,
-    shapes: [
-      [1, 2, 4, 4],
-      [2, 2, 2, 2],
-    ],
-    f: (xs) => o.cast(o.conv2d(at(xs, 0), at(xs, 1), { stride: 2 }), 'f32'),
-  },
-  {
-    name: 'attention f16',
-    ...HALF,
-    shapes: [
+    ...caseOf(
+      'attention f16',
+      (q, k, v) => o.cast(o.attention(q, k, v), 'f32'),
       [1, 2, 2, 4],
       [1, 2, 3, 4],
       [1, 2, 3, 4],
-    ],
-    f: (xs) => o.cast(o.attention(at(xs, 0), at(xs, 1), at(xs, 2)), 'f32'),
+    ),
+    ...HALF,
   },
-  { name: 'softmax f16', ...HALF, shapes: [[2, 5]], f: (xs) => o.cast(o.softmax(at(xs, 0)), 'f32') },
-  {
-    name: 'linear of bf16 weights',
-    shapes: [[2, 4]],
-    f: (xs, b) => o.linear(at(xs, 0), o.cast(tensor(b, [1, 0.5, -2, 3, 0.25, 1, 1, -1], [2, 4]), 'bf16')),
-  },
+  { ...caseOf('softmax f16', (x) => o.cast(o.softmax(x), 'f32'), [2, 5]), ...HALF },
+  caseOf(
+    'linear of bf16 weights',
+    (x) => o.linear(x, o.cast(tensor(x.backend, [1, 0.5, -2, 3, 0.25, 1, 1, -1], [2, 4]), 'bf16')),
+    [2, 4],
+  ),
 ];
