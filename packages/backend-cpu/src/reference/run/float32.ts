@@ -43,7 +43,9 @@ function reachOf(lo: number, hi: number, ulps: number): number {
   // Towards 0 negative numbers rise, but their units shrink at each power of two: the last one before hi may reach higher.
   const power = -(2 ** (exponentOf(hi) + 1));
   const atHi = hi + errorOf(hi, ulps);
-  return Math.min(0, power < lo ? atHi : Math.max(atHi, power + errorOf(power, ulps)));
+  // Beyond float64 there is none.
+  const isReached = power >= lo && power > -Infinity;
+  return Math.min(0, isReached ? Math.max(atHi, power + errorOf(power, ulps)) : atHi);
 }
 
 function errorOf(x: number, ulps: number): number {

@@ -45,6 +45,11 @@ describe('ranges', () => {
     expectNear(pow(from(0.5, 2), from(-1, 2)), 0.25, 4);
   });
 
+  it('that reach beyond float64 have a lower end', () => {
+    const { lo, hi } = pow(from(2 ** 32 - 64, 2 ** 32), point(32));
+    expect([lo > 2 ** 1023, hi]).toEqual([true, Infinity]);
+  });
+
   it('of negative bases need an integer', () => {
     expectNear(pow(from(-3, -2), point(3)), -27, -8);
     expectNear(pow(from(-3, -2), point(2)), 4, 9);
