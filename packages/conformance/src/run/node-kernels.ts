@@ -114,7 +114,8 @@ export function foldKernel(op: FoldOp, type: ValueType): Kernel {
   });
 }
 
-function applied(k: KernelBuilder, op: NodeOp, type: ValueType, x: Value, y: Value): Value {
+/** An operation of two values; one that takes three makes the third of them. */
+export function applied(k: KernelBuilder, op: NodeOp, type: ValueType, x: Value, y: Value): Value {
   const any = loose(k);
   if (op === 'select') {
     const condition = type === 'bool' ? x : any['lt']?.(x, y);
