@@ -6,113 +6,85 @@ import * as ops from '../../src/index.ts';
 import { tensor, withLayout } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 
-type Call = (operands: readonly ops.Tensor[], options: { readonly out?: ops.Tensor }) => ops.Tensor;
+/** A call of a function, and the shapes of its operands. */
+interface Case {
+  readonly call: (options: { readonly out?: ops.Tensor }, ...operands: ops.Tensor[]) => ops.Tensor;
+  readonly shapes: readonly (readonly number[])[];
+}
+const of = (call: Case['call'], ...shapes: Case['shapes']): Case => ({ call, shapes });
 
 const SQUARE = [4, 4];
 const IMAGES = [2, 3, 4, 4];
-const ones = (b: ComputeBackend, length: number): ops.Tensor =>
-  tensor(
-    b,
-    Array.from({ length }, (_, i) => 1 + i / 4),
-  );
+const factors = (x: ops.Tensor): ops.Tensor => tensor(x.backend, [1, 1.25, 1.5, 1.75]);
 const places = (x: ops.Tensor): ops.Tensor => tensor(x.backend, Int32Array.of(3, 1, 0, 2));
 
-/** Functions whose result may be as large as an operand, and the shapes of their operands. */
-const CALLS: Readonly<Record<string, readonly [shapes: readonly (readonly number[])[], call: Call]>> = {
-  sub: [[SQUARE, SQUARE], ([a, b], o) => ops.sub(a as ops.Tensor, b as ops.Tensor, o)],
-  'add of a row': [[SQUARE, [4]], ([a, b], o) => ops.add(a as ops.Tensor, b as ops.Tensor, o)],
-  where: [[SQUARE, SQUARE, SQUARE], ([a, b, c], o) => ops.where(a as ops.Tensor, b as ops.Tensor, c as ops.Tensor, o)],
-  clamp: [[SQUARE], ([x], o) => ops.clamp(x as ops.Tensor, { ...o, min: -0.5, max: 0.5 })],
-  matmul: [[SQUARE, SQUARE], ([a, b], o) => ops.matmul(a as ops.Tensor, b as ops.Tensor, o)],
-  linear: [
-    [SQUARE, SQUARE, SQUARE],
-    ([x, weight, residual], o) =>
-      ops.linear(x as ops.Tensor, weight as ops.Tensor, { ...o, residual: residual as ops.Tensor }),
-  ],
-  conv2d: [
-    [IMAGES, [3, 3, 3, 3]],
-    ([x, filter], o) => ops.conv2d(x as ops.Tensor, filter as ops.Tensor, { ...o, padding: 1 }),
-  ],
-  'conv2d into its filter': [
-    [
-      [2, 2, 2, 2],
-      [2, 2, 2, 2],
-    ],
-    ([x, filter], o) => ops.conv2d(x as ops.Tensor, filter as ops.Tensor, { ...o, padding: [1, 1, 0, 0] }),
-  ],
-  'conv2d of groups': [
-    [IMAGES, [3, 1, 3, 3]],
-    ([x, filter], o) => ops.conv2d(x as ops.Tensor, filter as ops.Tensor, { ...o, padding: 1, groups: 3 }),
-  ],
-  conv1d: [
-    [
-      [2, 3, 5],
-      [3, 3, 3],
-    ],
-    ([x, filter], o) => ops.conv1d(x as ops.Tensor, filter as ops.Tensor, { ...o, padding: 1 }),
-  ],
-  attention: [
-    [
-      [1, 1, 4, 4],
-      [1, 1, 4, 4],
-      [1, 1, 4, 4],
-      [1, 1, 4, 4],
-    ],
-    ([q, k, v, mask], o) =>
-      ops.attention(q as ops.Tensor, k as ops.Tensor, v as ops.Tensor, { ...o, mask: mask as ops.Tensor }),
-  ],
-  softmax: [[SQUARE], ([x], o) => ops.softmax(x as ops.Tensor, o)],
-  'softmax down': [[SQUARE], ([x], o) => ops.softmax(x as ops.Tensor, { ...o, axis: 0 })],
-  logSoftmax: [[SQUARE], ([x], o) => ops.logSoftmax(x as ops.Tensor, o)],
-  layerNorm: [[SQUARE], ([x], o) => ops.layerNorm(x as ops.Tensor, o)],
-  rmsNorm: [[SQUARE], ([x], o) => ops.rmsNorm(x as ops.Tensor, o)],
-  groupNorm: [[[2, 4, 3]], ([x], o) => ops.groupNorm(x as ops.Tensor, 2, o)],
-  batchNorm: [
-    [[2, 4, 3]],
-    ([x], o) => {
-      const { backend } = x as ops.Tensor;
-      return ops.batchNorm(x as ops.Tensor, { ...o, mean: ones(backend, 4), variance: ones(backend, 4) });
-    },
-  ],
-  rope: [[[2, 3, 4]], ([x], o) => ops.rope(x as ops.Tensor, o)],
-  takeAlongAxis: [
-    [SQUARE],
-    ([x], o) => {
-      const turned = Int32Array.from({ length: 16 }, (_, i) => (i * 5 + 3) % 4);
-      return ops.takeAlongAxis(x as ops.Tensor, tensor((x as ops.Tensor).backend, turned, SQUARE), 0, o);
-    },
-  ],
-  gather: [[SQUARE], ([x], o) => ops.gather(x as ops.Tensor, places(x as ops.Tensor), o)],
-  maxPool: [[IMAGES], ([x], o) => ops.maxPool(x as ops.Tensor, 3, { ...o, stride: 1, padding: 1 })],
-  avgPool: [[IMAGES], ([x], o) => ops.avgPool(x as ops.Tensor, 3, { ...o, stride: 1, padding: 1 })],
-  resize: [[IMAGES], ([x], o) => ops.resize(x as ops.Tensor, [4, 4], o)],
-  tril: [[SQUARE], ([x], o) => ops.tril(x as ops.Tensor, o)],
-  flip: [[SQUARE], ([x], o) => ops.flip(x as ops.Tensor, { ...o, axis: 0 })],
-  pad: [
-    [SQUARE],
-    ([x], o) =>
+/** Functions whose result may be as large as an operand. */
+const CALLS: Readonly<Record<string, Case>> = {
+  sub: of((o, a, b) => ops.sub(a, b, o), SQUARE, SQUARE),
+  'add of a row': of((o, a, b) => ops.add(a, b, o), SQUARE, [4]),
+  where: of((o, a, b, c) => ops.where(a, b, c, o), SQUARE, SQUARE, SQUARE),
+  clamp: of((o, x) => ops.clamp(x, { ...o, min: -0.5, max: 0.5 }), SQUARE),
+  matmul: of((o, a, b) => ops.matmul(a, b, o), SQUARE, SQUARE),
+  linear: of((o, x, weight, residual) => ops.linear(x, weight, { ...o, residual }), SQUARE, SQUARE, SQUARE),
+  conv2d: of((o, x, filter) => ops.conv2d(x, filter, { ...o, padding: 1 }), IMAGES, [3, 3, 3, 3]),
+  'conv2d into its filter': of(
+    (o, x, filter) => ops.conv2d(x, filter, { ...o, padding: [1, 1, 0, 0] }),
+    [2, 2, 2, 2],
+    [2, 2, 2, 2],
+  ),
+  'conv2d of groups': of(
+    (o, x, filter) => ops.conv2d(x, filter, { ...o, padding: 1, groups: 3 }),
+    IMAGES,
+    [3, 1, 3, 3],
+  ),
+  conv1d: of((o, x, filter) => ops.conv1d(x, filter, { ...o, padding: 1 }), [2, 3, 5], [3, 3, 3]),
+  attention: of(
+    (o, q, k, v, mask) => ops.attention(q, k, v, { ...o, mask }),
+    [1, 1, 4, 4],
+    [1, 1, 4, 4],
+    [1, 1, 4, 4],
+    [1, 1, 4, 4],
+  ),
+  softmax: of((o, x) => ops.softmax(x, o), SQUARE),
+  'softmax down': of((o, x) => ops.softmax(x, { ...o, axis: 0 }), SQUARE),
+  logSoftmax: of((o, x) => ops.logSoftmax(x, o), SQUARE),
+  layerNorm: of((o, x) => ops.layerNorm(x, o), SQUARE),
+  rmsNorm: of((o, x) => ops.rmsNorm(x, o), SQUARE),
+  groupNorm: of((o, x) => ops.groupNorm(x, 2, o), [2, 4, 3]),
+  batchNorm: of((o, x) => ops.batchNorm(x, { ...o, mean: factors(x), variance: factors(x) }), [2, 4, 3]),
+  rope: of((o, x) => ops.rope(x, o), [2, 3, 4]),
+  takeAlongAxis: of((o, x) => {
+    const turned = Int32Array.from({ length: 16 }, (_, i) => (i * 5 + 3) % 4);
+    return ops.takeAlongAxis(x, tensor(x.backend, turned, SQUARE), 0, o);
+  }, SQUARE),
+  gather: of((o, x) => ops.gather(x, places(x), o), SQUARE),
+  maxPool: of((o, x) => ops.maxPool(x, 3, { ...o, stride: 1, padding: 1 }), IMAGES),
+  avgPool: of((o, x) => ops.avgPool(x, 3, { ...o, stride: 1, padding: 1 }), IMAGES),
+  resize: of((o, x) => ops.resize(x, [4, 4], o), IMAGES),
+  tril: of((o, x) => ops.tril(x, o), SQUARE),
+  flip: of((o, x) => ops.flip(x, { ...o, axis: 0 }), SQUARE),
+  pad: of(
+    (o, x) =>
       ops.pad(
-        ops.slice(x as ops.Tensor, [[1, null]]),
+        ops.slice(x, [[1, null]]),
         [
           [0, 1],
           [0, 0],
         ],
         o,
       ),
-  ],
-  tile: [[SQUARE], ([x], o) => ops.tile(ops.slice(x as ops.Tensor, [[2, null]]), [2, 1], o)],
-  'concat of halves': [
-    [SQUARE],
-    ([x], o) => ops.concat([ops.slice(x as ops.Tensor, [[2, null]]), ops.slice(x as ops.Tensor, [[0, 2]])], o),
-  ],
-  'stack of rows': [
-    [SQUARE],
-    ([x], o) =>
+    SQUARE,
+  ),
+  tile: of((o, x) => ops.tile(ops.slice(x, [[2, null]]), [2, 1], o), SQUARE),
+  'concat of halves': of((o, x) => ops.concat([ops.slice(x, [[2, null]]), ops.slice(x, [[0, 2]])], o), SQUARE),
+  'stack of rows': of(
+    (o, x) =>
       ops.stack(
-        [3, 0, 2, 1].map((row) => ops.slice(x as ops.Tensor, [row])),
+        [3, 0, 2, 1].map((row) => ops.slice(x, [row])),
         o,
       ),
-  ],
+    SQUARE,
+  ),
 };
 
 describe.each([
@@ -128,19 +100,21 @@ describe.each([
       seed,
     );
 
+  const operandsOf = (shapes: Case['shapes']) => (): ops.Tensor[] =>
+    shapes.map((shape, index) => tensor(backend, drawn(shape, 7 + index), shape));
+
   test.each(Object.entries(CALLS))(
     '%s into each of its operands is right, or refused',
-    async (name, [shapes, call]) => {
-      const operands = (): ops.Tensor[] =>
-        shapes.map((shape, index) => tensor(backend, drawn(shape, 7 + index), shape));
-      const plain = call(operands(), {});
+    async (name, { call, shapes }) => {
+      const operands = operandsOf(shapes);
+      const plain = call({}, ...operands());
       const want = await plain.toArray();
       let filled = 0;
       for (const layout of ['dense', 'padded', 'reversed'] as const) {
         for (const [index, shape] of shapes.entries()) {
           if (String(shape) !== String(plain.shape)) continue;
           const own = withLayout(layout, operands);
-          const isFilled = attempt(() => call(own, { out: own[index] as ops.Tensor }));
+          const isFilled = attempt(() => call({ out: own[index] as ops.Tensor }, ...own));
           filled += Number(isFilled);
           for (const [other, operand] of own.entries()) {
             const kept = isFilled && other === index ? want : Float32Array.from(drawn(operand.shape, 7 + other));
@@ -156,10 +130,9 @@ describe.each([
 
   test.each(Object.entries(CALLS))(
     '%s into memory that begins within an operand is right, or refused',
-    async (name, [shapes, call]) => {
-      const operands = (): ops.Tensor[] =>
-        shapes.map((shape, index) => tensor(backend, drawn(shape, 7 + index), shape));
-      const plain = call(operands(), {});
+    async (name, { call, shapes }) => {
+      const operands = operandsOf(shapes);
+      const plain = call({}, ...operands());
       const want = await plain.toArray();
       for (const [index, shape] of shapes.entries()) {
         if (String(shape) !== String(plain.shape)) continue;
@@ -171,7 +144,7 @@ describe.each([
           const base = tensor(backend, shift > 0 ? [...values, ...row] : [...row, ...values], [first + 1, ...rest]);
           own[index] = ops.slice(base, [shift > 0 ? [0, first] : [1, null]]);
           const out = ops.slice(base, [shift > 0 ? [1, null] : [0, first]]);
-          const isFilled = attempt(() => call(own, { out }));
+          const isFilled = attempt(() => call({ out }, ...own));
           const got = isFilled ? out : own[index];
           const kept = isFilled ? want : Float32Array.from(values);
           expect(Array.from(await got.toArray()), `${name} beside ${index}, ${shift}`).toEqual(nearly(kept));

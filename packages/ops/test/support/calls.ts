@@ -273,8 +273,6 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
       all: { out: out() },
     },
     tensor: { args: [b, [1, 2], [2]], options: 3, all: create },
-    tril: { args: [x()], options: 1, all: { diagonal: 1, out: out() } },
-    triu: { args: [x()], options: 1, all: { diagonal: 1, out: out() } },
     tidy: { args: [() => undefined] },
     tile: { args: [row(), [2]], options: 2, all: { out: tensor(b, [0, 0, 0, 0]) } },
     topK: { args: [x(), 1], options: 2, all: { axis: -1, largest: true } },
