@@ -36,7 +36,7 @@ function layer(op: keyof typeof GATES, { bias, lengths, states, peepholes, more 
     ],
     constant: [1, 2, 3],
     attributes: { hidden_size: HIDDEN, ...more },
-    outputs: op === 'LSTM' ? ['float32', 'float32', 'float32'] : ['float32', 'float32'],
+    outputs: op === 'LSTM' ? [0, 1, 2] : [0, 1],
     opset: 14,
   };
 }

@@ -22,8 +22,8 @@ export interface OneNode {
   /** Places of the inputs that are initializers. */
   readonly constant?: readonly number[];
   readonly attributes?: Readonly<Record<string, Given>>;
-  /** The element type of each output, '' for one that is left out. Default: one of float32. */
-  readonly outputs?: readonly (ElementType | '')[];
+  /** Places of the outputs that are not left out. Default: the first. */
+  readonly outputs?: readonly number[];
   readonly opset?: number;
   /** Of what ONNX Runtime gives. */
   readonly relative?: number;
@@ -31,7 +31,7 @@ export interface OneNode {
 }
 
 /** The model of one node, and the feeds of the inputs that are not initializers. */
-export function modelOf({ op, inputs, constant = [], attributes = {}, outputs = ['float32'], opset = 21 }: OneNode): {
+export function modelOf({ op, inputs, constant = [], attributes = {}, outputs = [0], opset = 21 }: OneNode): {
   parts: Parts;
   feeds: Record<string, HostTensor>;
 } {
@@ -43,7 +43,7 @@ export function modelOf({ op, inputs, constant = [], attributes = {}, outputs = 
         .map(({ name, tensor }) => [name, tensor]),
     ),
   ) as [Record<string, HostTensor>, Record<string, HostTensor>];
-  const names = outputs.map((type, i) => (type === '' ? '' : `out${i}`));
+  const names = Array.from({ length: Math.max(...outputs) + 1 }, (_, i) => (outputs.includes(i) ? `out${i}` : ''));
   const parts: Parts = {
     nodes: [
       node(
@@ -54,7 +54,8 @@ export function modelOf({ op, inputs, constant = [], attributes = {}, outputs = 
       ),
     ],
     inputs: Object.entries(feeds).map(([name, { type, dims }]) => value(name, type, dims)),
-    outputs: names.flatMap((name, i) => (name === '' ? [] : [value(name, outputs[i] as ElementType)])),
+    // Of what type they are follows from the node.
+    outputs: outputs.map((i) => ({ name: `out${i}` })),
     constants,
     opset,
     more: { irVersion: 10n },
