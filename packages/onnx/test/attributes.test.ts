@@ -1,5 +1,5 @@
 import { CpuBackend } from '@concord/backend-cpu';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { hostTensor } from '../src/graph/host-tensor.ts';
 import { loadOnnx } from '../src/index.ts';
 import { OPERATORS } from '../src/operators/table.ts';
@@ -8,7 +8,6 @@ import { reference } from './support/reference.ts';
 import { type Given, modelBytes, node, value } from './support/write-model.ts';
 
 const backend = await CpuBackend.create();
-beforeAll(() => backend.init());
 afterAll(() => backend.dispose());
 
 const open = async (parts: Parameters<typeof modelBytes>[0]): Promise<void> =>

@@ -1,6 +1,6 @@
-import { type ComputeBackend, isBackendError } from '@concord/backend-core';
+import { isBackendError } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { type LoadOnnxOptions, loadOnnx } from '../src/index.ts';
 import type { Proto } from '../src/read/schema.ts';
 import {
@@ -16,11 +16,7 @@ import {
   value,
 } from './support/write-model.ts';
 
-let backend: ComputeBackend;
-beforeAll(async () => {
-  backend = await CpuBackend.create();
-  await backend.init();
-});
+const backend = await CpuBackend.create();
 afterAll(() => backend.dispose());
 
 const open = async (bytes: Uint8Array, options: LoadOnnxOptions = {}): Promise<void> =>

@@ -1,17 +1,12 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
 import { memory } from '@concord/ops';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { loadOnnx, type OnnxModel } from '../src/index.ts';
 import { f32, i64, modelBytes, node, value } from './support/write-model.ts';
 
-let backend: ComputeBackend;
-beforeAll(async () => {
-  backend = await CpuBackend.create();
-  await backend.init();
-});
+const backend = await CpuBackend.create();
 afterAll(() => backend.dispose());
 
 /** Constants that are folded, sizes from a shape, an input that the host needs, a result that is a view, and one that is a constant. */

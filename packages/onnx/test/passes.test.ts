@@ -1,6 +1,5 @@
-import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { HostTensor } from '../src/graph/host-tensor.ts';
 import { loadOnnx } from '../src/index.ts';
 import { optimise } from '../src/graph/passes.ts';
@@ -9,22 +8,24 @@ import type { Proto } from '../src/read/schema.ts';
 import { expectModelAsRuntime, Numbers } from './support/against-runtime.ts';
 import { f32, i64, listOf, modelBytes, node, type Parts, value } from './support/write-model.ts';
 
-let backend: ComputeBackend;
-beforeAll(async () => {
-  backend = await CpuBackend.create();
-  await backend.init();
-});
+const backend = await CpuBackend.create();
 afterAll(() => backend.dispose());
 
 const random = (dims: readonly number[], seed = 1): HostTensor => new Numbers(seed).tensor(dims);
 
-/** Checks which operators are left, and that the results are those of ONNX Runtime. */
+/**
+ * Checks which operators are left, and that the results are those of ONNX Runtime.
+ *
+ * @param more - of the model, whose inputs are what it is fed and whose output is y
+ */
 async function check(
-  parts: Parts,
+  nodes: Parts['nodes'],
   feeds: Readonly<Record<string, HostTensor>>,
   left: readonly string[],
+  more: Partial<Parts> = {},
 ): Promise<void> {
-  const bytes = modelBytes(parts);
+  const inputs = Object.entries(feeds).map(([name, { type, dims }]) => value(name, type, dims));
+  const bytes = modelBytes({ nodes, inputs, outputs: ['y'], ...more });
   const graph = optimise(readModel(decodeModel(bytes).proto, new Map()).graph);
   expect(graph.nodes.map(({ op }) => op)).toEqual(left);
   await expectModelAsRuntime(backend, bytes, feeds);
@@ -35,11 +36,7 @@ describe('passes', () => {
     const constants = { w: random([4, 3]), b: random([3], 2) };
     for (const op of ['Relu', 'Sigmoid', 'Tanh']) {
       const nodes = [node('MatMul', ['x', 'w'], ['p']), node('Add', ['b', 'p'], ['q']), node(op, ['q'], ['y'])];
-      await check(
-        { nodes, constants, inputs: [value('x', 'float32', [2, 4])], outputs: ['y'] },
-        { x: random([2, 4], 3) },
-        ['MatMul'],
-      );
+      await check(nodes, { x: random([2, 4], 3) }, ['MatMul'], { constants });
     }
   });
 
@@ -56,22 +53,20 @@ describe('passes', () => {
       node('Add', ['f', 'shift'], ['g']),
       node('HardSwish', ['g'], ['y']),
     ];
-    const x = value('x', 'float32', [1, 3, 2, 3]);
-    await check({ nodes, constants, inputs: [x], outputs: ['y'] }, { x: random([1, 3, 2, 3], 3) }, ['Conv', 'MatMul']);
+    await check(nodes, { x: random([1, 3, 2, 3], 3) }, ['Conv', 'MatMul'], { constants });
   });
 
   it('make two products of weights in blocks and their gate one node, where the weights are alike', async () => {
     const [k, n] = [64, 24];
     const bytes = (seed: number): HostTensor => new Numbers(seed).bytes([n, 2, 16]);
     const scales = (seed: number): HostTensor => new Numbers(seed).tensor([n, 2], 'float32', 0.001, 0.01);
-    const given = { a: bytes(1), b: bytes(2), s: scales(6), t: scales(3), z: new Numbers(4).bytes([n, 1]) };
+    const constants = { a: bytes(1), b: bytes(2), s: scales(6), t: scales(3), z: new Numbers(4).bytes([n, 1]) };
     const product = (inputs: readonly string[], output: string, more: object = {}): Parts['nodes'][number] =>
       node('com.microsoft.MatMulNBits', inputs, [output], { K: k, N: n, bits: 4, block_size: 32, ...more });
     const silu = [node('Sigmoid', ['g'], ['h']), node('Mul', ['h', 'g'], ['i']), node('Mul', ['u', 'i'], ['y'])];
     const checkOf = (up: Parts['nodes'][number], left: readonly string[], outputs = ['y']): Promise<void> => {
       const nodes = [product(['x', 'a', 's', 'z'], 'g'), up, ...silu];
-      const x = value('x', 'float32', [2, k]);
-      return check({ nodes, constants: given, inputs: [x], outputs }, { x: random([2, k], 5) }, left);
+      return check(nodes, { x: random([2, k], 5) }, left, { constants, outputs });
     };
     const apart = ['MatMulNBits', 'MatMulNBits', 'Chain'];
     await checkOf(product(['x', 'b', 't'], 'u'), ['Gated']);
@@ -89,18 +84,13 @@ describe('passes', () => {
       node('Add', ['q', 'd'], ['v']),
     ];
     const left = ['MatMul', 'Split', 'Softmax'];
-    const inputs = [value('x', 'float32', [2, 4])];
-    await check({ nodes, constants, inputs, outputs: ['z', 'v'] }, { x: random([2, 4], 3) }, left);
+    await check(nodes, { x: random([2, 4], 3) }, left, { constants, outputs: ['z', 'v'] });
   });
 
   it('leave a value that something else reads', async () => {
     const constants = { w: random([4, 3]) };
     const nodes = [node('MatMul', ['x', 'w'], ['p']), node('Relu', ['p'], ['y'])];
-    await check(
-      { nodes, constants, inputs: [value('x', 'float32', [2, 4])], outputs: ['y', 'p'] },
-      { x: random([2, 4], 3) },
-      ['MatMul', 'Relu'],
-    );
+    await check(nodes, { x: random([2, 4], 3) }, ['MatMul', 'Relu'], { constants, outputs: ['y', 'p'] });
   });
 
   it('put a batch normalization into a convolution, with x sigmoid(x) after it', async () => {
@@ -117,11 +107,7 @@ describe('passes', () => {
       node('Mul', ['s', 'n'], ['y']),
     ];
     const constants = { ...known, w: random([4, 3, 3, 2]), b: random([4], 9) };
-    await check(
-      { nodes, constants, inputs: [value('x', 'float32', [1, 3, 5, 5])], outputs: ['y'] },
-      { x: random([1, 3, 5, 5], 3) },
-      ['Conv'],
-    );
+    await check(nodes, { x: random([1, 3, 5, 5], 3) }, ['Conv'], { constants });
   });
 
   it('find gelu in its orders, and not what only looks like it', async () => {
@@ -136,11 +122,10 @@ describe('passes', () => {
       [...head(), node('Mul', ['f', 'half'], ['g']), node('Mul', ['x', 'g'], ['y'])],
       [...head(), node('Mul', ['x', 'half'], ['g']), node('Mul', ['g', 'f'], ['y'])],
     ];
-    const parts = { constants, inputs: [value('x', 'float32', [7])], outputs: ['y'] };
     const feeds = { x: f32([7], [-3, -1, -0.1, 0, 0.1, 1, 3]) };
-    for (const nodes of bodies) await check({ ...parts, nodes }, feeds, ['Gelu']);
+    for (const nodes of bodies) await check(nodes, feeds, ['Gelu'], { constants });
     const other = [...head('two'), node('Mul', ['x', 'f'], ['g']), node('Mul', ['g', 'half'], ['y'])];
-    await check({ ...parts, nodes: other }, feeds, ['Chain']);
+    await check(other, feeds, ['Chain'], { constants });
   });
 
   it('find a layer normalization in pieces', async () => {
@@ -156,9 +141,7 @@ describe('passes', () => {
       node('Mul', ['n', 'w'], ['s']),
       node('Add', ['s', 'b'], ['y']),
     ];
-    await check({ nodes, constants, inputs: [value('x', 'float32', [3, 6])], outputs: ['y'] }, { x: random([3, 6]) }, [
-      'LayerNormalization',
-    ]);
+    await check(nodes, { x: random([3, 6]) }, ['LayerNormalization'], { constants });
   });
 
   it('find attention, with a mask and without, and what it cannot be', async () => {
@@ -173,24 +156,17 @@ describe('passes', () => {
       node('MatMul', ['p', 'v'], ['y']),
     ];
     const feeds = { q: random([2, 3, 5, 4]), k: random([2, 3, 7, 4], 2), v: random([2, 3, 7, 4], 3) };
-    await check({ nodes: nodes(false), constants, inputs, outputs: ['y'] }, feeds, ['Transpose', 'Attention']);
+    await check(nodes(false), feeds, ['Transpose', 'Attention'], { constants, inputs });
     const mask = f32(
       [2, 1, 5, 7],
       Array.from({ length: 70 }, (_, i) => (i % 3 === 0 ? -10000 : 0)),
     );
-    const masked = {
-      nodes: nodes(true),
-      constants,
-      inputs: [...inputs, value('mask', 'float32', ['b', 1, 'q', 'k'])],
-      outputs: ['y'],
-    };
-    await check(masked, { ...feeds, mask }, ['Transpose', 'Attention']);
+    const masked = { constants, inputs: [...inputs, value('mask', 'float32', ['b', 1, 'q', 'k'])] };
+    await check(nodes(true), { ...feeds, mask }, ['Transpose', 'Attention'], masked);
     // A mask of more batches than queries makes the result larger.
     const one = { q: random([1, 3, 5, 4]), k: random([1, 3, 7, 4], 2), v: random([1, 3, 7, 4], 3), mask };
-    await check({ ...masked, inputs: [...['q', 'k', 'v'].map((name) => value(name)), value('mask')] }, one, [
-      'Transpose',
-      'Attention',
-    ]);
+    const unknown = ['q', 'k', 'v', 'mask'].map((name) => value(name));
+    await check(nodes(true), one, ['Transpose', 'Attention'], { constants, inputs: unknown });
   });
 
   it('put element-wise operators together, of what broadcasts, and leave integers as they are', async () => {
@@ -201,35 +177,21 @@ describe('passes', () => {
       node('Abs', ['b'], ['c']),
       node('Sub', ['c', 'b'], ['y']),
     ];
-    const floats = [value('x', 'float32', [3, 1]), value('z', 'float32', [4])];
-    const feeds = { x: random([3, 1]), z: random([4], 2) };
-    await check({ nodes: nodes('two'), constants, inputs: floats, outputs: ['y'] }, feeds, ['Chain', 'Chain']);
-    const wide = [value('x', 'int64', [3, 1]), value('z', 'int64', [4])];
+    await check(nodes('two'), { x: random([3, 1]), z: random([4], 2) }, ['Chain', 'Chain'], { constants });
     const whole = { x: i64([3, 1], [1, -7, 3]), z: i64([4], [1, -2, 30, 4]) };
-    await check({ nodes: nodes('one'), constants, inputs: wide, outputs: [value('y', 'int64')] }, whole, [
-      'Chain',
-      'Chain',
-    ]);
+    const outputs = [value('y', 'int64')];
+    await check(nodes('one'), whole, ['Chain', 'Chain'], { constants, outputs });
   });
 
   it('add what is added to a product in it, of its shape or a larger one', async () => {
     const constants = { w: random([4, 3]), f: random([2, 3, 1, 1], 3) };
     const matrices = [node('MatMul', ['x', 'w'], ['p']), node('Add', ['r', 'p'], ['y'])];
-    for (const dims of [[2, 3], [3], [5, 2, 3]]) {
-      await check(
-        { nodes: matrices, constants, inputs: [value('x'), value('r')], outputs: ['y'] },
-        { x: random([2, 4]), r: random(dims, 2) },
-        ['MatMul'],
-      );
-    }
+    const more = { constants, inputs: [value('x'), value('r')] };
+    for (const dims of [[2, 3], [3], [5, 2, 3]])
+      await check(matrices, { x: random([2, 4]), r: random(dims, 2) }, ['MatMul'], more);
     const images = [node('Conv', ['x', 'f'], ['p']), node('Add', ['p', 'r'], ['y'])];
-    for (const dims of [[1, 2, 4, 4], [4], [3, 2, 4, 4]]) {
-      await check(
-        { nodes: images, constants, inputs: [value('x'), value('r')], outputs: ['y'] },
-        { x: random([1, 3, 4, 4]), r: random(dims, 2) },
-        ['Conv'],
-      );
-    }
+    for (const dims of [[1, 2, 4, 4], [4], [3, 2, 4, 4]])
+      await check(images, { x: random([1, 3, 4, 4]), r: random(dims, 2) }, ['Conv'], more);
   });
 
   const square = { w: random([4, 4]), v: random([4, 4], 2), b: f32([1], [0.5]), d: random([4], 3) };
@@ -281,13 +243,7 @@ describe('passes', () => {
   ])('keep %s as it is', async (_, nodes, left, { dims = [4, 4], ...more } = {}) => {
     const read = new Set(nodes.flatMap(({ inputs = [] }) => inputs));
     const all = Object.entries({ ...square, ...numbers, ...moments }).filter(([name]) => read.has(name));
-    const parts = {
-      inputs: [value('x', 'float32', dims)],
-      outputs: ['y'],
-      constants: Object.fromEntries(all),
-      ...more,
-    };
-    await check({ ...parts, nodes }, { x: random(dims, 5) }, left);
+    await check(nodes, { x: random(dims, 5) }, left, { constants: Object.fromEntries(all), ...more });
   });
 
   it('keep a normalization that trains beside a convolution, which is refused', async () => {
@@ -330,12 +286,11 @@ describe('passes', () => {
 
   it('put a function of a product with factors after what is added', async () => {
     const nodes = [node('Gemm', ['x', 'w', 'd'], ['p'], { alpha: 0.5, beta: { f: 2 } }), node('Relu', ['p'], ['y'])];
-    const parts = { nodes, constants: { w: square.w, d: square.d }, inputs: [value('x', 'float32', [4, 4])] };
-    await check({ ...parts, outputs: ['y'] }, { x: random([4, 4], 5) }, ['Gemm']);
+    await check(nodes, { x: random([4, 4], 5) }, ['Gemm'], { constants: { w: square.w, d: square.d } });
   });
 
   it('leave out what nothing reads', async () => {
     const nodes = [node('Relu', ['x'], ['y']), node('Exp', ['x'], ['z']), node('Log', ['z'], ['u'])];
-    await check({ nodes, inputs: [value('x', 'float32', [2])], outputs: ['y'] }, { x: random([2]) }, ['Relu']);
+    await check(nodes, { x: random([2]) }, ['Relu']);
   });
 });

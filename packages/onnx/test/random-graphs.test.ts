@@ -1,7 +1,6 @@
-import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HostTensor } from '../src/graph/host-tensor.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type HostTensor, sizeOf } from '../src/graph/host-tensor.ts';
 import { loadOnnx } from '../src/index.ts';
 import type { Proto } from '../src/read/schema.ts';
 import { difference } from './support/node-tests.ts';
@@ -25,10 +24,9 @@ class Draw {
     return list[this.below(list.length)] as T;
   }
   floats(dims: readonly number[], from = -2, to = 2): HostTensor {
-    const size = dims.reduce((product, dim) => product * dim, 1);
     return f32(
       dims,
-      Array.from({ length: size }, () => from + (this.below(1000) / 1000) * (to - from)),
+      Array.from({ length: sizeOf(dims) }, () => from + (this.below(1000) / 1000) * (to - from)),
     );
   }
 }
@@ -93,12 +91,20 @@ class Growing {
     this.values.push({ name, dims });
   }
 
+  /** An operator, with others, on the last value, whose sizes it keeps. */
+  follow(op: string, ...others: readonly string[]): void {
+    const { name, dims } = this.values.at(-1) as Known;
+    this.add(op, [name, ...others], dims);
+  }
+
   grow(): void {
     const { draw } = this;
     // Often the last value, so that chains form.
     const { name, dims } = draw.below(3) > 0 ? (this.values.at(-1) as Known) : draw.of(this.values);
     const rank = dims.length;
     const axis = rank === 0 ? 0 : draw.below(rank);
+    const along = dims[axis] as number;
+    const withAxis = (size: number): number[] => dims.map((each, i) => (i === axis ? size : each));
     const kinds: (() => void)[] = [
       () => this.add(draw.of(UNARY), [name], dims),
       () => this.add(draw.of(UNARY), [name], dims),
@@ -118,9 +124,7 @@ class Growing {
       kinds.push(
         () => {
           const keepdims = draw.below(2);
-          const reduced = keepdims
-            ? dims.map((size, each) => (each === axis ? 1 : size))
-            : dims.filter((_, each) => each !== axis);
+          const reduced = keepdims ? withAxis(1) : dims.filter((_, each) => each !== axis);
           this.add(draw.of(REDUCE), [name], reduced, { axes: [draw.below(2) ? axis : axis - rank], keepdims });
         },
         () => this.add(draw.of(['Softmax', 'LogSoftmax']), [name], dims, { axis }),
@@ -137,41 +141,17 @@ class Growing {
             { perm },
           );
         },
-        () =>
-          this.add(
-            'Concat',
-            [name, name],
-            dims.map((size, each) => (each === axis ? 2 * size : size)),
-            { axis },
-          ),
+        () => this.add('Concat', [name, name], withAxis(2 * along), { axis }),
         () => {
-          const start = draw.below(dims[axis] as number);
+          const start = draw.below(along);
           const list = (x: number): string => this.constant(i64([1], [x]));
-          this.add(
-            'Slice',
-            [name, list(start), list(100), list(axis)],
-            dims.map((size, each) => (each === axis ? size - start : size)),
-          );
+          this.add('Slice', [name, list(start), list(100), list(axis)], withAxis(along - start));
         },
         () => {
-          const picks = Array.from(
-            { length: 1 + draw.below(3) },
-            () => draw.below(dims[axis] as number) - draw.below(2) * (dims[axis] as number),
-          );
-          this.add(
-            'Gather',
-            [name, this.constant(i64([picks.length], picks))],
-            dims.map((size, each) => (each === axis ? picks.length : size)),
-            { axis },
-          );
+          const picks = Array.from({ length: 1 + draw.below(3) }, () => draw.below(along) - draw.below(2) * along);
+          this.add('Gather', [name, this.constant(i64([picks.length], picks))], withAxis(picks.length), { axis });
         },
-        () =>
-          this.add(
-            'Flatten',
-            [name],
-            [dims.slice(0, axis).reduce((a, b) => a * b, 1), dims.slice(axis).reduce((a, b) => a * b, 1)],
-            { axis },
-          ),
+        () => this.add('Flatten', [name], [sizeOf(dims.slice(0, axis)), sizeOf(dims.slice(axis))], { axis }),
         () => {
           const pads = [...dims, ...dims].map(() => draw.below(3));
           this.add(
@@ -188,37 +168,18 @@ class Growing {
       );
     }
     if (rank >= 2) {
+      const width = dims.at(-1) as number;
       kinds.push(() => {
         const columns = 1 + draw.below(4);
-        this.add(
-          'MatMul',
-          [name, this.constant(draw.floats([dims.at(-1) as number, columns]))],
-          [...dims.slice(0, -1), columns],
-        );
-        if (draw.below(2))
-          this.add(
-            'Add',
-            [this.values.at(-1)?.name as string, this.constant(draw.floats([columns]))],
-            [...dims.slice(0, -1), columns],
-          );
-        if (draw.below(2))
-          this.add(
-            draw.of(['Relu', 'Tanh', 'Sigmoid']),
-            [this.values.at(-1)?.name as string],
-            [...dims.slice(0, -1), columns],
-          );
+        const weights = this.constant(draw.floats([width, columns]));
+        this.add('MatMul', [name, weights], [...dims.slice(0, -1), columns]);
+        if (draw.below(2)) this.follow('Add', this.constant(draw.floats([columns])));
+        if (draw.below(2)) this.follow(draw.of(['Relu', 'Tanh', 'Sigmoid']));
       });
-      kinds.push(() =>
-        this.add(
-          'LayerNormalization',
-          [
-            name,
-            this.constant(draw.floats([dims.at(-1) as number])),
-            this.constant(draw.floats([dims.at(-1) as number])),
-          ],
-          dims,
-        ),
-      );
+      kinds.push(() => {
+        const [scale, bias] = [this.constant(draw.floats([width])), this.constant(draw.floats([width]))];
+        this.add('LayerNormalization', [name, scale, bias], dims);
+      });
     }
     if (rank === 4) {
       kinds.push(() => {
@@ -230,8 +191,7 @@ class Growing {
         ];
         const size = [(dims[2] as number) + 2 - h + 1, (dims[3] as number) + 2 - w + 1];
         this.add('Conv', [name, ...weights], [dims[0] as number, channels, ...size], { pads: [1, 1, 1, 1] });
-        if (draw.below(2))
-          this.add('Relu', [this.values.at(-1)?.name as string], [dims[0] as number, channels, ...size]);
+        if (draw.below(2)) this.follow('Relu');
       });
       kinds.push(() =>
         this.add('MaxPool', [name], [...dims.slice(0, 2), (dims[2] as number) + 1, (dims[3] as number) + 1], {
@@ -241,19 +201,15 @@ class Growing {
       );
       kinds.push(() => this.add('GlobalAveragePool', [name], [...dims.slice(0, 2), 1, 1]));
     }
-    if (this.values.at(-1)!.dims.reduce((a, b) => a * b, 1) > 4000) return;
+    if (sizeOf((this.values.at(-1) as Known).dims) > 4000) return;
     draw.of(kinds)();
   }
 }
 
-describe('random graphs', () => {
-  let backend: ComputeBackend;
-  beforeAll(async () => {
-    backend = await CpuBackend.create();
-    await backend.init();
-  });
-  afterAll(() => backend.dispose());
+const backend = await CpuBackend.create();
+afterAll(() => backend.dispose());
 
+describe('random graphs', () => {
   it(`give what ONNX Runtime gives, ${GRAPHS} of them`, async () => {
     const wrong: string[] = [];
     const used = new Set<string>();

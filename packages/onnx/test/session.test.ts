@@ -1,16 +1,11 @@
-import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
 import { copy, memory, tensor, transpose } from '@concord/ops';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { loadOnnx } from '../src/index.ts';
 import { expectModelAsRuntime } from './support/against-runtime.ts';
 import { f32, graphProto, i64, listOf, modelBytes, node, value } from './support/write-model.ts';
 
-let backend: ComputeBackend;
-beforeAll(async () => {
-  backend = await CpuBackend.create();
-  await backend.init();
-});
+const backend = await CpuBackend.create();
 afterAll(() => backend.dispose());
 
 /** A layer with a reshape by the shape of its input, so that sizes are computed on the host. */
@@ -158,7 +153,7 @@ describe('a session', () => {
 
   it('forgets the program that was not used for longest', async () => {
     using model = await loadOnnx(backend, layer, { maxPrograms: 2 });
-    const recorded = vi.spyOn(backend as Required<ComputeBackend>, 'record');
+    const recorded = vi.spyOn(backend, 'record');
     for (const n of [1, 1, 2, 2, 1, 3, 3, 1, 1]) await model.runOnHost({ x: f32([n, 4], new Float32Array(4 * n)) });
     expect(recorded).toHaveBeenCalledTimes(3);
     recorded.mockRestore();
