@@ -13,16 +13,11 @@ const [WORDS, WIDTH, HEADS, KV, DIM, INNER, LAYERS] = [48, 64, 4, 2, 16, 96, 2];
 /** A decoder as onnxruntime-genai exports one of Llama's kind, in 4 bits. */
 function decoder(): Uint8Array {
   const numbers = new Numbers(21);
+  const angle = (i: number): number => Math.floor((2 * i) / DIM) / 10 ** ((i % (DIM / 2)) / 3);
   const constants: Record<string, HostTensor> = {
     table: numbers.tensor([WORDS, WIDTH]),
-    cos: f32(
-      [64, DIM / 2],
-      Array.from({ length: 32 * DIM }, (_, i) => Math.cos(Math.floor((2 * i) / DIM) / 10 ** ((i % (DIM / 2)) / 3))),
-    ),
-    sin: f32(
-      [64, DIM / 2],
-      Array.from({ length: 32 * DIM }, (_, i) => Math.sin(Math.floor((2 * i) / DIM) / 10 ** ((i % (DIM / 2)) / 3))),
-    ),
+    cos: f32([64, DIM / 2], (i) => Math.cos(angle(i))),
+    sin: f32([64, DIM / 2], (i) => Math.sin(angle(i))),
     one: i64([1], [1]),
     place: i64([], [1]),
   };
@@ -109,7 +104,7 @@ onBackends('a decoder of 4 bits', (backend) => {
     using growing = await loadOnnx(backend(), bytes);
     const caches = model.inputs.slice(2).map(({ name }) => name);
     const of = (rows: number): Record<string, HostTensor> =>
-      Object.fromEntries(caches.map((name) => [name, f32([1, KV, rows, DIM], new Float32Array(KV * rows * DIM))]));
+      Object.fromEntries(caches.map((name) => [name, f32([1, KV, rows, DIM], () => 0)]));
     const after = (results: Record<string, HostTensor>): Record<string, HostTensor> =>
       Object.fromEntries(caches.map((name) => [name, results[name.replace('past', 'present')] as HostTensor]));
     let [own, theirs] = [of(room), of(0)];
@@ -144,13 +139,7 @@ onBackends('a decoder of 4 bits', (backend) => {
     let words = [3, 14, 15, 9, 26];
     for (let step = 0, total = 0; step < 4; step++) {
       total += words.length;
-      const feeds = {
-        input_ids: i64([1, words.length], words),
-        attention_mask: i64(
-          [1, total],
-          Array.from({ length: total }, () => 1),
-        ),
-      };
+      const feeds = { input_ids: i64([1, words.length], words), attention_mask: i64([1, total], () => 1) };
       const [ownCache, theirCache] = caches[0] ?? [Object.fromEntries(empty), Object.fromEntries(empty)];
       const [own, wanted] = [
         await model.runOnHost({ ...feeds, ...ownCache }),

@@ -13,10 +13,7 @@ afterAll(() => backend.dispose());
 const bytes = modelBytes({
   inputs: [value('x', 'float32', ['n', 4]), value('count', 'int64', [1])],
   constants: {
-    w: f32(
-      [3, 4],
-      Array.from({ length: 12 }, (_, i) => i),
-    ),
+    w: f32([3, 4], (i) => i),
     low: f32([1], [2]),
     zero: i64([1], [0]),
     four: i64([1], [4]),
@@ -40,13 +37,7 @@ describe('memory', () => {
     const before = memory();
     const allocated = backend.memory().inUseBytes;
     const model = await loadOnnx(backend, bytes, { maxPrograms: 2 });
-    const feeds = (n: number) => ({
-      x: f32(
-        [n, 4],
-        Array.from({ length: 4 * n }, (_, i) => i),
-      ),
-      count: i64([1], [n]),
-    });
+    const feeds = (n: number) => ({ x: f32([n, 4], (i) => i), count: i64([1], [n]) });
     for (let turn = 0; turn < 4; turn++) {
       for (const n of [1, 2, 3]) {
         const { p, view, total, wt, size } = await model.runOnHost(feeds(n));
@@ -80,9 +71,9 @@ describe('memory', () => {
       const file = modelBytes({
         inputs: [value('x', 'float32', [1, k])],
         constants: {
-          w: f32([k, k], new Float32Array(k * k).fill(1)),
+          w: f32([k, k], () => 1),
           b: { type: 'uint8', dims: [n, k / 32, 16], data: new Uint8Array((n * k) / 2) },
-          scales: f32([(n * k) / 32], new Float32Array((n * k) / 32)),
+          scales: f32([(n * k) / 32], () => 0),
           small: f32([1], [1]),
         },
         nodes: [
@@ -96,7 +87,7 @@ describe('memory', () => {
     };
     const [model, file] = await load();
     for (let turn = 0; turn < 3; turn++) {
-      const { y } = await model.runOnHost({ x: f32([1, k], new Float32Array(k)) });
+      const { y } = await model.runOnHost({ x: f32([1, k], () => 0) });
       expect(y?.data[0]).toBe(1);
     }
     // A WeakRef holds what it was made of until the task ends.

@@ -24,10 +24,7 @@ class Draw {
     return list[this.below(list.length)] as T;
   }
   floats(dims: readonly number[], from = -2, to = 2): HostTensor {
-    return f32(
-      dims,
-      Array.from({ length: sizeOf(dims) }, () => from + (this.below(1000) / 1000) * (to - from)),
-    );
+    return f32(dims, () => from + (this.below(1000) / 1000) * (to - from));
   }
 }
 

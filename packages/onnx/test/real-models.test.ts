@@ -25,13 +25,10 @@ function sound(samples: number, from: number): number[] {
 
 /** A picture with a few bars, as bright as a normalized photo. */
 function picture(h: number, w: number): HostTensor {
-  return f32(
-    [1, 3, h, w],
-    Array.from({ length: 3 * h * w }, (_, i) => {
-      const [x, y] = [i % w, Math.floor(i / w) % h];
-      return (x % 17 < 4 && y % 23 < 15 ? -1.5 : 1.8) + 0.1 * Math.sin(i);
-    }),
-  );
+  return f32([1, 3, h, w], (i) => {
+    const [x, y] = [i % w, Math.floor(i / w) % h];
+    return (x % 17 < 4 && y % 23 < 15 ? -1.5 : 1.8) + 0.1 * Math.sin(i);
+  });
 }
 
 describe.each(backendsOf('wasm'))('models of packages on npm, on %s', (on) => {

@@ -60,23 +60,7 @@ describe('Transformers.js, unchanged', () => {
     const extract = await transformers.pipeline('feature-extraction', 'encoder', { device: 'auto', dtype: 'fp32' });
     const texts = ['the cat sat on a mat', 'a dog ran'];
     const features = await extract(texts);
-    const { input_ids: ids, attention_mask: mask } = extract.tokenizer(texts, { padding: true }) as Record<
-      string,
-      { dims: number[]; data: BigInt64Array }
-    >;
-    const int = (given: { dims: number[]; data: BigInt64Array }): HostTensor => ({
-      type: 'int64',
-      dims: given.dims,
-      data: given.data,
-    });
-    const feeds = {
-      input_ids: int(ids as never),
-      attention_mask: int(mask as never),
-      token_type_ids: i64(
-        [2, 6],
-        Array.from({ length: 12 }, () => 0),
-      ),
-    };
+    const feeds = feedsOf(extract.tokenizer, texts, { padding: true });
     const wanted = (await reference(encoder, feeds))['last_hidden_state'] as HostTensor;
     expect(features.dims).toEqual([2, 6, WIDTH]);
     expect([...(features.data as Float32Array)]).toEqual(
@@ -95,14 +79,7 @@ describe('Transformers.js, unchanged', () => {
       const n = ids.length;
       const empty = f32([1, HEADS, 0, WIDTH / HEADS], []);
       const feeds = {
-        ...{
-          input_ids: i64([1, n], ids),
-          position_ids: i64([1, n], [...ids.keys()]),
-          attention_mask: i64(
-            [1, n],
-            ids.map(() => 1),
-          ),
-        },
+        ...{ input_ids: i64([1, n], ids), position_ids: i64([1, n], (i) => i), attention_mask: i64([1, n], () => 1) },
         ...{ 'past_key_values.0.key': empty, 'past_key_values.0.value': empty },
       };
       const logits = (listOf((await reference(decoder, feeds))['logits']) as number[]).slice(-VOCAB);
@@ -214,13 +191,7 @@ describe('Transformers.js, unchanged', () => {
       label: string;
       score: number;
     }[];
-    const x = f32(
-      [1, 3, 10, 12],
-      Array.from(
-        { length: 360 },
-        (_, i) => ((pixels[(i % 120) * 3 + Math.floor(i / 120)] as number) / 255 - 0.5) / 0.5,
-      ),
-    );
+    const x = f32([1, 3, 10, 12], (i) => ((pixels[(i % 120) * 3 + Math.floor(i / 120)] as number) / 255 - 0.5) / 0.5);
     const scores = softmax(listOf((await reference(vision, { pixel_values: x }))['logits']) as number[]);
     const byLabel = Object.fromEntries(results.map(({ label, score }) => [label, score]));
     expect([byLabel['bad'], byLabel['so so'], byLabel['good']]).toEqual(

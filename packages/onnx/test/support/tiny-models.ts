@@ -26,11 +26,7 @@ export const [WIDTH, HEADS] = [8, 2];
 
 function random(dims: readonly number[], seed: number): HostTensor {
   let state = seed * 7919;
-  const size = dims.reduce((product, dim) => product * dim, 1);
-  return f32(
-    dims,
-    Array.from({ length: size }, () => ((state = (state * 16807) % 2147483647) / 2147483647) * 2 - 1),
-  );
+  return f32(dims, () => ((state = (state * 16807) % 2147483647) / 2147483647) * 2 - 1);
 }
 
 export const TOKENIZER = {

@@ -1,6 +1,6 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { type Message, messageOf } from '../../src/read/decode.ts';
-import { ELEMENT_TYPES, type ElementType, type HostTensor } from '../../src/graph/host-tensor.ts';
+import { ELEMENT_TYPES, type ElementType, type HostTensor, sizeOf } from '../../src/graph/host-tensor.ts';
 import { MESSAGES, type Proto } from '../../src/read/schema.ts';
 
 /** Writes a message by the table that it is read by. */
@@ -38,15 +38,21 @@ export function tensorProto(name: string, { type, dims, data }: HostTensor): Pro
   return { ...head, raw: new Uint8Array(buffer, byteOffset, byteLength) };
 }
 
-export const f32 = (dims: readonly number[], values: ArrayLike<number>): HostTensor => ({
+/** The elements of a tensor, or what gives each by its place. */
+type Elements = ArrayLike<number> | ((place: number) => number);
+
+const listed = (dims: readonly number[], elements: Elements): ArrayLike<number> =>
+  typeof elements === 'function' ? Array.from({ length: sizeOf(dims) }, (_, place) => elements(place)) : elements;
+
+export const f32 = (dims: readonly number[], elements: Elements): HostTensor => ({
   type: 'float32',
   dims,
-  data: Float32Array.from(values),
+  data: Float32Array.from(listed(dims, elements)),
 });
-export const i64 = (dims: readonly number[], values: readonly number[]): HostTensor => ({
+export const i64 = (dims: readonly number[], elements: Elements): HostTensor => ({
   type: 'int64',
   dims,
-  data: BigInt64Array.from(values, BigInt),
+  data: BigInt64Array.from(Array.from(listed(dims, elements)), BigInt),
 });
 
 /** The elements of a result. */
