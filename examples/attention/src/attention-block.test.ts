@@ -13,8 +13,7 @@ function inputOf(words: number, causal: boolean): BlockInput {
 }
 
 async function onCpu(input: BlockInput): Promise<BlockResult> {
-  const backend = new CpuBackend();
-  await backend.init();
+  const backend = await CpuBackend.create();
   const result = await runBlock(backend, input, WEIGHTS);
   expect(backend.memory().liveAllocations).toBe(0);
   await backend.dispose();

@@ -2,13 +2,12 @@ import { getEventListeners } from 'node:events';
 import { CpuBackend } from '@concord/backend-cpu';
 import { add, arange, cast, neg, reshape, square, sub, type Tensor, tidy, zeros } from '@concord/ops';
 import type { Tokenizer } from '@huggingface/tokenizers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { Batch, type BatchOptions, type TextRequest } from './batch.ts';
 import type { Cache, Decoder } from './decoder.ts';
 import { textOf } from './token-text.ts';
 
-const backend = new CpuBackend();
-beforeAll(() => backend.init());
+const backend = await CpuBackend.create();
 afterAll(() => backend.dispose());
 
 const END = 30;

@@ -1,10 +1,9 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import { full, reshape, tensor, type Tensor, tidy, zeros } from '@concord/ops';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { numbersOf, sample, type Sampling } from './sample.ts';
 
-const backend = new CpuBackend();
-beforeAll(() => backend.init());
+const backend = await CpuBackend.create();
 afterAll(() => backend.dispose());
 
 async function chosen(logits: Tensor, sampling: Sampling, step: number): Promise<number[]> {

@@ -1,12 +1,11 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import { linear, mul, randomUniform, silu, type Tensor, tensor, zeros } from '@concord/ops';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { parseConfig } from './config.ts';
 import { mlp } from './logits.ts';
 import { type Block, type NamedWeights, weightsOf } from './weights.ts';
 
-const backend = new CpuBackend();
-beforeAll(() => backend.init());
+const backend = await CpuBackend.create();
 afterAll(() => backend.dispose());
 
 const [WIDTH, HIDDEN, VOCABULARY] = [8, 12, 16];

@@ -6,7 +6,7 @@ import { runCaptured } from '@concord/example-command/testing';
 import { grad } from '@concord/grad';
 import { randomNormal, tensor, type Tensor } from '@concord/ops';
 import { fileSource, saveSafetensors } from '@concord/ops/node';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { type Adapter, adapted, adapterLoss, adapterOf, newAdapter } from '../src/finetune.ts';
 import { logitsOf } from '../src/logits.ts';
 import { type ModelWeights, openWeights } from '../src/model.ts';
@@ -14,8 +14,7 @@ import { runProgram } from '../src/program.ts';
 import { type NamedWeights, weightsOf } from '../src/weights.ts';
 
 const KINDS = ['gemma2', 'gemma3', 'gpt2', 'llama', 'llama-yarn', 'mistral', 'qwen2', 'qwen3'];
-const backend = new CpuBackend();
-beforeAll(() => backend.init());
+const backend = await CpuBackend.create();
 afterAll(() => backend.dispose());
 
 const open = (kind: string): Promise<ModelWeights> =>

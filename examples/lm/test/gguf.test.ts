@@ -47,8 +47,7 @@ interface Stored {
 
 /** The weights of the tiny Llama, as numbers. */
 async function weights(): Promise<Map<string, Stored>> {
-  await using backend = new CpuBackend();
-  await backend.init();
+  await using backend = await CpuBackend.create();
   const named = await loadSafetensors(backend, readFileSync(join(MODEL, 'model.safetensors')));
   const read = new Map<string, Stored>();
   for (const [name, each] of Object.entries(named)) {

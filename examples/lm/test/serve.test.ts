@@ -119,8 +119,7 @@ describe('a server', () => {
 });
 
 test.each([0, 1])('of texts that come at once, those beyond a place and a queue of %i are refused', async (queue) => {
-  await using backend = new WasmBackend();
-  await backend.init();
+  await using backend = await WasmBackend.create();
   const files = await openModel(join(import.meta.dirname, '../model'));
   using decoder = await files.load(backend, {
     dtype: 'f32',

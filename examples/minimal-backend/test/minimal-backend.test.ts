@@ -18,8 +18,7 @@ it('is found, tried out and picked by the registry', async () => {
 it('declares what it lacks, each with a reason, and nothing that it has', async () => {
   const { ok, failed, cases } = await runConformance(() => new MinimalBackend(), { sample: 0.05 });
   expect({ ok, failed }).toEqual({ ok: true, failed: 0 });
-  const backend = new MinimalBackend();
-  await backend.init();
+  const backend = await MinimalBackend.create();
   const lacking = OP_NAMES.filter((op) => !backend.capabilities.ops.includes(op));
   expect(lacking).toEqual(['gemmF16', 'conv2dForward', 'attention', 'topK']);
   for (const { op, status, detail } of cases.filter((result) => result.status === 'unsupported')) {

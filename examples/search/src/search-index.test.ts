@@ -11,8 +11,7 @@ let backend: CpuBackend;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'concord-index-'));
-  backend = new CpuBackend();
-  await backend.init();
+  backend = await CpuBackend.create();
 });
 afterEach(async () => {
   await backend.dispose();

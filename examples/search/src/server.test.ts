@@ -26,8 +26,7 @@ beforeAll(async () => {
   for (let n = 0; n < FILES; n++) {
     await writeFile(join(folder, `${n}.md`), `word${n} word${n} neighbour${n + 1} of all the rest`);
   }
-  backend = new CpuBackend();
-  await backend.init();
+  backend = await CpuBackend.create();
   index = new SearchIndex(backend, folder);
   await index.refresh(signal);
 });

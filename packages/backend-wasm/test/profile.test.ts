@@ -11,8 +11,7 @@ describe.each([
   [{ mode: 'worker' }, 'worker', undefined],
 ] as const)('with %o', (options, mode, clock) => {
   it(`launches have the time of the ${clock ?? 'queueing alone'}`, async () => {
-    await using backend = new WasmBackend(options);
-    await backend.init();
+    await using backend = await WasmBackend.create(options);
     expect(backend.native.mode).toBe(mode);
     const [a, b, c] = [0, 1, 2].map(() => backend.alloc(4 * N * N)) as [DevicePtr, DevicePtr, DevicePtr];
     const recording = backend.record(() => backend.gemm({ m: N, n: N, k: N, a, b, c }));

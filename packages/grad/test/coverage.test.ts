@@ -63,8 +63,7 @@ test('each function of ops has a gradient, or is known to have none', () => {
 });
 
 test('what is constant piece by piece has gradient 0', async () => {
-  const backend = new CpuBackend();
-  await backend.init();
+  const backend = await CpuBackend.create();
   const x = tensor(backend, [0.3, -1.7]);
   const functions = ops as unknown as Record<string, (x: Tensor, other?: unknown) => Tensor>;
   for (const name of [

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { CASES } from './support/cases.ts';
 import { byDifferences, byTape, dataOf } from './support/differences.ts';
 
-const backend = new CpuBackend();
-await backend.init();
+const backend = await CpuBackend.create();
 
 test.each(CASES)('$name agrees with differences', async (own) => {
   const data = dataOf(own);

@@ -6,7 +6,7 @@ import { defineKernel } from '@concord/backend-core/kernel';
 import { WasmBackend } from '@concord/backend-wasm';
 import * as o from '@concord/ops';
 import { add, copy, memory, mul, record, sum, tensor, type Tensor, tidy } from '@concord/ops';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import {
   adamW,
   checkpoint,
@@ -21,9 +21,8 @@ import {
   warmupCosine,
 } from '../src/index.ts';
 
-const backend = new CpuBackend();
-const wasm = new WasmBackend();
-beforeAll(() => Promise.all([backend.init(), wasm.init()]));
+const backend = await CpuBackend.create();
+const wasm = await WasmBackend.create();
 afterAll(() => Promise.all([backend.dispose(), wasm.dispose()]));
 
 const HIGHEST = defineKernel(
@@ -339,8 +338,7 @@ describe('memory', () => {
 
   test('the gradient of attention takes memory by its operands, not by queries times keys', async () => {
     const peak = async (length: number): Promise<number> => {
-      const own = new WasmBackend();
-      await own.init();
+      const own = await WasmBackend.create();
       const x = o.full(own, [1, 1, length, 8], 0.5);
       grad((x: Tensor) => sum(o.square(o.attention(x, x, x, { causal: true }))))(x).dispose();
       const { peakBytes } = own.memory();

@@ -1,6 +1,6 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import { mul, slice, tensor, type Tensor } from '@concord/ops';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import {
   adam,
   adamW,
@@ -13,8 +13,7 @@ import {
   warmupLinear,
 } from '../src/index.ts';
 
-const backend = new CpuBackend();
-beforeAll(() => backend.init());
+const backend = await CpuBackend.create();
 afterAll(() => backend.dispose());
 
 const numbers = async (x: Tensor): Promise<number[]> => [...(await x.toArray())];

@@ -41,7 +41,6 @@ describe('where a model comes from', () => {
   let address: string;
   beforeAll(async () => {
     backend = await CpuBackend.create();
-    await backend.init();
     writeFileSync(join(folder, 'model.onnx'), model);
     writeFileSync(join(folder, 'w.bin'), bytes);
     server = createServer(({ url }, response) => {

@@ -1,10 +1,9 @@
 import { CpuBackend } from '@concord/backend-cpu';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { dropout, ones, randomNormal, randomUniform } from '../src/index.ts';
 import { philox } from './support/philox.ts';
 
-const backend = new CpuBackend();
-beforeAll(() => backend.init());
+const backend = await CpuBackend.create();
 afterAll(() => backend.dispose());
 
 const mean = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0) / values.length;

@@ -1,10 +1,9 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import { type DType, DTYPES, isBackendError } from '@concord/backend-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import * as ops from '../../src/index.ts';
 
-const backend = new CpuBackend();
-beforeAll(() => backend.init());
+const backend = await CpuBackend.create();
 afterAll(() => backend.dispose());
 const of = (shape: number[], dtype: DType = 'f32'): ops.Tensor => ops.zeros(backend, shape, { dtype });
 

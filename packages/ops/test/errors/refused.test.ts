@@ -1,13 +1,12 @@
 import type { DType, ErrorCode } from '@concord/backend-core';
 import { defineKernel } from '@concord/backend-core/kernel';
 import { CpuBackend } from '@concord/backend-cpu';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { expectError } from '../../../backend-core/test/expect-error.ts';
 import * as ops from '../../src/index.ts';
 
-const backend = new CpuBackend();
-const other = new CpuBackend();
-beforeAll(() => Promise.all([backend.init(), other.init()]));
+const backend = await CpuBackend.create();
+const other = await CpuBackend.create();
 afterAll(() => Promise.all([backend.dispose(), other.dispose()]));
 const of = (shape: number[], dtype: DType = 'f32'): ops.Tensor => ops.zeros(backend, shape, { dtype });
 const x = (...shape: number[]): ops.Tensor => of(shape);

@@ -1,11 +1,10 @@
 import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import { expectError } from '../../../backend-core/test/expect-error.ts';
 import * as ops from '../../src/index.ts';
 import { FailingBackend } from '../support/failing-backend.ts';
 
-const backend = new FailingBackend();
-beforeAll(() => backend.init());
+const backend = await FailingBackend.create();
 afterAll(() => backend.dispose());
 afterEach(() => backend.failAfter(Infinity));
 

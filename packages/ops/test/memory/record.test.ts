@@ -1,10 +1,9 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import * as ops from '../../src/index.ts';
 
-const backend = new CpuBackend();
-beforeAll(() => backend.init());
+const backend = await CpuBackend.create();
 afterAll(() => backend.dispose());
 
 test('a replay computes again what was recorded, also in a tidy of it', async () => {
@@ -112,8 +111,7 @@ test('a replay computes with tensors in the place of those of slots', async () =
 });
 
 test('a tensor of another kind, backend or layout cannot take the place of one', async () => {
-  await using other = new CpuBackend();
-  await other.init();
+  await using other = await CpuBackend.create();
   using x = ops.tensor(backend, [1, 2, 3, 4], [2, 2]);
   using foreign = ops.tensor(other, [1, 2, 3, 4], [2, 2]);
   using flat = ops.tensor(backend, [1, 2, 3, 4]);

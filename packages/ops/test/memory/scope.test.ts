@@ -1,10 +1,9 @@
 import { CpuBackend } from '@concord/backend-cpu';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { expectInvalid, expectRejection } from '../../../backend-core/test/expect-error.ts';
 import { add, memory, reshape, slice, split, tensor, type Tensor, tidy, wrap, zeros } from '../../src/index.ts';
 
-const backend = new CpuBackend();
-beforeAll(() => backend.init());
+const backend = await CpuBackend.create();
 afterAll(() => backend.dispose());
 beforeEach(() => expectNothing());
 
@@ -193,8 +192,7 @@ test('memory that the caller allocated is not freed, nor counted', () => {
 });
 
 test('a tensor may be disposed after its backend', async () => {
-  const own = new CpuBackend();
-  await own.init();
+  const own = await CpuBackend.create();
   const x = zeros(own, [2]);
   await own.dispose();
   x.dispose();

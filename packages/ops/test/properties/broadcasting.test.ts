@@ -1,12 +1,11 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { expectInvalid } from '../../../backend-core/test/expect-error.ts';
 import { permute, sub, tensor, type Tensor, tidy, where } from '../../src/index.ts';
 import { broadcast, indicesOf, type Model, rebuilt, seenFrom } from '../support/model.ts';
 
-const backend = new CpuBackend();
-beforeAll(() => backend.init());
+const backend = await CpuBackend.create();
 afterAll(() => backend.dispose());
 
 /** Shapes that mostly broadcast: of one shape each leaves out axes before some place, and has some of the others once. */

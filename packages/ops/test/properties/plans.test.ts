@@ -1,14 +1,13 @@
 import { BackendError, type ComputeBackend, type GemmCall } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
 import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { expectInvalid } from '../../../backend-core/test/expect-error.ts';
 import { add, attention, linear, run, softmax, tensor, type Tensor, tidy } from '../../src/index.ts';
 
 // What functions keep for the layouts of their operands must not depend on anything else.
 
-const backend = new CpuBackend();
-beforeAll(() => backend.init());
+const backend = await CpuBackend.create();
 afterAll(() => backend.dispose());
 
 async function valuesOf(work: () => Tensor): Promise<number[]> {

@@ -1,12 +1,11 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import * as ops from '../../src/index.ts';
 import { at, indicesOf, type Model } from '../support/model.ts';
 import { chains, stepOf } from '../support/view-steps.ts';
 
-const backend = new CpuBackend();
-beforeAll(() => backend.init());
+const backend = await CpuBackend.create();
 afterAll(() => backend.dispose());
 
 // Sizes of 0 make all that follows empty, so there are few.

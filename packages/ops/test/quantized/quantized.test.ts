@@ -316,8 +316,7 @@ describe('memory and errors', () => {
     expectInvalid(() => ops.linear(wide, weight), /x \[1, 5\] does not fit weight \[2, 4\]/);
     using integers = ops.cast(x, 'i32');
     expectInvalid(() => ops.linear(integers, weight), /takes f32 or f16 or bf16/);
-    const other = new CpuBackend();
-    await other.init();
+    const other = await CpuBackend.create();
     using far = ops.tensor(other, [1, 2, 3, 4], [1, 4]);
     expectInvalid(() => ops.linear(far, weight), /not on the backend/);
     ops.linear(x, weight).dispose();

@@ -1,5 +1,5 @@
 import { CpuBackend } from '@concord/backend-cpu';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { expectInvalid, expectRejection } from '../../../backend-core/test/expect-error.ts';
 import { loadSafetensors, memory, type ResponseLike, tensor, writeSafetensors } from '../../src/index.ts';
 import type { ByteSource } from '../../src/weights/byte-source.ts';
@@ -7,8 +7,7 @@ import { memorySource } from '../../src/weights/byte-source.ts';
 import { PIECE_BYTES } from '../../src/weights/fill-tensor.ts';
 import { urlSource } from '../../src/weights/response-source.ts';
 
-const backend = new CpuBackend();
-beforeAll(() => backend.init());
+const backend = await CpuBackend.create();
 afterAll(() => backend.dispose());
 
 /** A file of one tensor, `x`. */

@@ -304,8 +304,7 @@ test('a file that was dropped on a page is read by parts', async () => {
 });
 
 test('an abort ends a wait for the server, with its reason', async () => {
-  const backend = new CpuBackend();
-  await backend.init();
+  const backend = await CpuBackend.create();
   const stopped = new AbortController();
   answer = (request, response) => {
     send(request, response, { breakAfter: 100 });
@@ -317,8 +316,7 @@ test('an abort ends a wait for the server, with its reason', async () => {
 
 test('weights come from the cache, of one file and of several, from a folder too', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'concord-kept-'));
-  const backend = new CpuBackend();
-  await backend.init();
+  const backend = await CpuBackend.create();
   const before = memory();
   using a = tensor(
     backend,

@@ -176,8 +176,7 @@ test.each([
 });
 
 test('what the device cannot hold is refused before anything is loaded', async () => {
-  const small = new SmallBackend();
-  await small.init();
+  const small = await SmallBackend.create();
   const alloc = vi.spyOn(small, 'alloc');
   await expect(ops.loadSafetensors(small, fileSource(at('one-of-2.safetensors')))).rejects.toMatchObject({
     code: 'OUT_OF_MEMORY',
