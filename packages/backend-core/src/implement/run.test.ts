@@ -27,7 +27,10 @@ async function opened(options = {}) {
   };
   /** As a program without types calls it. */
   const run = (kernel: Kernel, call: object) => backend.run(kernel, call as never);
-  return { backend, p, q, r, last, run };
+  /** Expects an error that begins with the name of the kernel. */
+  const refused = (kernel: Kernel, call: object, detail: string) =>
+    expectInvalid(() => run(kernel, call), `kernel ${kernel.name}: ${detail}`);
+  return { backend, p, q, r, last, run, refused };
 }
 
 describe('run', () => {
@@ -66,36 +69,26 @@ describe('run', () => {
   });
 
   it('says which kernel and operand an error is about', async () => {
-    const { backend, p, q, run } = await opened();
+    const { backend, p, q, run, refused } = await opened();
     const call = { shape: [4], inputs: { a: p, b: p }, outputs: { y: q } };
-    expectInvalid(() => run(add, 5 as never), 'kernel plus: run takes one object, got 5');
-    expectInvalid(
-      () => run(add, { ...call, shape: [-1] }),
-      'kernel plus: shape[0] must be a non-negative safe integer, got -1',
-    );
-    expectInvalid(
-      () => run(add, { ...call, inputs: { a: p } }),
-      'kernel plus: inputs.b must be a DevicePtr, got undefined',
-    );
-    expectInvalid(
-      () => run(add, { ...call, outputs: {} }),
-      'kernel plus: outputs.y must be a DevicePtr, got undefined',
-    );
-    expectInvalid(
-      () => run(look, { shape: [4], inputs: { t: { ptr: p, shape: [4] } }, outputs: { y: q } }),
-      'kernel look: params must be given',
-    );
+    refused(add, 5 as never, 'run takes one object, got 5');
+    refused(add, { ...call, shape: [-1] }, 'shape[0] must be a non-negative safe integer, got -1');
+    refused(add, { ...call, inputs: { a: p } }, 'inputs.b must be a DevicePtr, got undefined');
+    refused(add, { ...call, outputs: {} }, 'outputs.y must be a DevicePtr, got undefined');
+    refused(look, { shape: [4], inputs: { t: { ptr: p, shape: [4] } }, outputs: { y: q } }, 'params must be given');
     expectInvalid(
       () => run(rows, { shape: [4], inputs: { x: p, w: p }, outputs: { y: q, total: q } }),
       'kernel rows has values of rows: folded must say how many of the last axes make a row',
     );
-    expectInvalid(
-      () => run(add, { ...call, inputs: { a: offsetPtr(p, 2), b: p } }),
-      `kernel plus: inputs.a must be aligned to 4 bytes, got address ${p + 2}`,
+    refused(
+      add,
+      { ...call, inputs: { a: offsetPtr(p, 2), b: p } },
+      `inputs.a must be aligned to 4 bytes, got address ${p + 2}`,
     );
-    expectInvalid(
-      () => run(add, { ...call, outputs: { y: offsetPtr(q, 1012) } }),
-      'kernel plus: outputs.y is out of bounds: 16 bytes at offset 1012 of its allocation of 1024 bytes',
+    refused(
+      add,
+      { ...call, outputs: { y: offsetPtr(q, 1012) } },
+      'outputs.y is out of bounds: 16 bytes at offset 1012 of its allocation of 1024 bytes',
     );
     const freed = backend.alloc(64);
     backend.free(freed);
@@ -109,7 +102,7 @@ describe('run', () => {
     ['bf16', 2],
     ['f32', 4],
   ] as const)('%s is aligned to %d bytes', async (dtype, bytes) => {
-    const { p, q, last, run } = await opened();
+    const { p, q, last, run, refused } = await opened();
     const at = (offset: number) => ({
       shape: [2],
       inputs: { a: { ptr: offsetPtr(p, offset), dtype }, b: q },
@@ -117,24 +110,19 @@ describe('run', () => {
     });
     run(add, at(bytes));
     expect(last().inputs[0]).toMatchObject({ byteOffset: bytes, byteLength: 2 * bytes });
-    expectInvalid(
-      () => run(add, at(1)),
-      `kernel plus: inputs.a must be aligned to ${bytes} bytes, got address ${p + 1}`,
-    );
+    refused(add, at(1), `inputs.a must be aligned to ${bytes} bytes, got address ${p + 1}`);
   });
 
   it('names the allocation of what is not aligned or overlaps, where it has a label', async () => {
-    const { backend, q, run } = await opened();
+    const { backend, q, refused } = await opened();
     const p = backend.alloc(1024, { label: 'weights' });
     const at = (a: DevicePtr, y: DevicePtr) => ({ shape: [2], inputs: { a, b: q }, outputs: { y } });
-    expectInvalid(
-      () => run(add, at(offsetPtr(p, 2), q)),
-      `kernel plus: inputs.a must be aligned to 4 bytes, got address ${p + 2}, in the allocation "weights"`,
+    refused(
+      add,
+      at(offsetPtr(p, 2), q),
+      `inputs.a must be aligned to 4 bytes, got address ${p + 2}, in the allocation "weights"`,
     );
-    expectInvalid(
-      () => run(add, at(p, offsetPtr(p, 4))),
-      'kernel plus: outputs.y overlaps inputs.a, in the allocation "weights"',
-    );
+    refused(add, at(p, offsetPtr(p, 4)), 'outputs.y overlaps inputs.a, in the allocation "weights"');
     expectInvalid(
       () => backend.gemm({ m: 1, n: 1, k: 2, a: offsetPtr(p, 1), b: q, c: q }),
       `a must be aligned to 4 bytes, got address ${p + 1}, in the allocation "weights"`,
@@ -185,38 +173,32 @@ describe('overlap in run', () => {
   });
 
   it('not with another dtype, other strides, another place, or beside another input', async () => {
-    const { p, q, run } = await opened();
-    const refused = (inputs: object, outputs: object, detail = 'outputs.y overlaps inputs.a') =>
-      expectInvalid(() => run(add, { shape: [4], inputs, outputs }), `kernel plus: ${detail}`);
-    refused({ a: { ptr: p, dtype: 'f16' }, b: q }, { y: p });
-    refused({ a: four(p, [0]), b: q }, { y: p });
-    refused({ a: four(p, [2]), b: q }, { y: p });
-    refused({ a: offsetPtr(p, 4), b: q }, { y: p });
-    refused({ a: p, b: q }, { y: offsetPtr(p, 12) });
-    refused({ a: p, b: offsetPtr(p, 8) }, { y: p }, 'outputs.y overlaps inputs.b');
+    const { p, q, refused } = await opened();
+    const overlaps = (inputs: object, outputs: object, detail = 'outputs.y overlaps inputs.a') =>
+      refused(add, { shape: [4], inputs, outputs }, detail);
+    overlaps({ a: { ptr: p, dtype: 'f16' }, b: q }, { y: p });
+    overlaps({ a: four(p, [0]), b: q }, { y: p });
+    overlaps({ a: four(p, [2]), b: q }, { y: p });
+    overlaps({ a: offsetPtr(p, 4), b: q }, { y: p });
+    overlaps({ a: p, b: q }, { y: offsetPtr(p, 12) });
+    overlaps({ a: p, b: offsetPtr(p, 8) }, { y: p }, 'outputs.y overlaps inputs.b');
   });
 
   it('never a row, a gather input or another output', async () => {
-    const { p, q, r, run } = await opened();
+    const { p, q, r, refused } = await opened();
     const call = { shape: [4, 2], folded: 1, inputs: { x: p, w: q }, outputs: { y: r, total: q } };
-    expectInvalid(() => run(rows, call), 'kernel rows: outputs.total overlaps inputs.w');
-    expectInvalid(
-      () => run(rows, { ...call, outputs: { y: r, total: offsetPtr(r, 28) } }),
-      'kernel rows: outputs.total overlaps outputs.y',
+    refused(rows, call, 'outputs.total overlaps inputs.w');
+    refused(rows, { ...call, outputs: { y: r, total: offsetPtr(r, 28) } }, 'outputs.total overlaps outputs.y');
+    refused(
+      look,
+      { shape: [4], inputs: { t: { ptr: p, shape: [4] } }, outputs: { y: p }, params: { otherwise: 0 } },
+      'outputs.y overlaps inputs.t',
     );
-    expectInvalid(
-      () =>
-        run(look, { shape: [4], inputs: { t: { ptr: p, shape: [4] } }, outputs: { y: p }, params: { otherwise: 0 } }),
-      'kernel look: outputs.y overlaps inputs.t',
-    );
-    expectInvalid(
-      () => run(both, { shape: [4], inputs: { x: p }, outputs: { y: q, z: q } }),
-      'kernel both: outputs.z overlaps outputs.y',
-    );
+    refused(both, { shape: [4], inputs: { x: p }, outputs: { y: q, z: q } }, 'outputs.z overlaps outputs.y');
   });
 
   it('views that interleave do not overlap', async () => {
-    const { p, q, last, run } = await opened();
+    const { p, q, last, run, refused } = await opened();
     const pair = (first: number, second: number, strides: number[]) => ({
       shape: [2, 3],
       inputs: { x: p },
@@ -236,7 +218,7 @@ describe('overlap in run', () => {
       [4, [6, 1]],
       [20, [3, 1]],
     ] as const) {
-      expectInvalid(() => run(both, pair(0, second, [...strides])), 'kernel both: outputs.z overlaps outputs.y');
+      refused(both, pair(0, second, [...strides]), 'outputs.z overlaps outputs.y');
     }
     run(add, { shape: [4], inputs: { a: four(p, [2]), b: q }, outputs: { y: four(offsetPtr(p, 4), [2]) } });
     expect(last().inPlace).toEqual([false]);
