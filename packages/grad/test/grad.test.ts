@@ -20,6 +20,7 @@ import {
   vjp,
   warmupCosine,
 } from '../src/index.ts';
+import { close, numbers } from './support/close.ts';
 
 const backend = await CpuBackend.create();
 const wasm = await WasmBackend.create();
@@ -30,13 +31,6 @@ const HIGHEST = defineKernel(
   { inputs: { x: 'f32', i: 'i32' }, outputs: { y: { type: 'f32', access: 'scatter', rank: 1, mode: 'max' } } },
   ({ x, i }, k) => ({ y: k.scatter(x, [i]) }),
 );
-
-const numbers = async (x: Tensor): Promise<number[]> => [...(await x.toArray())];
-const close = async (x: Tensor, wanted: readonly number[], digits = 4): Promise<void> => {
-  const got = await numbers(x);
-  expect(got).toHaveLength(wanted.length);
-  for (const [at, each] of wanted.entries()) expect(got[at], got.join()).toBeCloseTo(each, digits);
-};
 
 describe('functions', () => {
   test('trees: the gradient has the form of the argument', async () => {

@@ -12,16 +12,10 @@ import {
   warmupCosine,
   warmupLinear,
 } from '../src/index.ts';
+import { close } from './support/close.ts';
 
 const backend = await CpuBackend.create();
 afterAll(() => backend.dispose());
-
-const numbers = async (x: Tensor): Promise<number[]> => [...(await x.toArray())];
-const close = async (x: Tensor, wanted: readonly number[], digits = 4): Promise<void> => {
-  const got = await numbers(x);
-  expect(got).toHaveLength(wanted.length);
-  for (const [at, each] of wanted.entries()) expect(got[at], got.join()).toBeCloseTo(each, digits);
-};
 
 describe('optimisers', () => {
   const gradients = [

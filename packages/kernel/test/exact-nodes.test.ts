@@ -14,24 +14,11 @@ const flushing = floatArithmetic({ flushes: true });
 function compute(op: NodeOp, types: readonly ValueType[], ...operands: number[]): number {
   return arithmeticNode(a, { kind: 'arithmetic', op, type: 'f32', level: 'element', operands: [] }, types, operands);
 }
-const floats = (op: NodeOp, ...operands: number[]): number =>
-  compute(
-    op,
-    operands.map(() => 'f32'),
-    ...operands,
-  );
-const ints = (op: NodeOp, ...operands: number[]): number =>
-  compute(
-    op,
-    operands.map(() => 'i32'),
-    ...operands,
-  );
-const words = (op: NodeOp, ...operands: number[]): number =>
-  compute(
-    op,
-    operands.map(() => 'u32'),
-    ...operands,
-  );
+/** Computes with operands of one type. */
+const of = (type: ValueType) => {
+  return (op: NodeOp, ...operands: number[]) => compute(op, Array<ValueType>(operands.length).fill(type), ...operands);
+};
+const [floats, ints, words] = [of('f32'), of('i32'), of('u32')];
 
 const [LEAST, MOST] = [-(2 ** 31), 2 ** 31 - 1];
 
@@ -46,18 +33,14 @@ describe('float32', () => {
 
   it('is rounded to integers, ties to even', () => {
     const x = [2.5, -2.5, 0.49999997, 8_388_607.5, 3e38, -Infinity, NaN];
-    expect(x.map((value) => floats('round', value))).toEqual(
-      [2, -2, 0, 8_388_608, 3e38, -Infinity, NaN].map(Math.fround),
-    );
-    expect(x.map((value) => floats('floor', value))).toEqual(
-      [2, -3, 0, 8_388_607, 3e38, -Infinity, NaN].map(Math.fround),
-    );
-    expect(x.map((value) => floats('ceil', value))).toEqual(
-      [3, -2, 1, 8_388_608, 3e38, -Infinity, NaN].map(Math.fround),
-    );
-    expect(x.map((value) => floats('trunc', value))).toEqual(
-      [2, -2, 0, 8_388_607, 3e38, -Infinity, NaN].map(Math.fround),
-    );
+    for (const [op, wanted] of [
+      ['round', [2, -2, 0, 8_388_608]],
+      ['floor', [2, -3, 0, 8_388_607]],
+      ['ceil', [3, -2, 1, 8_388_608]],
+      ['trunc', [2, -2, 0, 8_388_607]],
+    ] as const) {
+      expect(x.map((value) => floats(op, value)), op).toEqual([...wanted, Math.fround(3e38), -Infinity, NaN]);
+    }
   });
 
   it('compares false with NaN, but for ne', () => {

@@ -29,27 +29,8 @@ class Draw {
 }
 
 const UNARY = [
-  'Abs',
-  'Neg',
-  'Relu',
-  'Sigmoid',
-  'Tanh',
-  'Erf',
-  'Softplus',
-  'Softsign',
-  'HardSigmoid',
-  'HardSwish',
-  'Elu',
-  'Selu',
-  'LeakyRelu',
-  'Floor',
-  'Ceil',
-  'Round',
-  'Sin',
-  'Cos',
-  'Atan',
-  'Identity',
-  'Sign',
+  ...'Abs Neg Relu Sigmoid Tanh Erf Softplus Softsign HardSigmoid HardSwish Elu'.split(' '),
+  ...'Selu LeakyRelu Floor Ceil Round Sin Cos Atan Identity Sign'.split(' '),
 ];
 const BINARY = ['Add', 'Sub', 'Mul', 'Max', 'Min', 'PRelu'];
 const REDUCE = ['ReduceMean', 'ReduceMax', 'ReduceMin', 'ReduceL1', 'ReduceL2', 'ReduceSumSquare', 'ReduceLogSumExp'];

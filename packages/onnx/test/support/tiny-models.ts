@@ -3,24 +3,8 @@ import type { Proto } from '../../src/read/schema.ts';
 import { f32, graphProto, i64, modelBytes, node, value } from './write-model.ts';
 
 /** The vocabulary of the tests' models. */
-export const WORDS = [
-  '[PAD]',
-  '[UNK]',
-  '[CLS]',
-  '[SEP]',
-  '[MASK]',
-  'the',
-  'cat',
-  'sat',
-  'on',
-  'a',
-  'mat',
-  'and',
-  'dog',
-  'ran',
-  'to',
-  'house',
-];
+export const WORDS: readonly string[] =
+  '[PAD] [UNK] [CLS] [SEP] [MASK] the cat sat on a mat and dog ran to house'.split(' ');
 export const VOCAB: number = WORDS.length;
 export const [WIDTH, HEADS] = [8, 2];
 

@@ -9,6 +9,13 @@ type Entry = (i: number, j: number) => number;
 const A = numbers(2 * 3 * 5, 3);
 const B = numbers(2 * 5 * 4, 4);
 const at = (list: readonly number[], index: number): number => list[index] as number;
+/** The entries of a matrix that is stored by rows of a length from a place on, or by columns. */
+const rows = (list: readonly number[], length: number, from = 0): Entry => {
+  return (i, j) => at(list, from + i * length + j);
+};
+const columns = (list: readonly number[], length: number): Entry => {
+  return (i, j) => at(list, j * length + i);
+};
 
 function product(m: number, n: number, k: number, a: Entry, b: Entry): number[] {
   return Array.from({ length: m * n }, (_, index) => {
@@ -18,27 +25,9 @@ function product(m: number, n: number, k: number, a: Entry, b: Entry): number[] 
   });
 }
 
-const first = product(
-  3,
-  4,
-  5,
-  (i, j) => at(A, i * 5 + j),
-  (i, j) => at(B, i * 4 + j),
-);
-const second = product(
-  3,
-  4,
-  5,
-  (i, j) => at(A, 15 + i * 5 + j),
-  (i, j) => at(B, 20 + i * 4 + j),
-);
-const secondByFirst = product(
-  3,
-  4,
-  5,
-  (i, j) => at(A, 15 + i * 5 + j),
-  (i, j) => at(B, i * 4 + j),
-);
+const first = product(3, 4, 5, rows(A, 5), rows(B, 4));
+const second = product(3, 4, 5, rows(A, 5, 15), rows(B, 4, 20));
+const secondByFirst = product(3, 4, 5, rows(A, 5, 15), rows(B, 4));
 const bias = numbers(4, 5);
 const residual = numbers(12, 6);
 const gelu = (x: number): number => (x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)))) / 2;
@@ -53,21 +42,8 @@ const nibble = (byte: number, half: number): number => {
   const [row, column] = [Math.floor(byte / 3), (byte % 3) * 2 + half];
   return column < 5 ? at(W, row * 5 + column) + 5 : 0;
 };
-const narrowed = product(
-  6,
-  4,
-  5,
-  (i, j) => at(A, i * 5 + j),
-  (i, j) => at(W, j * 5 + i),
-);
-
-const wholes = product(
-  6,
-  4,
-  5,
-  (i, j) => at(whole(30), i * 5 + j),
-  (i, j) => at(W, j * 5 + i),
-);
+const narrowed = product(6, 4, 5, rows(A, 5), columns(W, 5));
+const wholes = product(6, 4, 5, rows(whole(30), 5), columns(W, 5));
 
 /** Products of matrices, vectors, batches, views. */
 export const productCases: OpCases = {
@@ -149,18 +125,7 @@ export const productCases: OpCases = {
   },
   'matmul over batch axes that do not lie evenly': {
     run: (b) => ops.matmul(tensor(b, A, [2, 1, 3, 5]), tensor(b, B, [1, 2, 5, 4])),
-    want: [
-      ...first,
-      ...product(
-        3,
-        4,
-        5,
-        (i, j) => at(A, i * 5 + j),
-        (i, j) => at(B, 20 + i * 4 + j),
-      ),
-      ...secondByFirst,
-      ...second,
-    ],
+    want: [...first, ...product(3, 4, 5, rows(A, 5), rows(B, 4, 20)), ...secondByFirst, ...second],
     shape: [2, 2, 3, 4],
   },
   'matmul of vectors': { run: (b) => ops.matmul(tensor(b, [1, 2, 3]), tensor(b, [4, 5, 6])), want: [32], shape: [] },
@@ -216,18 +181,7 @@ export const productCases: OpCases = {
       });
       return wide;
     },
-    want: [
-      0,
-      0,
-      0,
-      0,
-      ...first.map((sum, i) => sum + at(bias, i % 4)),
-      0,
-      0,
-      0,
-      0,
-      ...secondByFirst.map((sum, i) => sum + at(bias, i % 4)),
-    ],
+    want: [first, secondByFirst].flatMap((sums) => [0, 0, 0, 0, ...sums.map((sum, i) => sum + at(bias, i % 4))]),
   },
   'linear with a residual that is the same for each batch, part of a table': {
     run: (b) => {
