@@ -193,36 +193,25 @@ describe('conv2dForward: dtypeFilter', () => {
 describe('conv2dForward: transposed', () => {
   const transposed = (fields: object) =>
     conv({ filterShape: [4, 3, 3, 4], outputShape: [2, 6, 15, 18], transposed: true, padding: [1, 1], ...fields });
+  const wrong = (fields: object, words: string) => expectInvalid(() => transposed(fields), words);
 
   it('filter and output sizes', () => {
     expect(transposed({})).toMatchObject({ transposed: true, needs: ['transposed'], outputShape: [2, 6, 15, 18] });
     expect(conv({})).toMatchObject({ transposed: false });
     expect(conv({})).toHaveProperty('needs', []);
     expect(transposed({ outputPadding: [1, 0], outputShape: [2, 6, 16, 18] })).not.toBeNull();
-    expectInvalid(
-      () => transposed({ filterShape: [6, 2, 3, 4] }),
-      'filterShape[0] must be 4, the input channels, got 6',
-    );
-    expectInvalid(
-      () => transposed({ filterShape: [4, 3, 3] }),
-      'filterShape must have 4 elements [c, k / groups, r, s], got 3',
-    );
-    expectInvalid(
-      () => transposed({ outputShape: [2, 6, 16, 18] }),
-      'outputShape must be [2, 6, 15, 18], got [2, 6, 16, 18]',
-    );
-    expectInvalid(
-      () => transposed({ padding: [8, 9, 9, 1] }),
-      "the padding's height 17 leaves nothing of the output's 17",
-    );
-    expectInvalid(() => transposed({ stride: [2 ** 52, 1] }), 'height overflows 2^53');
+    wrong({ filterShape: [6, 2, 3, 4] }, 'filterShape[0] must be 4, the input channels, got 6');
+    wrong({ filterShape: [4, 3, 3] }, 'filterShape must have 4 elements [c, k / groups, r, s], got 3');
+    wrong({ outputShape: [2, 6, 16, 18] }, 'outputShape must be [2, 6, 15, 18], got [2, 6, 16, 18]');
+    wrong({ padding: [8, 9, 9, 1] }, "the padding's height 17 leaves nothing of the output's 17");
+    wrong({ stride: [2 ** 52, 1] }, 'height overflows 2^53');
   });
 
   it('output padding', () => {
     const below = 'must be below 2, the greater one of stride and dilation';
-    expectInvalid(() => transposed({ outputPadding: [0, 2] }), `outputPadding[1] ${below}, got 2`);
+    wrong({ outputPadding: [0, 2] }, `outputPadding[1] ${below}, got 2`);
     refused({ outputPadding: [1, 0] }, 'outputPadding[0] must be 0 unless transposed, got 1');
-    expectInvalid(() => transposed({ outputPadding: [1] }), 'outputPadding must have 2 elements [h, w], got 1');
+    wrong({ outputPadding: [1] }, 'outputPadding must have 2 elements [h, w], got 1');
   });
 
   it('costs what each input is multiplied with', () => {

@@ -47,6 +47,8 @@ function start(bytes: Uint8Array<ArrayBuffer>, words: ArrayLike<number>, a: numb
 
 const valueOf = (value: Value<'i32'>) => run((body) => body.return(value)).result;
 const vectorOf = (value: Value<'v128'>) => run((body) => body.emit(v128.store(0, value)));
+const integersOf = (value: Value<'v128'>) => [...vectorOf(value).integers.subarray(0, 4)];
+const floatsOf = (value: Value<'v128'>) => [...vectorOf(value).floats.subarray(0, 4)];
 
 describe('the encoder', () => {
   test('writes numbers in LEB128', () => {
@@ -140,27 +142,23 @@ describe('the encoder', () => {
 
   test('computes with vectors of every shape', () => {
     const x = i32x4.const(1, -2, 3, -4);
-    expect([...vectorOf(i32x4.shrU(x, 28)).integers.subarray(0, 4)]).toEqual([0, 15, 0, 15]);
-    expect([...vectorOf(i32x4.ltS(x, i32x4.splat(0))).integers.subarray(0, 4)]).toEqual([0, -1, 0, -1]);
-    expect([...vectorOf(i32x4.maxU(x, i32x4.splat(2))).integers.subarray(0, 4)]).toEqual([2, -2, 3, -4]);
-    expect([...vectorOf(i32x4.extendLowI16x8S(i16x8.narrowI32x4S(x, x))).integers.subarray(0, 4)]).toEqual([
-      1, -2, 3, -4,
-    ]);
-    expect([...vectorOf(i64x2.extmulLowI32x4U(x, x)).integers.subarray(0, 4)]).toEqual([1, 0, 4, -4]);
-    expect([...vectorOf(v128.bitselect(x, i32x4.splat(7), i32x4.const(-1, 0, -1, 0))).integers.subarray(0, 4)]).toEqual(
-      [1, 7, 3, 7],
-    );
+    expect(integersOf(i32x4.shrU(x, 28))).toEqual([0, 15, 0, 15]);
+    expect(integersOf(i32x4.ltS(x, i32x4.splat(0)))).toEqual([0, -1, 0, -1]);
+    expect(integersOf(i32x4.maxU(x, i32x4.splat(2)))).toEqual([2, -2, 3, -4]);
+    expect(integersOf(i32x4.extendLowI16x8S(i16x8.narrowI32x4S(x, x)))).toEqual([1, -2, 3, -4]);
+    expect(integersOf(i64x2.extmulLowI32x4U(x, x))).toEqual([1, 0, 4, -4]);
+    expect(integersOf(v128.bitselect(x, i32x4.splat(7), i32x4.const(-1, 0, -1, 0)))).toEqual([1, 7, 3, 7]);
     const lowBytes = i8x16.shuffle(
       x,
       i32x4.splat(0x0909_0909),
       [0, 16, 4, 16, 8, 16, 12, 16, 1, 1, 1, 1, 31, 31, 31, 31],
     );
-    expect([...vectorOf(lowBytes).integers.subarray(0, 4)]).toEqual([0x09fe_0901, 0x09fc_0903, 0, 0x0909_0909]);
+    expect(integersOf(lowBytes)).toEqual([0x09fe_0901, 0x09fc_0903, 0, 0x0909_0909]);
     const y = f32x4.const(1.5, -2.5, NaN, 4);
-    expect([...vectorOf(f32x4.mul(y, f32x4.splat(2))).floats.subarray(0, 4)]).toEqual([3, -5, NaN, 8]);
-    expect([...vectorOf(f32x4.pmax(f32x4.splat(0), y)).floats.subarray(0, 4)]).toEqual([1.5, 0, 0, 4]);
-    expect([...vectorOf(i32x4.truncSatF32x4S(f32x4.nearest(y))).integers.subarray(0, 4)]).toEqual([2, -2, 0, 4]);
-    expect([...vectorOf(f32x4.replaceLane(y, 2, 8)).floats.subarray(0, 4)]).toEqual([1.5, -2.5, 8, 4]);
+    expect(floatsOf(f32x4.mul(y, f32x4.splat(2)))).toEqual([3, -5, NaN, 8]);
+    expect(floatsOf(f32x4.pmax(f32x4.splat(0), y))).toEqual([1.5, 0, 0, 4]);
+    expect(integersOf(i32x4.truncSatF32x4S(f32x4.nearest(y)))).toEqual([2, -2, 0, 4]);
+    expect(floatsOf(f32x4.replaceLane(y, 2, 8))).toEqual([1.5, -2.5, 8, 4]);
     expect(valueOf(i32x4.extractLane(x, 3))).toBe(-4);
     expect(valueOf(v128.anyTrue(v128.xor(x, x)))).toBe(0);
   });
@@ -184,7 +182,7 @@ describe('the encoder', () => {
       f64x2.promoteLowF32x4(f32x4.const(1, 2, 5, 5)),
     );
     const rounded = f64x2.demoteZero(f64x2.add(sum, f64x2.promoteLowF32x4(f32x4.splat(-(2 ** 24)))));
-    expect([...vectorOf(rounded).floats.subarray(0, 4)]).toEqual([1, 3 - 2 ** 24, 0, 0]);
+    expect(floatsOf(rounded)).toEqual([1, 3 - 2 ** 24, 0, 0]);
   });
 
   test('emits only valid code for every instruction of its tables', () => {

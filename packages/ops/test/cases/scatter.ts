@@ -97,33 +97,11 @@ export const scatterCases: OpCases = {
   },
   'places of the first axes, rows and single elements; of a permuted view': {
     run: (backend) => {
-      const x = permute(
-        tensor(backend, [
-          [1, 2],
-          [3, 4],
-          [5, 6],
-        ]),
-        [1, 0],
-      );
+      const x = permute(tensor(backend, [1, 2, 3, 4, 5, 6], [3, 2]), [1, 0]);
       const [i, j] = [tensor(backend, new Int32Array([0, 1]), [2, 1]), tensor(backend, new Uint8Array([2, 0]))];
       return [
-        indexPut(
-          x,
-          [tensor(backend, new Int32Array([1, 5]))],
-          tensor(backend, [
-            [7, 8, 9],
-            [1, 1, 1],
-          ]),
-        ),
-        indexPut(
-          x,
-          [i, j],
-          tensor(backend, [
-            [10, 20],
-            [30, 40],
-          ]),
-          { accumulate: true },
-        ),
+        indexPut(x, [tensor(backend, new Int32Array([1, 5]))], tensor(backend, [7, 8, 9, 1, 1, 1], [2, 3])),
+        indexPut(x, [i, j], tensor(backend, [10, 20, 30, 40], [2, 2]), { accumulate: true }),
       ];
     },
     want: [

@@ -88,10 +88,7 @@ export const shapingCases: OpCases = {
   },
   'pad by nothing is a copy, and matrix columns are stored as an f16 out is laid out': {
     run: (b) => {
-      const x = tensor(b, [
-        [1, 2],
-        [3, 4],
-      ]);
+      const x = tensor(b, [1, 2, 3, 4], [2, 2]);
       const out = permute(empty(b, [2, 2], F16), [1, 0]);
       return [
         pad(x, [

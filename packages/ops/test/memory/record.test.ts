@@ -8,10 +8,7 @@ afterAll(() => backend.dispose());
 
 test('a replay computes again what was recorded, also in a tidy of it', async () => {
   const before = ops.memory();
-  const x = ops.tensor(backend, [
-    [1, 2],
-    [3, 4],
-  ]);
+  const x = ops.tensor(backend, [1, 2, 3, 4], [2, 2]);
   const step = ops.record(backend, () => {
     const square = ops.tidy(() => ops.matmul(ops.mul(x, 1), x));
     return { square, total: ops.sum(square) };

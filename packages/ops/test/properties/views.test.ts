@@ -163,11 +163,7 @@ test('rows that overlap are read where they lie by every product', async () => {
     // Row i is data[i], data[i + 1], data[i + 2].
     const windows = ops.wrap(backend, ptr, [4, 3], 'f32', [1, 1]);
     const batches = ops.wrap(backend, ptr, [2, 3, 4], 'f32', [1, 2, 1]);
-    const weights = ops.tensor(backend, [
-      [1, 0, 2],
-      [0, 1, -1],
-      [1, 1, 1],
-    ]);
+    const weights = ops.tensor(backend, [1, 0, 2, 0, 1, -1, 1, 1, 1], [3, 3]);
     return [
       ops.matmul(windows, weights),
       ops.matmul(weights, ops.transpose(windows)),
