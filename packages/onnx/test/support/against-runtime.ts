@@ -1,6 +1,7 @@
-import type { ComputeBackend } from '@concord/backend-core';
+import type { ComputeBackend, ErrorCode } from '@concord/backend-core';
 import { memory } from '@concord/ops';
 import { expect } from 'vitest';
+import { expectRejection } from '../../../backend-core/test/expect-error.ts';
 import {
   type ElementType,
   type HostTensor,
@@ -101,6 +102,20 @@ export async function expectModelAsRuntime(
   }
   model.dispose();
   expect(memory().tensors, 'tensors that nothing gives back').toBe(before);
+}
+
+/** Expects the error of a node that is refused when it runs, and that nothing is left. */
+export async function expectRefused(
+  backend: ComputeBackend,
+  given: OneNode,
+  code: ErrorCode,
+  detail: RegExp,
+): Promise<void> {
+  const { parts, feeds } = modelOf(given);
+  using model = await loadOnnx(backend, modelBytes(parts));
+  const before = memory().tensors;
+  await expectRejection(model.runOnHost(feeds), code, detail);
+  expect(memory().tensors).toBe(before);
 }
 
 /** Numbers that a seed gives: uniform from `low` to `high`, whole ones of integer types. */

@@ -64,8 +64,12 @@ function expectNothingLeft(): void {
   expect(backend.memory().liveAllocations).toBe(0);
 }
 
+/** @param error - its fields; a text may be a pattern, which toMatchObject by itself would not look at */
 async function expectRefused(source: ops.SafetensorsSource, options: ops.LoadOptions, error: object): Promise<void> {
-  await expect(ops.loadSafetensors(backend, source, options)).rejects.toMatchObject(error);
+  const fields = Object.entries(error).map(([name, value]: [string, unknown]) => {
+    return [name, value instanceof RegExp ? (expect.stringMatching(value) as unknown) : value];
+  });
+  await expect(ops.loadSafetensors(backend, source, options)).rejects.toMatchObject(Object.fromEntries(fields));
   expectNothingLeft();
 }
 
@@ -180,7 +184,7 @@ test('what the device cannot hold is refused before anything is loaded', async (
   const alloc = vi.spyOn(small, 'alloc');
   await expect(ops.loadSafetensors(small, fileSource(at('one-of-2.safetensors')))).rejects.toMatchObject({
     code: 'OUT_OF_MEMORY',
-    message: /a, f32\[2500001\], needs 10000004 bytes, an allocation has at most 1000000/,
+    message: expect.stringContaining('a, f32[2500001], needs 10000004 bytes, an allocation has at most 1000000'),
     requestedBytes: 10_000_004,
     limitBytes: 1_000_000,
   });
@@ -224,11 +228,11 @@ test('wrong arguments are refused', async () => {
   const file = readFileSync(at('two-of-2.safetensors'));
   await expectRefused(file, { names: ['bias'] }, { message: /has no tensor bias; it has b$/ });
   await expectRefused(file, { dtype: 'i8' as 'f16' }, { message: /must be f32, f16 or bf16, got i8/ });
-  await expectRefused(7 as never, {}, { message: /takes bytes, a URL, a Response or a fileSource, got number/ });
+  await expectRefused(7 as never, {}, { message: /takes bytes, a URL, a Response or a fileSource, got 7/ });
   await expectRefused(fileSource(at('none.safetensors')), {}, { message: /cannot open .*none.safetensors/ });
   await expectRefused(fileOf({ a: entry('F32', [1, 1, 1, 1, 1, 1, 1, 1, 1], 0, 4) }, 4), {}, { message: /8 axes/ });
   using x = ops.tensor(backend, [1]);
-  await expect(ops.writeSafetensors({ __metadata__: x })).rejects.toMatchObject({ message: /the name __metadata__/ });
+  await expect(ops.writeSafetensors({ __metadata__: x })).rejects.toThrow(/the name __metadata__/);
 });
 
 test('an abort ends it with its reason, and nothing remains', async () => {
@@ -257,7 +261,7 @@ test('a file is replaced when all is written, and left as it is on an error', as
   expect(await ops.writeSafetensors({ x })).toEqual(Uint8Array.from(content));
   const gone = ops.tensor(backend, [3]);
   gone.dispose();
-  await expect(saveSafetensors(at('kept.safetensors'), { gone })).rejects.toMatchObject({ message: /was disposed/ });
+  await expect(saveSafetensors(at('kept.safetensors'), { gone })).rejects.toThrow(/was disposed/);
   expect(readFileSync(at('kept.safetensors'))).toEqual(content);
   expect(readdirSync(folder).filter((name) => name.includes('unfinished'))).toEqual([]);
 });
