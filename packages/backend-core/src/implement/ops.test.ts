@@ -83,12 +83,12 @@ describe.each(OPS)('%s', (op) => {
       () => run(backend, op, { ...call, [name]: ptr + 1 }),
       `${name} must be aligned to ${align} bytes, got address ${ptr + 1}`,
     );
-    if (align === 4)
-      expect(expectInvalid(() => run(backend, op, { ...call, [name]: ptr + 2 })).detail).toMatch('aligned');
+    if (align === 4) expectInvalid(() => run(backend, op, { ...call, [name]: ptr + 2 }), /aligned/);
     expectInvalid(() => run(backend, op, { ...call, [name]: NULL_PTR }), 'unknown handle 0');
     const end = backend.alloc(8);
     const inside = offsetPtr(end, 8 - align);
-    expect(expectInvalid(() => run(backend, op, { ...call, [name]: inside })).detail).toMatch(
+    expectInvalid(
+      () => run(backend, op, { ...call, [name]: inside }),
       new RegExp(`^${name} is out of bounds: \\d+ bytes at offset ${8 - align} of its allocation of 8 bytes$`),
     );
     backend.free(end);
@@ -127,9 +127,7 @@ describe.each(OPS)('%s', (op) => {
       /^dtype must be one of f32, f16(, bf16)?, got "f64"$/,
     );
     const [first, last] = [pointers[0] as string, pointers.at(-1) as string];
-    expect(expectInvalid(() => run(backend, op, { ...shape, ...nulls, [last]: 1 })).detail).toMatch(
-      /^\w+ must be aligned/,
-    );
+    expectInvalid(() => run(backend, op, { ...shape, ...nulls, [last]: 1 }), /^\w+ must be aligned/);
     const ptr = backend.alloc(256);
     expectInvalid(() => run(backend, op, { ...shape, ...nulls, [first]: ptr }), 'unknown handle 0');
   });

@@ -56,25 +56,21 @@ describe('a planned call', () => {
   it('refuses what the call refuses, at the plan or at the launch', async () => {
     const { backend, a, b, c } = await opened();
     expectInvalid(() => backend.plan('gemm', { ...SHAPE, m: -1 }), 'm must be a non-negative safe integer, got -1');
-    expect(expectInvalid(() => backend.plan('gem' as 'gemm', SHAPE)).detail).toMatch(/^op must be one of/);
-    expect(expectInvalid(() => backend.plan('gemm', { ...SHAPE, ldaa: 3 } as typeof SHAPE)).detail).toMatch(
-      /did you mean lda/,
-    );
+    expectInvalid(() => backend.plan('gem' as 'gemm', SHAPE), /^op must be one of/);
+    expectInvalid(() => backend.plan('gemm', { ...SHAPE, ldaa: 3 } as typeof SHAPE), /did you mean lda/);
     const { launch } = backend.plan('gemm', SHAPE);
-    expect(expectInvalid(() => launch([a, b])).detail).toMatch(/^launch takes a list of 3 pointers \(a, b, c\)/);
-    expect(expectInvalid(() => launch('abc' as never)).detail).toMatch(/^launch takes a list/);
-    expect(expectInvalid(() => launch([a, b, c, c])).detail).toMatch(/^launch takes a list/);
+    expectInvalid(() => launch([a, b]), /^launch takes a list of 3 pointers \(a, b, c\)/);
+    expectInvalid(() => launch('abc' as never), /^launch takes a list/);
+    expectInvalid(() => launch([a, b, c, c]), /^launch takes a list/);
     expectInvalid(() => launch([a, 0.5 as DevicePtr, c]), 'b must be a DevicePtr, got 0.5');
     expectInvalid(() => launch([a, b, a]), 'c overlaps a');
-    expect(expectInvalid(() => launch([a, b, c], [1])).detail).toMatch(/^params must be a list of 0 numbers/);
+    expectInvalid(() => launch([a, b, c], [1]), /^params must be a list of 0 numbers/);
     const run = backend.plan('run', { kernel: scale, shape: [5] });
-    expect(expectInvalid(() => run.launch([a, b, c])).detail).toMatch(
-      /^kernel scale: params must be a list of 2 numbers/,
-    );
-    expect(expectInvalid(() => run.launch([a, b, c], [1, 0.5])).detail).toMatch(/params.n must be an integer/);
+    expectInvalid(() => run.launch([a, b, c]), /^kernel scale: params must be a list of 2 numbers/);
+    expectInvalid(() => run.launch([a, b, c], [1, 0.5]), /params.n must be an integer/);
     expect(backend.launches).toEqual([]);
     backend.free(b);
-    expect(expectInvalid(() => launch([a, b, c])).detail).toMatch(/already freed/);
+    expectInvalid(() => launch([a, b, c]), /already freed/);
     await backend.dispose();
     expectError(() => launch([a, b, c]), 'DISPOSED');
   });
@@ -88,7 +84,7 @@ describe('a planned call', () => {
     expect(backend.launches).toHaveLength(0);
     empty.launch([none, none, c]);
     expect(backend.launches).toHaveLength(1);
-    expect(expectInvalid(() => backend.plan('gemm', SHAPE).launch([a, b, none])).detail).toMatch('unknown handle 0');
+    expectInvalid(() => backend.plan('gemm', SHAPE).launch([a, b, none]), /unknown handle 0/);
   });
 
   it('looks at lists of the caller once, and at its own state after that', async () => {
@@ -106,7 +102,7 @@ describe('a planned call', () => {
         return list[at as unknown as number];
       },
     });
-    expect(expectInvalid(() => launch(freeing)).detail).toMatch(/already freed/);
+    expectInvalid(() => launch(freeing), /already freed/);
     const throwing = new Proxy([a, b, c], {
       get(list, at) {
         if (at === '1') throw new TypeError('no');
