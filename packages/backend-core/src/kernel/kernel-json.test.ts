@@ -34,8 +34,11 @@ function changed(change: (json: Json) => void): unknown {
   return json;
 }
 type Json = Record<'nodes' | 'inputs' | 'params' | 'outputs', Record<string, unknown>[]> & Record<string, unknown>;
-const nodeOf = (json: Json, kind: string): Record<string, unknown> =>
-  json.nodes.find((node) => node['kind'] === kind) as Record<string, unknown>;
+/** Changes fields of the first node of a kind. */
+const inNode =
+  (kind: string, fields: object) =>
+  (json: Json): object =>
+    Object.assign(json.nodes.find((node) => node['kind'] === kind) as object, fields);
 
 describe('kernelFromJson', () => {
   it('reads what JSON.stringify wrote, NaN, infinities and -0 included', () => {
@@ -66,28 +69,19 @@ describe('kernelFromJson', () => {
     ["a kernel's params must have distinct names, got undefined", (json) => json.params.push({ type: 'i32' })],
     ['a kernel\'s outputs must have distinct names, got "y"', (json) => json.outputs.push({ ...json.outputs[0] })],
     ['kernel everything: x is an input and a parameter', (json) => json.params.push({ name: 'x', type: 'f32' })],
-    ['kernel everything: there is no node of kind "loop"', (json) => (nodeOf(json, 'input')['kind'] = 'loop')],
-    ['kernel everything: there is no operation "toString"', (json) => (nodeOf(json, 'arithmetic')['op'] = 'toString')],
-    [
-      'kernel everything: operand 99 is not a node before its user',
-      (json) => (nodeOf(json, 'fold')['operands'] = [99]),
-    ],
-    ['a kernel must hold a list, got 0', (json) => (nodeOf(json, 'fold')['operands'] = 0)],
-    [
-      'kernel everything: operand "0" is not a node before its user',
-      (json) => (nodeOf(json, 'fold')['operands'] = ['0']),
-    ],
-    [
-      'kernel everything: a constant must be f32, i32, u32 or bool, got "f64"',
-      (json) => (nodeOf(json, 'constant')['type'] = 'f64'),
-    ],
+    ['kernel everything: there is no node of kind "loop"', inNode('input', { kind: 'loop' })],
+    ['kernel everything: there is no operation "toString"', inNode('arithmetic', { op: 'toString' })],
+    ['kernel everything: operand 99 is not a node before its user', inNode('fold', { operands: [99] })],
+    ['a kernel must hold a list, got 0', inNode('fold', { operands: 0 })],
+    ['kernel everything: operand "0" is not a node before its user', inNode('fold', { operands: ['0'] })],
+    ['kernel everything: a constant must be f32, i32, u32 or bool, got "f64"', inNode('constant', { type: 'f64' })],
     [
       'kernel everything: the bits of a constant f32 must be an integer from 0 to 4294967295, got -1',
-      (json) => Object.assign(nodeOf(json, 'constant'), { type: 'f32', bits: -1 }),
+      inNode('constant', { type: 'f32', bits: -1 }),
     ],
     [
       'kernel everything: the bits of a constant bool must be an integer from 0 to 1, got 2',
-      (json) => Object.assign(nodeOf(json, 'constant'), { type: 'bool', bits: 2 }),
+      inNode('constant', { type: 'bool', bits: 2 }),
     ],
     [
       'kernel everything: node 0 is f32 of level element, not "u32" of level "element"',
@@ -97,11 +91,8 @@ describe('kernelFromJson', () => {
       'kernel everything: output y is f32 of level element, not "f32" of level "row"',
       (json) => (json.outputs[0]!['level'] = 'row'),
     ],
-    ['kernel everything: index takes an axis from -8 to 7, got "0"', (json) => (nodeOf(json, 'index')['axis'] = '0')],
-    [
-      'kernel everything: q must be a value of this kernel, got undefined',
-      (json) => (nodeOf(json, 'input')['name'] = 'q'),
-    ],
+    ['kernel everything: index takes an axis from -8 to 7, got "0"', inNode('index', { axis: '0' })],
+    ['kernel everything: q must be a value of this kernel, got undefined', inNode('input', { name: 'q' })],
   ])('%s', (detail, change) => {
     expectInvalid(() => kernelFromJson(changed(change)), detail);
   });
@@ -114,19 +105,13 @@ describe('kernelFromJson', () => {
     ["a kernel's outputs exceed the limit of 8: there are 1000", (json) => (json.outputs.length = 1000)],
     [
       'the operands of a node exceed the limit of 5: there are 4294967295',
-      (json) => (nodeOf(json, 'fold')['operands'] = Object.assign([], { length: 2 ** 32 - 1 })),
+      inNode('fold', { operands: Object.assign([], { length: 2 ** 32 - 1 }) }),
     ],
-    [
-      'op of a kernel\'s nodes must be a text or a number, got ["add"]',
-      (json) => (nodeOf(json, 'arithmetic')['op'] = ['add']),
-    ],
-    [
-      'type of a kernel\'s nodes must be a text or a number, got ["f32"]',
-      (json) => (nodeOf(json, 'constant')['type'] = ['f32']),
-    ],
+    ['op of a kernel\'s nodes must be a text or a number, got ["add"]', inNode('arithmetic', { op: ['add'] })],
+    ['type of a kernel\'s nodes must be a text or a number, got ["f32"]', inNode('constant', { type: ['f32'] })],
     [
       "name of a kernel's nodes must have at most 1024 letters, got 1000000",
-      (json) => (nodeOf(json, 'input')['name'] = 'x'.repeat(1e6)),
+      inNode('input', { name: 'x'.repeat(1e6) }),
     ],
     [
       'a label of a kernel must have at most 1024 letters, got 1000000',
