@@ -1,12 +1,13 @@
-import { createReadStream, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createReadStream, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runCaptured } from '@concord/example-command/testing';
+import { runCaptured, temporaryFolder } from '@concord/example-command/testing';
 import { expect, test } from 'vitest';
 import { runProgram } from './program.ts';
 
+const [folder, cache] = [temporaryFolder(), temporaryFolder()];
 const OWN_TOKENIZER = readFileSync(join(import.meta.dirname, '../model/tokenizer.json'));
 const run = (...args: string[]): ReturnType<typeof runCaptured> =>
   runCaptured(runProgram, ['--backend', 'cpu', ...args]);
@@ -57,16 +58,11 @@ test.each([
   ],
   ['{"vocab_size": 9, "n_positions": 9, "n_embd": 12, "n_layer": 1, "n_head": 3}', /cannot open .*model.safetensors/],
 ])('a config of %s is refused', async (config, message) => {
-  const folder = mkdtempSync(join(tmpdir(), 'lm-'));
-  try {
-    writeFileSync(join(folder, 'tokenizer.json'), OWN_TOKENIZER);
-    writeFileSync(join(folder, 'config.json'), config);
-    const { code, stderr } = await run('--model', folder, 'x');
-    expect(code).toBe(2);
-    expect(stderr).toMatch(message);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  writeFileSync(join(folder, 'tokenizer.json'), OWN_TOKENIZER);
+  writeFileSync(join(folder, 'config.json'), config);
+  const { code, stderr } = await run('--model', folder, 'x');
+  expect(code).toBe(2);
+  expect(stderr).toMatch(message);
 });
 
 test('a text ends before what it is to stop at', async () => {
@@ -79,7 +75,6 @@ test('a text ends before what it is to stop at', async () => {
 });
 
 test('a model at a URL is fetched once with --cache, and is there without its server', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'lm-'));
   const asked: string[] = [];
   const server = createServer(({ url = '' }, response) => {
     asked.push(url);
@@ -90,7 +85,7 @@ test('a model at a URL is fetched once with --cache, and is there without its se
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const model = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const args = ['--model', model, '--cache', folder, '--backend', 'wasm', '--tokens', '3', '--json', 'The driver'];
+  const args = ['--model', model, '--cache', cache, '--backend', 'wasm', '--tokens', '3', '--json', 'The driver'];
   const first = await runCaptured(runProgram, args);
   expect(first).toMatchObject({ code: 0, stderr: '' });
   expect(asked).toContain('/model.safetensors');
@@ -99,7 +94,6 @@ test('a model at a URL is fetched once with --cache, and is there without its se
   const again = await runCaptured(runProgram, args);
   const textIn = ({ stdout }: typeof first): unknown => (JSON.parse(stdout) as { text: string }).text;
   expect(textIn(again)).toBe(textIn(first));
-  rmSync(folder, { recursive: true });
 });
 
 test('Ctrl-C ends it', async () => {

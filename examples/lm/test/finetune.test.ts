@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { CpuBackend } from '@concord/backend-cpu';
-import { runCaptured } from '@concord/example-command/testing';
+import { runCaptured, temporaryFolder } from '@concord/example-command/testing';
 import { grad } from '@concord/grad';
 import { randomNormal, tensor, type Tensor } from '@concord/ops';
 import { fileSource, saveSafetensors } from '@concord/ops/node';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type Adapter, adapted, adapterLoss, adapterOf, newAdapter } from '../src/finetune.ts';
 import { logitsOf } from '../src/logits.ts';
 import { type ModelWeights, openWeights } from '../src/model.ts';
@@ -16,6 +15,7 @@ import { type NamedWeights, weightsOf } from '../src/weights.ts';
 const KINDS = ['gemma2', 'gemma3', 'gpt2', 'llama', 'llama-yarn', 'mistral', 'qwen2', 'qwen3'];
 const backend = await CpuBackend.create();
 afterAll(() => backend.dispose());
+const folder = temporaryFolder();
 
 const open = (kind: string): Promise<ModelWeights> =>
   openWeights((file) => fileSource(join(import.meta.dirname, 'models', kind, file)));
@@ -45,8 +45,7 @@ test.each(['gpt2', 'qwen3'])('%s: a decoder with the adapter of a file is what w
   const files = await open(kind);
   const named = await files.read(backend, quiet);
   const adapter = randomAdapter(named);
-  const file = join(mkdtempSync(join(tmpdir(), 'lm-')), 'adapter.safetensors');
-  onTestFinished(() => rmSync(dirname(file), { recursive: true }));
+  const file = join(folder, `${kind}.safetensors`);
   await saveSafetensors(file, adapter);
   const decoder = await files.load(backend, { dtype: 'f32', ...quiet, adapt: await adapterOf(backend, file) });
   const texts = tensor(backend, Uint32Array.from(ids), [1, ids.length]);
@@ -80,8 +79,6 @@ test.each(['gpt2', 'qwen3'])('%s: the gradient of an adapter agrees with differe
 });
 
 test('--finetune lessens the loss on a text, and --adapter writes another one', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'lm-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const [text, file] = [join(folder, 'text.txt'), join(folder, 'adapter.safetensors')];
   writeFileSync(text, 'A backend is a green teapot. '.repeat(30));
   const run = (...args: string[]): ReturnType<typeof runCaptured> =>

@@ -1,10 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CpuBackend } from '@concord/backend-cpu';
 import { WasmBackend } from '@concord/backend-wasm';
 import { WebGpuBackend } from '@concord/backend-webgpu';
-import { runCaptured } from '@concord/example-command/testing';
+import { runCaptured, temporaryFolder } from '@concord/example-command/testing';
 import { loadSafetensors, memory, type Tensor, tensor } from '@concord/ops';
 import { fileSource } from '@concord/ops/node';
 import { Tokenizer } from '@huggingface/tokenizers';
@@ -16,8 +15,7 @@ import { weightsOf } from '../src/weights.ts';
 import { ggmlBlocks, type GgufTensor, writeGguf } from './write-gguf.ts';
 
 const MODEL = join(import.meta.dirname, 'models/llama');
-const folder = mkdtempSync(join(tmpdir(), 'lm-gguf-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 /** Sizes of the tiny Llama, and the factors that llama3's scaling divides its frequencies by. */
 const SIZES = {
