@@ -39,7 +39,10 @@ describe('float32', () => {
       ['ceil', [3, -2, 1, 8_388_608]],
       ['trunc', [2, -2, 0, 8_388_607]],
     ] as const) {
-      expect(x.map((value) => floats(op, value)), op).toEqual([...wanted, Math.fround(3e38), -Infinity, NaN]);
+      expect(
+        x.map((value) => floats(op, value)),
+        op,
+      ).toEqual([...wanted, Math.fround(3e38), -Infinity, NaN]);
     }
   });
 
