@@ -139,6 +139,7 @@ export default defineConfig({
     experimental: { fsModuleCache: plugins.length === 0 },
     // The default leaves one core to the main process, which is half of a machine with two.
     maxWorkers: '100%',
+    setupFiles: [join(import.meta.dirname, 'tools/lib/compare-patterns.mjs')],
     // These variables of a shell are for the conformance of the backends, not for tests of programs.
     env: { CONCORD_BACKEND: '', CONCORD_REQUIRE: '' },
     projects: [
