@@ -34,9 +34,9 @@ export const decodeRowBytes = (columns: number): number => 4 * (2 * LANES + 4 * 
  *
  * Workgroups are a grid of splits of the keys and rows of O. With `partial`, split s of row r writes record `s * heads * queries + r`.
  *
- * Per tile: {@link TEAM} invocations read a row of K, each every fourth vector of it, and leave their parts of the product in
- * workgroup memory. Then each invocation has a vector of four columns of every so manieth row of V, and an online softmax
- * over the keys of those rows alone. These meet at the end, as the records of splits do.
+ * Per tile: {@link TEAM} invocations read a row of K, each every fourth vector, and leave their parts of the product in workgroup
+ * memory. Then each invocation has one vector of four columns and its share of the rows of V, with an online softmax over
+ * those keys alone. The shares meet at the end, as the records of splits do.
  */
 export const decodeRow: (params: DecodeParams) => Kernel = variants((params: DecodeParams) => {
   const { columns, form, fit, partial } = params;

@@ -60,16 +60,20 @@ export const decodeBytes = (columns: number): number =>
   4 * (4 * sizesOf(columns).parts + ROWS * (columns + WEIGHT_STEP + GROUPS + 2) + DECODE_LANES);
 
 /**
- * softmax(scale * Q K^T) V for few queries, which read all of K and V for little arithmetic: some of each head, or the heads of
- * a group that share their keys. The keys may be split over the device.
+ * softmax(scale * Q K^T) V for few queries: some of each head, or the heads of a group that share their keys. They read all of K
+ * and V and compute little. The keys may be split over the device.
  *
- * Workgroups are a grid of splits of the keys, blocks of rows, and heads of K. Row x of a head of K is query `x % queries` of
- * its head `x / queries` of Q. With `partial`, split s of row r writes record `s * heads * queries + r`.
+ * Workgroups form a grid: splits of the keys, blocks of rows, heads of K. Row x of a head of K is query `x % queries` of its
+ * head `x / queries` of Q. With `partial`, split s of row r writes record `s * heads * queries + r`.
  *
- * For a chunk of keys: {@link TEAM} invocations read some rows of K, each every fourth vector of them, and leave their parts of the
- * products with all rows in workgroup memory, where they become scores. These become weights, each made by one
- * invocation. Then each has a vector of four columns and every so manieth key of V, to whose sums nothing else adds until the end.
- * What is needed next is asked for as soon as there is room for it, and stays as it lies in memory until it is used.
+ * For each chunk of keys:
+ * 1. A team reads rows of K, each member every fourth vector, and multiplies them with all rows of Q. The parts of a product
+ *    meet in workgroup memory and become scores.
+ * 2. Scores become weights. Each is computed once.
+ * 3. An invocation adds weighted values of one vector of four columns, for its share of the keys. At the end the shares are
+ *    added up.
+ *
+ * K and V are asked for before they are needed, and become numbers only where they are used: a conversion would wait.
  */
 export const decode: (params: DecodeParams) => Kernel = variants((params: DecodeParams) => {
   const { columns, form, fit, partial } = params;

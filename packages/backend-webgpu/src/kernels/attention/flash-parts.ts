@@ -121,8 +121,8 @@ fn finish_scores(scores: vec4f, row: u32, key: vec4u) -> vec4f {
 }`;
 
 /**
- * WGSL: `read_q`, `read_k`, `read_v`: four neighbouring elements of a row; zeros beyond its end. In two steps, `raw_k` reads and
- * `numbers_k` makes numbers of it: what is on its way has to stay as it lies in memory, or its conversion waits for it.
+ * WGSL: `read_q`, `read_k`, `read_v`: four neighbouring elements of a row; zeros beyond its end. They are two steps: `raw_k` reads,
+ * `numbers_k` converts what it read. A kernel that reads ahead keeps it raw, as a conversion would wait for the memory.
  */
 export function readFunctions(fit: Fit, form: Form): string {
   return (['q', 'k', 'v'] as const).map((name) => readFunction(name, fit, form)).join('\n');
