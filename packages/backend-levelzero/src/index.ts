@@ -6,7 +6,8 @@
 export type { ModuleConstant } from './device/build-module.ts';
 export { LevelZeroClient, type LoadOptions } from './device/level-zero-client.ts';
 export type { LoadedModule } from './device/loaded-module.ts';
-export type { Allocation, PoolCounters } from './device/memory-pool.ts';
+export type { PoolCounters } from '@concord/variants';
+export type { Allocation } from './device/memory-pool.ts';
 export type { BuildLog } from './device/module-cache.ts';
 export type { DeviceChoice, LevelZeroOptions } from './device/options.ts';
 export type { UserArgument } from './device/user-kernel.ts';

@@ -1,8 +1,7 @@
 import { BackendError, type DevicePtr } from '@concord/backend-core';
-import type { VariantTuning } from '@concord/variants';
+import type { PoolCounters, VariantTuning } from '@concord/variants';
 import type { LevelZeroClient, LoadOptions } from './device/level-zero-client.ts';
 import { LoadedModule } from './device/loaded-module.ts';
-import type { PoolCounters } from './device/memory-pool.ts';
 import type { BuildLog } from './device/module-cache.ts';
 import type { UserArgument } from './device/user-kernel.ts';
 import type { ContextHandle, DeviceHandle, DriverHandle, QueueHandle } from './ffi/prototypes.ts';

@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 export type { AdapterChoice } from './client/adapters.ts';
-export type { PoolCounters } from './client/buffer-pool.ts';
+export type { PoolCounters } from '@concord/variants';
 export type { DawnOptions } from './client/dawn-source.ts';
 export type { BindingLayout, CompiledKernel } from './client/pipeline-cache.ts';
 export { WebGpuClient } from './client/webgpu-client.ts';

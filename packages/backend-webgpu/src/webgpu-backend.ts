@@ -1,7 +1,6 @@
 import type { BackendError, DevicePtr, Explanation } from '@concord/backend-core';
 import { type BaseBackendOptions, BYTES_OF, type InitResult, type KernelCall } from '@concord/backend-core/implement';
-import { PlannedBackend, type VariantTuning } from '@concord/variants';
-import type { PoolCounters } from './client/buffer-pool.ts';
+import { PlannedBackend, type PoolCounters, type VariantTuning } from '@concord/variants';
 import { WebGpuClient } from './client/webgpu-client.ts';
 import type { WebGpuOptions } from './client/webgpu-options.ts';
 import type { Kernel } from './kernels/kernel.ts';

@@ -22,6 +22,7 @@ export {
   type VariantTable,
   VariantTables,
 } from './family.ts';
+export { FreeBlocks, LARGEST_ROUNDED, type PoolCounters, sizeClass } from './free-blocks.ts';
 export { FloatResults, type ResultMatrix, type Results } from './float-results.ts';
 export {
   checkSteps,

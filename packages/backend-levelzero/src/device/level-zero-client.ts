@@ -1,6 +1,6 @@
 import { BackendError, type DeviceInfo } from '@concord/backend-core';
 import type { LaunchTimer, Sequence } from '@concord/backend-core/implement';
-import { DeviceTuning, type PlannedCall, type PlannedDevice } from '@concord/variants';
+import { DeviceTuning, type PlannedCall, type PlannedDevice, type PoolCounters } from '@concord/variants';
 import { type LevelZeroLibrary, loadLevelZero, unavailable } from '../ffi/load.ts';
 import { levelZeroVariants } from '../kernels/families.ts';
 import type { Kernel } from '../kernels/kernel.ts';
@@ -15,7 +15,7 @@ import { CommandStream } from './command-stream.ts';
 import { EventTimer } from './event-timer.ts';
 import { type HostBlock, HostBlocks } from './staging.ts';
 import type { LoadedModule } from './loaded-module.ts';
-import { type Allocation, MemoryPool, type PoolCounters } from './memory-pool.ts';
+import { type Allocation, MemoryPool } from './memory-pool.ts';
 import { type BuildLog, ModuleCache } from './module-cache.ts';
 import { OpenDevice } from './open-device.ts';
 import { Submissions } from './submissions.ts';

@@ -1,22 +1,10 @@
 import { BackendError } from '@concord/backend-core';
+import { FreeBlocks, LARGEST_ROUNDED, type PoolCounters, sizeClass } from '@concord/variants';
 import { isOutOfMemory, RESULTS } from '../ffi/result.ts';
 import { ENUMS, NativeBytes, Struct, structSize } from '../ffi/structs.ts';
 import type { DeviceMemory } from '../kernels/recorder.ts';
 import type { OpenDevice } from './open-device.ts';
 import type { Submissions } from './submissions.ts';
-
-/** Counters of a pool, in bytes of device memory. */
-export interface PoolCounters {
-  /** Everything that is allocated on the device, pooled memory included. */
-  readonly allocatedBytes: number;
-  /** Freed and kept for reuse. */
-  readonly pooledBytes: number;
-  /** Freed for good: it goes back to the device when the work that uses it is done. */
-  readonly retiredBytes: number;
-  readonly peakBytes: number;
-  /** Allocations that are handed out. */
-  readonly live: number;
-}
 
 /** Options of a {@link MemoryPool}. */
 export interface PoolOptions {
@@ -46,9 +34,6 @@ export interface Allocation extends DeviceMemory {
   readonly addressHigh: number;
 }
 
-/** Larger blocks than this are rare enough, and large enough, to be allocated and freed one by one. */
-const LARGEST_POOLED = 64 * 2 ** 20;
-const SMALLEST_CLASS = 256;
 /** Operands are aligned to their elements; vectors and cache lines like more. */
 const ALIGNMENT = 256;
 /** The time for which an allocation that the device refuses waits for memory that work in flight still uses. */
@@ -62,11 +47,10 @@ let lastId = 0;
  */
 export class MemoryPool {
   readonly #options: PoolOptions;
-  readonly #free = new Map<number, Block[]>();
+  readonly #free: FreeBlocks<Block>;
   /** Removed from the pool, but perhaps in use until this submit is done; oldest first. */
   #retired: { readonly block: Block; readonly until: number }[] = [];
   #allocatedBytes = 0;
-  #pooledBytes = 0;
   #retiredBytes = 0;
   #peakBytes = 0;
   #live = 0;
@@ -75,12 +59,13 @@ export class MemoryPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#free = new FreeBlocks(options.maxPooledBytes, (block) => this.#retire(block));
   }
 
   get counters(): PoolCounters {
     return {
       allocatedBytes: this.#allocatedBytes,
-      pooledBytes: this.#pooledBytes,
+      pooledBytes: this.#free.bytes,
       retiredBytes: this.#retiredBytes,
       peakBytes: this.#peakBytes,
       live: this.#live,
@@ -100,8 +85,8 @@ export class MemoryPool {
         limitBytes: maxAllocationBytes,
       });
     }
-    const size = Math.min(sizeClass(bytes), maxAllocationBytes);
-    const block = this.#reuse(size) ?? this.#create(size, bytes, label);
+    const size = Math.min(sizeClass(bytes, ALIGNMENT), maxAllocationBytes);
+    const block = this.#free.take(size) ?? this.#create(size, bytes, label);
     this.#live++;
     const { address } = block;
     const addressLow = Number(BigInt.asUintN(32, address));
@@ -111,34 +96,22 @@ export class MemoryPool {
   /** Gives memory back. Work queued so far may still use it. */
   release({ block }: Allocation): void {
     this.#live--;
-    if (block.size > LARGEST_POOLED) {
+    if (block.size > LARGEST_ROUNDED) {
+      // Blocks that large are rare enough to be allocated and freed one by one.
       this.#retire(block);
       // Large memory should not wait for the next flush of a program that only allocates.
       this.#options.flush();
       this.collect();
       return;
     }
-    const list = this.#free.get(block.size);
-    if (list === undefined) this.#free.set(block.size, [block]);
-    else list.push(block);
-    this.#pooledBytes += block.size;
-    const { maxPooledBytes } = this.#options;
-    if (this.#pooledBytes > maxPooledBytes) this.trim(maxPooledBytes / 2);
+    const retired = this.#retired.length;
+    this.#free.keep(block);
+    if (this.#retired.length > retired) this.collect();
   }
 
   /** Gives up pooled blocks, those of the largest classes first, until at most `bytes` are kept. */
   trim(bytes: number): void {
-    const classes = [...this.#free.keys()].sort((a, b) => b - a);
-    for (const size of classes) {
-      const list = this.#free.get(size) ?? [];
-      while (this.#pooledBytes > bytes) {
-        const block = list.pop();
-        if (block === undefined) break;
-        this.#pooledBytes -= size;
-        this.#retire(block);
-      }
-      if (list.length === 0) this.#free.delete(size);
-    }
+    this.#free.trim(bytes);
     this.collect();
   }
 
@@ -156,10 +129,8 @@ export class MemoryPool {
   destroy(handedOut: Iterable<Allocation>): void {
     for (const { block } of handedOut) this.#freeNow(block);
     this.#live = 0;
+    this.#free.trim(0);
     for (const { block } of this.#retired.splice(0)) this.#destroy(block);
-    for (const list of this.#free.values()) for (const block of list) this.#freeNow(block);
-    this.#free.clear();
-    this.#pooledBytes = 0;
   }
 
   #retire(block: Block): void {
@@ -179,19 +150,13 @@ export class MemoryPool {
     this.#allocatedBytes -= size;
   }
 
-  #reuse(size: number): Block | undefined {
-    const pooled = this.#free.get(size)?.pop();
-    if (pooled !== undefined) this.#pooledBytes -= size;
-    return pooled;
-  }
-
   #create(size: number, requestedBytes: number, label: string): Block {
     let result = this.#allocate(size);
     if (isOutOfMemory(result) && this.#makeRoom()) result = this.#allocate(size);
     if (result !== RESULTS.SUCCESS) {
       const error = this.#options.device.error(result, 'zeMemAllocDevice', {
         requestedBytes,
-        inUseBytes: this.#allocatedBytes - this.#pooledBytes - this.#retiredBytes,
+        inUseBytes: this.#allocatedBytes - this.#free.bytes - this.#retiredBytes,
       });
       if (error.code !== 'OUT_OF_MEMORY') throw error;
       const { status, inUseBytes } = error;
@@ -233,12 +198,4 @@ export class MemoryPool {
     }
     return hadHost || this.#allocatedBytes < before;
   }
-}
-
-/** Sizes are rounded up to one of eight steps per power of two: at most 12.5 % is wasted. */
-export function sizeClass(bytes: number): number {
-  if (bytes <= SMALLEST_CLASS) return SMALLEST_CLASS;
-  if (bytes > LARGEST_POOLED) return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
-  const step = 2 ** (Math.ceil(Math.log2(bytes)) - 4);
-  return Math.max(SMALLEST_CLASS, Math.ceil(bytes / step) * step);
 }

@@ -1,21 +1,9 @@
 import { BackendError } from '@concord/backend-core';
+import { FreeBlocks, LARGEST_ROUNDED, type PoolCounters, sizeClass } from '@concord/variants';
 import type { Backing, StorageBuffer } from '../kernels/recorder.ts';
 import { inScopes, toCodedError } from './errors.ts';
 import { type GpuContext, USAGE } from './gpu-source.ts';
 import { MAX_PIECE, SLAB_BYTES, Slabs } from './slabs.ts';
-
-/** Counters of a pool, in bytes of device memory. */
-export interface PoolCounters {
-  /** Everything that is allocated on the device, pooled memory included. */
-  readonly allocatedBytes: number;
-  /** Freed and kept for reuse. */
-  readonly pooledBytes: number;
-  /** Freed for good: it goes back to the device after the next submit. */
-  readonly retiredBytes: number;
-  readonly peakBytes: number;
-  /** Buffers that are handed out. */
-  readonly live: number;
-}
 
 /** Options of a {@link BufferPool}. */
 export interface PoolOptions {
@@ -30,9 +18,6 @@ export interface PoolOptions {
   readonly flush: () => void;
 }
 
-/** Larger buffers than this are kept at their own size: an eighth of them would be too much to waste. */
-const LARGEST_ROUNDED = 64 * 2 ** 20;
-const SMALLEST_CLASS = 256;
 /** Sizes that were given up and are known. */
 const MAX_GIVEN_UP = 1024;
 /** Memory that may wait for a submit; more of it asks for one. */
@@ -48,17 +33,16 @@ export class BufferPool {
   readonly #options: PoolOptions;
   /** Asking the device or a buffer takes longer than everything else here. */
   readonly #maxBufferSize: number;
-  readonly #free = new Map<number, Backing[]>();
+  readonly #free: FreeBlocks<Backing>;
   readonly #slabs = new Slabs(
-    () => this.#reuse(SLAB_BYTES) ?? this.#create(SLAB_BYTES, SLAB_BYTES, 'small allocations'),
-    (whole) => this.#keep(whole),
+    () => this.#free.take(SLAB_BYTES) ?? this.#create(SLAB_BYTES, SLAB_BYTES, 'small allocations'),
+    (whole) => this.#free.keep(whole),
   );
   /** Sizes that were given up to make room for another. */
   readonly #givenUp = new Set<number>();
   /** Removed from the pool, but perhaps in use by commands that are not submitted yet. */
   #retired: Backing[] = [];
   #allocatedBytes = 0;
-  #pooledBytes = 0;
   /** The number of times that memory moved: objects made for the old place must be made again. */
   moves = 0;
   #retiredBytes = 0;
@@ -67,13 +51,14 @@ export class BufferPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#free = new FreeBlocks(options.maxPooledBytes, (backing) => this.#retire(backing));
     this.#maxBufferSize = options.context.device.limits.maxBufferSize;
   }
 
   get counters(): PoolCounters {
     return {
       allocatedBytes: this.#allocatedBytes,
-      pooledBytes: this.#pooledBytes,
+      pooledBytes: this.#free.bytes,
       retiredBytes: this.#retiredBytes,
       peakBytes: this.#peakBytes,
       live: this.#live,
@@ -129,23 +114,13 @@ export class BufferPool {
     const { size, start, slab } = backing;
     if (slab !== undefined) this.#slabs.release(start, slab);
     else if (size > this.#options.maxPooledBytes / 2) this.#retire(backing);
-    else this.#keep(backing);
+    else this.#free.keep(backing);
     if (this.#retiredBytes > MAX_RETIRED_BYTES) this.#options.flush();
   }
 
   /** Gives up pooled buffers, those of the largest classes first, until at most `bytes` are kept. */
   trim(bytes: number): void {
-    const classes = [...this.#free.keys()].sort((a, b) => b - a);
-    for (const size of classes) {
-      const list = this.#free.get(size) ?? [];
-      while (this.#pooledBytes > bytes) {
-        const buffer = list.pop();
-        if (buffer === undefined) break;
-        this.#pooledBytes -= size;
-        this.#retire(buffer);
-      }
-      if (list.length === 0) this.#free.delete(size);
-    }
+    this.#free.trim(bytes);
   }
 
   /** Destroys retired buffers. Call it right after a submit: until then, commands that use them would fail. */
@@ -168,17 +143,8 @@ export class BufferPool {
   }
 
   #own(bytes: number, label: string): Backing {
-    const size = Math.min(sizeClass(bytes), this.#maxBufferSize - (this.#maxBufferSize % 4));
-    return this.#reuse(size) ?? this.#create(size, bytes, label);
-  }
-
-  #keep(backing: Backing): void {
-    const { size } = backing;
-    const list = this.#free.get(size);
-    if (list === undefined) this.#free.set(size, [backing]);
-    else list.push(backing);
-    this.#pooledBytes += size;
-    if (this.#pooledBytes > this.#options.maxPooledBytes) this.trim(this.#options.maxPooledBytes / 2);
+    const size = Math.min(sizeClass(bytes, 4), this.#maxBufferSize - (this.#maxBufferSize % 4));
+    return this.#free.take(size) ?? this.#create(size, bytes, label);
   }
 
   #retire(backing: Backing): void {
@@ -186,18 +152,12 @@ export class BufferPool {
     this.#retiredBytes += backing.size;
   }
 
-  #reuse(size: number): Backing | undefined {
-    const pooled = this.#free.get(size)?.pop();
-    if (pooled !== undefined) this.#pooledBytes -= size;
-    return pooled;
-  }
-
   #create(size: number, requestedBytes: number, label: string): Backing {
     // Unused memory must not be what makes this allocation fail. Work that asks again for what was given up would go round in
     // circles, and had room for it before.
-    if (size > LARGEST_ROUNDED && this.#pooledBytes + this.#retiredBytes > 0 && !this.#givenUp.has(size)) {
+    if (size > LARGEST_ROUNDED && this.#free.bytes + this.#retiredBytes > 0 && !this.#givenUp.has(size)) {
       if (this.#givenUp.size > MAX_GIVEN_UP) this.#givenUp.clear();
-      for (const free of this.#free.keys()) this.#givenUp.add(free);
+      for (const free of this.#free.sizes) this.#givenUp.add(free);
       this.trim(0);
       this.#options.flush();
     }
@@ -206,7 +166,7 @@ export class BufferPool {
     const { value: gpu, caught } = inScopes(context, () => context.device.createBuffer({ size, usage, label }));
     this.#allocatedBytes += size;
     this.#peakBytes = Math.max(this.#peakBytes, this.#allocatedBytes);
-    const inUseBytes = this.#allocatedBytes - this.#pooledBytes - size;
+    const inUseBytes = this.#allocatedBytes - this.#free.bytes - size;
     const check = async (): Promise<void> => {
       const error = await caught;
       if (error === undefined) return;
@@ -226,12 +186,4 @@ export class BufferPool {
     onCheck(check());
     return { gpu, id: ++lastId, size, start: 0, slab: undefined };
   }
-}
-
-/** Sizes are rounded up to one of eight steps per power of two: at most 12.5 % is wasted. */
-export function sizeClass(bytes: number): number {
-  if (bytes <= SMALLEST_CLASS) return SMALLEST_CLASS;
-  if (bytes > LARGEST_ROUNDED) return Math.ceil(bytes / 4) * 4;
-  const step = 2 ** (Math.ceil(Math.log2(bytes)) - 4);
-  return Math.max(SMALLEST_CLASS, Math.ceil(bytes / step) * step);
 }

@@ -1,6 +1,6 @@
+import { sizeClass } from '@concord/variants';
 import type { Span } from '../kernels/recorder.ts';
 import type { CommandStream } from './command-stream.ts';
-import { sizeClass } from './buffer-pool.ts';
 import { inScopes, type Scoped } from './errors.ts';
 import { type GpuContext, MAP_READ, USAGE } from './gpu-source.ts';
 
@@ -57,7 +57,7 @@ export class Readback {
   }
 
   #take(bytes: number): GPUBuffer {
-    const size = sizeClass(bytes);
+    const size = sizeClass(bytes, 4);
     const kept = this.#kept.get(size)?.pop();
     if (kept !== undefined) {
       this.#keptBytes -= size;

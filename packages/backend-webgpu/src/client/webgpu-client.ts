@@ -1,11 +1,17 @@
 import { BackendError, type DeviceInfo } from '@concord/backend-core';
 import type { LaunchTimer, Sequence } from '@concord/backend-core/implement';
-import { DeviceTuning, type PlannedCall, type PlannedDevice, tuningSettings } from '@concord/variants';
+import {
+  DeviceTuning,
+  type PlannedCall,
+  type PlannedDevice,
+  type PoolCounters,
+  tuningSettings,
+} from '@concord/variants';
 import { webgpuVariants } from '../kernels/families.ts';
 import type { Kernel } from '../kernels/kernel.ts';
 import type { LaunchPlan } from '../kernels/launch-plan.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
-import { BufferPool, type PoolCounters } from './buffer-pool.ts';
+import { BufferPool } from './buffer-pool.ts';
 import { checkOptions, type WebGpuOptions } from './webgpu-options.ts';
 import { CommandStream } from './command-stream.ts';
 import { describeAdapter } from './adapters.ts';
