@@ -78,6 +78,12 @@ export function place<Buffer>(
   };
 }
 
+/** Integers of 32 bits as an operand. */
+function placeIntegers<Buffer>(memory: TestMemory<Buffer>, values: readonly number[]): Operand<Buffer> {
+  const bytes = new Uint8Array(Int32Array.from(values).buffer);
+  return { buffer: memory.make(bytes), byteOffset: 0, byteLength: bytes.length };
+}
+
 /** All numbers of an operand's memory. */
 async function wholeOf<Buffer>(memory: TestMemory<Buffer>, { buffer }: Operand<Buffer>, dtype: StoredFloatDType) {
   const { buffer: bytes } = (await memory.read(buffer)).slice();
@@ -259,6 +265,9 @@ export interface AttentionCheck {
   readonly bound?: number | undefined;
   /** Elements in front of Q, and of the other operands. */
   readonly leads?: readonly [q: number, others: number] | undefined;
+  /** In memory, of each batch: the number of keys, and the place of query 0. */
+  readonly lengths?: readonly number[] | undefined;
+  readonly starts?: readonly number[] | undefined;
 }
 
 /** An attention; an element of the mask in four is -Infinity. */
@@ -266,9 +275,11 @@ export async function checkAttention<Buffer>(
   memory: TestMemory<Buffer>,
   shape: AttentionCase,
   run: (call: ResolvedAttention<Buffer>) => void,
-  { spoil, bound = 1e-5, leads: [leadQ, lead] = [0, 0] }: AttentionCheck = {},
+  { spoil, bound = 1e-5, leads: [leadQ, lead] = [0, 0], lengths, starts }: AttentionCheck = {},
 ): Promise<void> {
-  const whole = { batch: 1, heads: 1, ...shape, scale: 1 / Math.sqrt(shape.headDim) };
+  const each = { strides: [1] } as const;
+  const views = { ...(lengths && { lengths: each }), ...(starts && { starts: each }) };
+  const whole = { batch: 1, heads: 1, ...shape, ...views, scale: 1 / Math.sqrt(shape.headDim) };
   const checked = OPS.attention.check(whole, false) as CheckedAttention;
   const { heads, seqQ, valueDim, oStrides } = checked;
   const { dtype } = checked as { readonly dtype: FloatDType };
@@ -286,11 +297,14 @@ export async function checkAttention<Buffer>(
     k: place(memory, values.k, { dtype: checked.dtypeKv, lead }),
     v: place(memory, values.v, { dtype: checked.dtypeKv, lead }),
     ...(shape.mask === undefined ? {} : { mask: place(memory, values.mask, { lead }) }),
+    ...(lengths && { lengths: placeIntegers(memory, lengths) }),
+    ...(starts && { starts: placeIntegers(memory, starts) }),
     o: place(memory, before, { dtype, lead }),
   };
   run({ ...checked, ...operands, opName: 'attention' });
   const want = [...before];
-  for (const [i, value] of attentionReference(whole, values.q, values.k, values.v, values.mask).value.entries()) {
+  const reference = attentionReference(whole, values.q, values.k, values.v, values.mask, { lengths, starts });
+  for (const [i, value] of reference.value.entries()) {
     const row = Math.floor(i / valueDim);
     const head = Math.floor(row / seqQ);
     const [x, y, z] = oStrides;

@@ -8,6 +8,7 @@ import type { DeviceTraits, Span } from '../recorder.ts';
 import { FLASH_TILES } from './flash.wgsl.ts';
 import { directKeys } from './direct.wgsl.ts';
 import { flashBytes } from './flash-parts.ts';
+import { decodeTable } from './decode.ts';
 import { planAttention } from './plan.ts';
 import { tiledWorkgroupBytes } from './tiled.wgsl.ts';
 
@@ -104,6 +105,14 @@ describe('on a GPU', () => {
     const recorder = planned(TEST_DEVICES.gpu, { batch: 1, seqQ: 1, seqKv: 8192, causal: false, ...change });
     expect(kernels(recorder)[0]).toBe(name);
     expect(recorder.launches[0]?.groups).toBe(groups);
+  });
+
+  it('is for no kernel of few queries where a dispatch has no room for all heads', () => {
+    const sizes = { heads: 70_000, queries: 1, keys: 64, headDim: 64, valueDim: 64, causal: false, group: 1 };
+    const idsOf = (heads: number) =>
+      decodeTable.candidates({ ...sizes, heads, form: 'f32' }, TEST_DEVICES.gpu)?.variants.map(({ id }) => id);
+    expect(idsOf(65_535)).toEqual(['attention/decode-1', 'attention/decode-4']);
+    expect(idsOf(65_536)).toBeUndefined();
   });
 });
 

@@ -38,13 +38,18 @@ const spoil: AttentionCheck['spoil'] = ({ k, v, mask }, call) => {
   if (causal && mask.length === 0) v[Math.min(seqKv, Math.max(1, firstHidden) - 1) * vStrides[2]] = Infinity;
 };
 
-const check = (variant: AttentionVariant, { lead = 0, ...shape }: Shape, spoiled = spoil): Promise<void> =>
+const check = (
+  variant: AttentionVariant,
+  { lead = 0, ...shape }: Shape,
+  spoiled = spoil,
+  options: AttentionCheck = {},
+): Promise<void> =>
   checkAttention(
     memoryOf(client),
     shape,
     (call) =>
       client.record('attention', (recorder) => planAttention(call, recorderFor(variant, recorder), () => variant)),
-    { spoil: spoiled, leads: [lead, 0] },
+    { spoil: spoiled, leads: [lead, 0], ...options },
   );
 
 /** Calls of all forms for heads of a dimension: each field, and all of them. */
@@ -175,6 +180,74 @@ describe.each(DECODE_TILES)('decode $rows x $columns', (tile) => {
     const call = { heads: 6, kvHeads: 1, seqQ: 2, seqKv: 1200, headDim: tile.columns };
     await check(decode(1), call);
     await check(decode(2), { ...call, causal: true, causalOffset: 1100, window: 700 });
+  });
+
+  it('values as wide as the kernel, and wider than Q and K', async () => {
+    const shape = { heads: 2, kvHeads: 1, seqQ: 1, seqKv: 64 };
+    await check(decode(1), { ...shape, headDim: tile.columns / 2 + 4, valueDim: tile.columns });
+    if (tile.columns < 256) await check(decode(1), { ...shape, headDim: tile.columns, valueDim: tile.columns + 36 });
+  });
+
+  const pair = { heads: 2, kvHeads: 1, headDim: tile.columns };
+  // Scores of hundreds are known to fewer digits.
+  const large = { bound: 3e-3 };
+  /** Q of positive numbers, so that a row of K of one number decides the score by its sign. */
+  const raised =
+    (spoiled: AttentionCheck['spoil']): AttentionCheck['spoil'] =>
+    (values, call) => {
+      values.q.set(values.q.map((x) => Math.abs(x) + 1));
+      spoiled?.(values, call);
+    };
+  const row = (values: Float32Array, key: number): Float32Array =>
+    values.subarray(key * tile.columns, (key + 1) * tile.columns);
+
+  it('any one key whose score is far above all others', async () => {
+    for (let key = 0; key < 130; key += key < 64 ? 1 : 13) {
+      const lift = raised(({ k }) => void row(k, key).fill(50));
+      await check(decode(1), { ...pair, seqQ: 1, seqKv: 130 }, lift, large);
+    }
+  });
+
+  it.each([10, 522])('%i keys whose scores are all far below 0', async (seqKv) => {
+    const lower = raised(({ k }) => k.set(k.map((x) => x - 40)));
+    await check(decode(1), { ...pair, seqQ: 1, seqKv }, lower, large);
+  });
+
+  it('scores that rise late, where some rows see no more keys', async () => {
+    const rise = raised(({ k }) =>
+      k.set(
+        k.subarray(1024 * tile.columns).map((x) => 10 * x),
+        1024 * tile.columns,
+      ),
+    );
+    await check(decode(1), { ...pair, seqQ: 2, seqKv: 1200, causal: true, causalOffset: 1198 }, rise, large);
+  });
+
+  it('a key that one row alone sees does not matter to the others', async () => {
+    const late = raised(({ k }) => void row(k, 22).fill(50));
+    await check(decode(1), { ...pair, seqQ: 3, seqKv: 64, causal: true, causalOffset: 20 }, late, large);
+    const windowed = { ...pair, seqQ: 3, seqKv: 1000, causal: true, causalOffset: 900, window: 600 };
+    await check(decode(1), windowed, ({ v }) => void row(v, 301).fill(Number.NaN));
+  });
+
+  it('scores of -Infinity alone give NaN', async () => {
+    await check(decode(1), { ...pair, seqQ: 1, seqKv: 10 }, ({ q, k }) => {
+      q.fill(1e25);
+      k.fill(-1e25);
+    });
+  });
+
+  it('fewer keys in memory than there is room for, and queries that start there', async () => {
+    const lower = raised(({ k }) => k.set(k.map((x) => x - 40)));
+    const lengths = { ...large, lengths: [30] };
+    await check(decode(4), { ...pair, seqQ: 1, seqKv: 500 }, lower, lengths);
+    const masked = { ...pair, seqQ: 1, seqKv: 70, mask: { strides: [0, 0, 70, 1] as const } };
+    await check(decode(1), masked, ({ mask }) => void mask.fill(1000, 30), lengths);
+    await check(decode(3), { ...pair, seqQ: 2, seqKv: 300, causal: true, window: 250 }, () => undefined, {
+      starts: [290],
+    });
+    const each = { ...pair, batch: 3, seqQ: 2, seqKv: 1100, causal: true };
+    await check(decode(2), each, () => undefined, { lengths: [1100, 2, 700], starts: [600, 0, 699] });
   });
 
   it('nothing but keys of weight 0 in a split', async () => {
