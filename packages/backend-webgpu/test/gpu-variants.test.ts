@@ -24,6 +24,11 @@ const as = (gpu: Partial<DeviceTraits>, options?: WebGpuOptions) => (): WebGpuBa
 };
 
 await describeConformance(as({}), { sample: 0.15, title: 'conformance of webgpu as on a GPU' });
+// Lengths and starts in memory decide what a part of the keys is, where queries are few: all of these.
+await describeConformance(as({}), {
+  ...{ filter: 'attention/*/batch=4,*seqKv=300*', sample: 1 },
+  title: 'attention over ragged caches of webgpu as on a GPU',
+});
 
 // What kernels of graphs do in groups is another code there.
 const withoutSubgroups = { hasSubgroups: false, subgroupSize: 0, maxInvocations: 256 };
