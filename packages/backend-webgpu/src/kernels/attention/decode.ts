@@ -26,7 +26,10 @@ const ROWS_OF: ReadonlyMap<string, Rows> = new Map(DECODE_ROWS.map((rows) => [`a
 export const DECODE_QUERIES = 4;
 /** Workgroups that keep a GPU reading. */
 const ENOUGH_READERS = 128;
-/** Rows, and keys, up to which each row reads its keys by itself, from the cache that those before it filled: it waits less. */
+/**
+ * Rows, and keys, up to which each row reads its keys by itself, from the cache that those before it filled. Four rows at a time are
+ * faster alone, and slower in a token: see NOTES.md.
+ */
 const FEW_ROWS = 64;
 const FEW_KEYS = 2048;
 /** Keys of a split are a multiple of this, and at least as many. */
