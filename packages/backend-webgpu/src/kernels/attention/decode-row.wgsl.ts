@@ -1,7 +1,7 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/snippets.ts';
 import type { DecodeParams } from './decode.wgsl.ts';
-import { isWideOutput, readFunctions } from './flash-parts.ts';
+import { isWideOutput, quotients, readFunctions, storeFour } from './flash-parts.ts';
 import {
   attentionFunctions,
   attentionInterface,
@@ -10,7 +10,6 @@ import {
   outputType,
   sightOfHead,
   SPLIT_KEYS,
-  storedVector,
   totalOf,
 } from './form.wgsl.ts';
 
@@ -43,22 +42,15 @@ export const decodeRow: (params: DecodeParams) => Kernel = variants((params: Dec
   const vectors = columns / 4;
   const across = acrossOf(columns);
   const slots = KEYS / across;
-  const isWide = isWideOutput({ fit, partial });
   const chunks = vectors / TEAM;
-  const store = isWide
-    ? `o[at / 4u + lane] = ${storedVector(form, 'vec4f(quotient(value.x, last), quotient(value.y, last), quotient(value.z, last), quotient(value.w, last))')};`
-    : repeat(
-        4,
-        (c) =>
-          `      if (4u * lane + ${c}u < u.value_dim) { o[at + 4u * lane + ${c}u] = ${partial ? `value[${c}]` : `quotient(value[${c}], last)`}; }`,
-      );
 
   return defineKernel({
     name: `attention/decode-row ${columns} ${fit}${formName(form, partial)}`,
-    ...attentionInterface(form, fit !== 'any', outputType(form, isWide)),
+    ...attentionInterface(form, fit !== 'any', outputType(form, isWideOutput(params))),
     code: /* wgsl */ `
 ${attentionFunctions(form)}
 ${readFunctions(fit, form)}
+${quotients}
 
 // Parts of products, for every other tile: [key][member of a team].
 var<workgroup> products: array<f32, ${2 * LANES}>;
@@ -155,7 +147,7 @@ ${repeat(
   let at = ${partial ? 'u.o_at + (split * u.heads * u.queries + row) * u.o_row' : 'o_start(head) + query * u.o_row'};
 ${partial ? '' : `  let last = ${totalOf(form, 'weights', 'query')};`}
   if (4u * lane < u.value_dim) {
-${store}
+${storeFour(params, { value: 'value', four: 'lane', total: 'last' })}
   }
 ${
   partial

@@ -1,6 +1,6 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/snippets.ts';
-import { type Fit, isWideOutput, readFunctions } from './flash-parts.ts';
+import { type Fit, isWideOutput, quotients, readFunctions, storeFour } from './flash-parts.ts';
 import {
   attentionFunctions,
   attentionInterface,
@@ -10,7 +10,6 @@ import {
   outputType,
   sightOfHead,
   SPLIT_KEYS,
-  storedVector,
   totalOf,
 } from './form.wgsl.ts';
 
@@ -83,7 +82,6 @@ export const decode: (params: DecodeParams) => Kernel = variants((params: Decode
   // Rows of V that are read at a time, and those that are on their way.
   const across = DECODE_LANES / vectors;
   const block = SLOTS * across;
-  const isWide = isWideOutput({ fit, partial });
   const readK = (prefix: string, first: string): string =>
     repeat(keys, (m) =>
       repeat(
@@ -116,8 +114,8 @@ export const decode: (params: DecodeParams) => Kernel = variants((params: Decode
       return `      parts[member * ${partStep}u + place + ${m * TEAMS}u] = vec4f(${all});`;
     }),
   ].join('\n');
-  /** WGSL: the scores of some keys of the tile for a row. */
   const part = (member: number): string => `parts[at + ${member * partStep}u][row]`;
+  /** WGSL: the scores of some keys of the tile for a row. */
   const scores = repeat(
     keys,
     (m) => `      {
@@ -146,13 +144,6 @@ ${repeat(ROWS, (r) => `          o${r} = ${add(`o${r}`, `weight${r}`)};`)}
 ${readV('          ', 'following')}
         }
       }`;
-  const store = isWide
-    ? `o[(at + 4u * four) / 4u] = ${storedVector(form, 'vec4f(quotient(value.x, last), quotient(value.y, last), quotient(value.z, last), quotient(value.w, last))')};`
-    : repeat(
-        4,
-        (c) =>
-          `      if (4u * four + ${c}u < u.value_dim) { o[at + 4u * four + ${c}u] = ${partial ? `value[${c}]` : `quotient(value[${c}], last)`}; }`,
-      );
   /** WGSL: adds up the sums of some rows, and stores them. */
   const rowsFrom = (m: number): string => `${m === 0 ? '' : '  workgroupBarrier();'}
 ${repeat(MEETING, (r) => `  parts[${r * DECODE_LANES}u + lane] = o${m * MEETING + r};`)}
@@ -169,7 +160,7 @@ ${repeat(across, (i) => `    value += parts[value_row * ${DECODE_LANES}u + four 
       let at = ${partial ? 'u.o_at + ((split * u.heads + head) * u.queries + query) * u.o_row' : 'o_start(head) + query * u.o_row'};
 ${partial ? '' : `      let last = ${totalOf(form, 'total_of(row)', 'query')};`}
       if (4u * four < u.value_dim) {
-${store}
+${storeFour(params, { value: 'value', four: 'four', total: 'last' })}
       }
 ${
   partial
@@ -184,10 +175,11 @@ ${
 
   return defineKernel({
     name: `attention/decode ${columns} ${fit}${formName(form, partial)}`,
-    ...attentionInterface(form, fit !== 'any', outputType(form, isWide)),
+    ...attentionInterface(form, fit !== 'any', outputType(form, isWideOutput(params))),
     code: /* wgsl */ `
 ${attentionFunctions(form)}
 ${readFunctions(fit, form)}
+${quotients}
 
 // Parts of products of the rows: [member of a team][key]; at the end sums: [row][invocation].
 var<workgroup> parts: array<vec4f, ${parts}>;
@@ -244,7 +236,6 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(local_invocation_index) lane:
   let seen_by_all = visible_keys(sight, 0u);
   let hidden_from_some = first_visible(sight, u.queries - 1u);
 
-  // Of a team, and row of four.
   let member = lane % ${TEAM}u;
   let place = lane / ${TEAM}u;
   let four = lane % ${vectors}u;

@@ -258,20 +258,33 @@ fn quotients(sums: vec4f, total: f32) -> vec4f {
   return vec4f(quotient(sums.x, total), quotient(sums.y, total), quotient(sums.z, total), quotient(sums.w, total));
 }`;
 
+/**
+ * WGSL: stores a vector of a row that begins at `at`, divided by its sum of weights, or undivided in a record; needs
+ * {@link quotients}.
+ *
+ * @param four - number of the vector in its row; where vectors are stored whole, the caller checks that the row has it
+ */
+export function storeFour(
+  { fit, form, partial }: Pick<FlashParams, 'fit' | 'form' | 'partial'>,
+  { value, four, total }: { readonly value: string; readonly four: string; readonly total: string },
+): string {
+  if (isWideOutput({ fit, partial })) {
+    return `    o[at / 4u + ${four}] = ${storedVector(form, `quotients(${value}, ${total})`)};`;
+  }
+  const numberOf = (c: number): string => (partial ? `${value}[${c}]` : `quotient(${value}[${c}], ${total})`);
+  return repeat(
+    4,
+    (c) => `    if (4u * ${four} + ${c}u < u.value_dim) { o[at + 4u * ${four} + ${c}u] = ${numberOf(c)}; }`,
+  );
+}
+
 /** WGSL: the end of `flash`, which divides the sums of an invocation's rows and stores them, or stores records. */
 export function storeOutput({ tile, fit, form, partial }: FlashParams): string {
   const { columns, across } = tile;
   const storeVector = (i: number, total: string, j: number): string => {
-    const d = `4u * (lane_column + ${across * j}u)`;
-    if (isWideOutput({ fit, partial })) {
-      const store = `o[(at + ${d}) / 4u] = ${storedVector(form, `quotients(o${i}_${j}, ${total})`)};`;
-      return `    ${fit === 'full' ? store : `if (${d} < u.value_dim) { ${store} }`}`;
-    }
-    return repeat(4, (c) => {
-      const sum = `o${i}_${j}.${COMPONENTS[c]}`;
-      const value = partial ? sum : `quotient(${sum}, ${total})`;
-      return `    if (${d} + ${c}u < u.value_dim) { o[at + ${d} + ${c}u] = ${value}; }`;
-    });
+    const four = `(lane_column + ${across * j}u)`;
+    const store = storeFour({ fit, form, partial }, { value: `o${i}_${j}`, four, total });
+    return fit === 'wide' && !partial ? `    if (4u * ${four} < u.value_dim) { ${store} }` : store;
   };
   const storeRow = (i: number): string => {
     const g = Math.floor(i / 4);
